@@ -1,4 +1,4 @@
-"""Attention as numbers and as pictures. Derived in lesson 05.
+"""Attention as numbers. Derived in lesson 05, which draws it with bertviz.
 
 `attentions` is always a tensor (layers, heads, tokens, tokens) for one sentence or pair of sentences: row i of a head
 shows how token i distributes its attention, which sums to 1.0, over the tokens.
@@ -6,12 +6,9 @@ shows how token i distributes its attention, which sums to 1.0, over the tokens.
 
 import contextlib
 import math
-import warnings
 
 import torch
 
-from ._support.bertviz_offline import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS, View, checked, chosen, framed, listed, page
-from ._support.bertviz_offline import thumbnails as thumbnails
 from .models import load_encoder
 
 
@@ -114,65 +111,3 @@ def patching_map(target, source, layers):
             patched = layer(patched)
         moved.append((patched.mean(dim=1) - before).norm(dim=-1))
     return torch.stack(moved)
-
-
-def head_view(attentions, tokens, layer=None, heads=None, sentence_b_start=None):
-    """bertviz's head view (Vig, 2019): lines from token to token, as strong as the weights, one colour per head.
-
-    attentions: (layers, heads, n, n) from `attend`, or the `attentions` that a model returns for one text.
-    tokens: n strings.
-    layer, heads: what is shown at first (layer 1, all heads). Layers count from 1 here and in the view, as everywhere
-    in the course (bertviz itself counts them from 0), heads from 0.
-    sentence_b_start: the index of the second sentence's first token.
-
-    In the view, choose a layer, click or double-click the heads' colours, or point at tokens. The still picture is the
-    mean of the heads shown. Raises ValueError for more than HEAD_VIEW_TOKENS tokens and for arguments that do not fit
-    together, EncoderError if a package that provides the scripts is not installed.
-    """
-    import matplotlib
-
-    from . import plots
-
-    attentions, tokens = checked(attentions, tokens, sentence_b_start, HEAD_VIEW_TOKENS)
-    (layer,) = chosen("layer", 1 if layer is None else layer, attentions.shape[0], first=1)
-    heads = chosen("head", heads, attentions.shape[1])
-    what = f"layer {layer}, {'mean of ' * (len(heads) > 1)}{listed('head', heads)}"
-    alt = f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
-    mean = attentions[layer - 1, heads].mean(0)
-
-    def draw():
-        plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
-        with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
-            names = {"title": what.capitalize(), "alt": f"{alt}.", "xlabel": "looked at", "ylabel": "token"}
-            return plots.heatmap(mean.numpy(), tokens, tokens, **names, numbers=len(tokens) <= 16, limits=(0, 1))
-
-    options = {"layer": layer - 1, "heads": heads, "sentence_b_start": sentence_b_start}
-    outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
-    size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
-    html = page("head_view", attentions, tokens, options, size[0], margin=8 + outside)
-    return View(framed(html, alt, size, mean, tokens, tokens), draw)
-
-
-def model_view(attentions, tokens, layers=None, heads=None, sentence_b_start=None):
-    """bertviz's model view (Vig, 2019): a thumbnail per head, a row per layer. Click one to enlarge it.
-
-    Arguments and errors as for `head_view`, except that layers and heads are the ones drawn (all by default), and the
-    limit is MODEL_VIEW_TOKENS tokens. The still picture draws the same heads as small heatmaps.
-    """
-    attentions, tokens = checked(attentions, tokens, sentence_b_start, MODEL_VIEW_TOKENS)
-    layers = chosen("layer", layers, attentions.shape[0], first=1)
-    heads = chosen("head", heads, attentions.shape[1])
-    alt = (
-        f"Model view of {len(tokens)} tokens in {listed('layer', layers)} (rows) and {listed('head', heads)} "
-        "(columns): how much tokens look at tokens; a number is a head's largest weight"
-    )
-    places = [layer - 1 for layer in layers]
-    shown = attentions[places][:, heads]
-    options = {"include_layers": places, "include_heads": heads, "sentence_b_start": sentence_b_start}
-    options["display_mode"] = "light"
-    rows = 38 + len(layers) * (10 + 84 / attentions.shape[1] * len(tokens))
-    size = (990, (38 if sentence_b_start is None else 60) + max(rows, 55 + 18 * len(tokens)))
-    html, largest = page("model_view", attentions, tokens, options, size[0]), shown.amax((-1, -2))
-    return View(
-        framed(html, alt, size, largest, layers, heads), lambda: thumbnails(shown, layers, heads, f"{alt}.", tokens)
-    )

@@ -22,6 +22,7 @@ def setup(seed=0, solutions=True, online=False):
     - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about forked processes.
     - matplotlib uses the course's style (`plots.STYLE`), and IPython shows its figures as SVG that follows a page's
       light or dark mode, with a description, and their data as text. A cell that ends in an Axes prints nothing more.
+    - `bertviz.head_view` and `bertviz.model_view` draw without a network.
     - If COURSE_ENCODER names another encoder, IPython puts it into the line that names a lesson's checkpoint
       (`checkpoint = "sentence-transformers/all-MiniLM-L6-v2"`), and skips cells with one of these tags, which say so:
       `needs-packaged-encoder`; `needs-bert`, unless it and its tokenizer are BERT's; `needs-bert-parts`, unless its
@@ -43,7 +44,7 @@ def setup(seed=0, solutions=True, online=False):
     import transformers
 
     from . import plots
-    from ._support import cell_needs, figures, hub_cache
+    from ._support import bertviz_offline, cell_needs, figures, hub_cache
     from ._support.passed import hints_shown, shows
 
     random.seed(seed)
@@ -56,6 +57,7 @@ def setup(seed=0, solutions=True, online=False):
     transformers.utils.logging.disable_progress_bar()
     plots.use_style()
     figures.show_as_the_course_does()
+    bertviz_offline.stand_in()
     hints_shown.clear()
     shows["solutions"] = solutions
     another = os.environ[models.ENV_VAR] if models.another_is_set() else None

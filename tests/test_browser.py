@@ -19,6 +19,7 @@ from nbconvert import HTMLExporter
 from playwright import sync_api as playwright
 
 from course_utils._support import memory
+from course_utils._support.hub_cache import PUBLIC_NAME
 from course_utils._support.notebooks import part_with
 from course_utils._support.passed import remember
 from course_utils.attention import attend
@@ -39,16 +40,20 @@ FIRST = [one for one in CORES if part_with(one) == "00"]
 PASSED = [*FIRST, "01-encode"]
 SENTENCE = "The cat sat on the mat"
 CELLS = {
-    "setup": (
-        "from course_utils import setup\nfrom course_utils.attention import attend, head_view, model_view\nsetup()"
+    "setup": "from course_utils import setup\nsetup()",
+    "load": (
+        "from bertviz import head_view, model_view\nfrom transformers import AutoModel, AutoTokenizer\n"
+        f'tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")\n'
+        f'model = AutoModel.from_pretrained("{PUBLIC_NAME}", attn_implementation="eager")\n'
+        f'inputs = tokenizer("{SENTENCE}", return_tensors="pt")\n'
+        "attention = model(**inputs, output_attentions=True).attentions"
     ),
-    "attend": f'tokens, attentions = attend("{SENTENCE}")',
-    "head-view": "head_view(attentions, tokens)",
-    "model-view": "model_view(attentions, tokens)",
-    "second-head-view": "head_view(attentions, tokens, layer=2, heads=[9])",
+    "head-view": "head_view(attention, inputs.tokens())",
+    "model-view": "model_view(attention, inputs.tokens())",
+    "second-head-view": "head_view(attention, inputs.tokens(), layer=1, heads=[9])",
     "progress": "from course_utils import progress\n\nprogress()",
 }
-LINES = {"Head view of layer 1": 12 * 64, "Model view": 72 * 64, "Head view of layer 2": 12 * 64}
+LINES = {"Head view of layer 0": 12 * 64, "Model view": 72 * 64, "Head view of layer 1": 12 * 64}
 STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
     [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'),
         element.style.opacity].join()).join(';')"""
@@ -225,13 +230,13 @@ def all_drawn(page, name):
         fits(within)
         keep(page, f"{name}_{title.lower().replace(' ', '_')}")
     assert page.locator("iframe").count() == len(LINES)
-    same(weights(inside(page, "Head view of layer 1"), heads=12), attend(SENTENCE)[1][0])
+    same(weights(inside(page, "Head view of layer 0"), heads=12), attend(SENTENCE)[1][0])
 
 
 def hover_changes(page):
-    frame = page.locator("iframe[title^='Head view of layer 1']")
+    frame = page.locator("iframe[title^='Head view of layer 0']")
     bring_into_view(page, frame)
-    within = inside(page, "Head view of layer 1")
+    within = inside(page, "Head view of layer 0")
     before, picture = within.evaluate(STATE), frame.screenshot()
     within.locator("#left text", has_text="cat").hover()
     within.wait_for_function(VISIBLE, arg=12 * 8)
@@ -298,7 +303,7 @@ def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, la
             output.data["text/plain"] += " "
     nbformat.write(notebook, lab[1] / "elsewhere.ipynb")
     page = opened(open_page, lab, "elsewhere")
-    page.wait_for_selector("text=Head view of layer 1, mean of heads 0 to 11")
+    page.wait_for_selector("text=Head view of layer 0 (counted from 0), mean of heads 0 to 11")
     table = page.locator(".jp-OutputArea-output table").first
     bring_into_view(page, table)
     assert page.locator("iframe").count() == 0
@@ -321,7 +326,7 @@ def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
 
 @in_chromium
 def test_views_follow_the_dark_theme(saved):
-    frame = saved.locator("iframe[title^='Head view of layer 1']")
+    frame = saved.locator("iframe[title^='Head view of layer 0']")
     turned = "frame => getComputedStyle(frame).filter"
     assert frame.evaluate(turned) == "none"
     saved.click(".lm-MenuBar-itemLabel:text-is('Settings')")

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from course_utils import plots
-from course_utils._support.bertviz_offline import HEAD_VIEW_TOKENS, MODEL_VIEW_TOKENS
-from course_utils.attention import head_view, model_view
+from course_utils._support.bertviz_offline import LARGE, stand_in
 
 from .browser import CHROMIUM_IS_MISSING, chromium, keep
-from .test_attention import AWKWARD, random_attentions
+from .test_attention import random_attentions
+from .test_bertviz import AWKWARD, head_view, model_view
 
 pytestmark = [pytest.mark.nightly, CHROMIUM_IS_MISSING]
 
@@ -23,6 +23,7 @@ def open_page():
 def shown(open_page):
     """A function that puts a view alone on a dark page and returns the page and the content of the view's frame."""
     plots.use_style()
+    stand_in()
     page = open_page()
 
     def show(view):
@@ -68,12 +69,12 @@ def test_lines_are_as_strong_as_the_weights(shown):
     attentions = random_attentions(3, 4, 5)
     page, frame = shown(head_view(attentions, list("abcde")))
     same(weights(frame, heads=4), attentions[0])
-    frame.select_option("#layer", "3")
+    frame.select_option("#layer", "2")
     same(weights(frame, heads=4), attentions[2])
-    page, frame = shown(head_view(attentions, list("abcde"), layer=2, heads=[3]))
+    page, frame = shown(head_view(attentions, list("abcde"), layer=1, heads=[3]))
     same(weights(frame, "[head-index='3'] line"), attentions[1, 3])
     assert not weights(frame, "[head-index='0'] line").any()
-    page, frame = shown(model_view(attentions, list("abcde"), layers=[2, 3], heads=[0, 3]))
+    page, frame = shown(model_view(attentions, list("abcde"), include_layers=[1, 2], include_heads=[0, 3]))
     same(weights(frame), attentions[1:, [0, 3]])
 
 
@@ -112,13 +113,13 @@ def test_awkward_tokens_are_shown_and_not_obeyed(shown):
     [
         (head_view, 6, 12, 2),
         (head_view, 6, 12, 12),
-        (head_view, 1, 16, HEAD_VIEW_TOKENS),
+        (head_view, 1, 16, LARGE["head_view"]),
         (model_view, 6, 12, 2),
         (model_view, 6, 12, 12),
         (model_view, 1, 2, 12),
         (model_view, 2, 1, 8),
         (model_view, 12, 16, 4),
-        (model_view, 2, 4, MODEL_VIEW_TOKENS),
+        (model_view, 2, 4, LARGE["model_view"]),
     ],
 )
 def test_the_frame_shows_the_whole_view(shown, view, layers, heads, n):
@@ -133,7 +134,7 @@ def test_a_click_enlarges_a_head(shown):
     attentions = random_attentions(2, 3, 6)
     page, frame = shown(model_view(attentions, ["one", "two", "three", "four", "five", "six"]))
     frame.locator("svg > g > rect:last-child").nth(4).click()
-    frame.wait_for_selector("text=Layer 2, Head 1")
+    frame.wait_for_selector("text=Layer 1, Head 1")
     same(weights(frame, ".detail line"), attentions[1, 1])
     fits(frame)
     keep(page, "model_view_enlarged")

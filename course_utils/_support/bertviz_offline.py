@@ -1,10 +1,18 @@
-"""bertviz's views as pages that need no network, each with a still picture. Used in lesson 05."""
+"""bertviz's own calls, drawn without a network: each view is a page in a frame, with a still picture and text.
+
+The library's views ask a content delivery network for three scripts, which run in the notebook's page. Here they come
+from packages and run in a frame that can ask nobody. Its files stay as they are.
+"""
 
 import functools
 import hashlib
 import html
+import importlib.util
+import inspect
 import json
 import re
+import sys
+import warnings
 
 import torch
 
@@ -12,8 +20,10 @@ from .colours import HEAT
 from .downloads import packaged_folder
 from .figures import Figure
 
-HEAD_VIEW_TOKENS = 40  # notebook size grows with the square: 1.1 MB at 40 tokens, 6 layers of 12 heads
-MODEL_VIEW_TOKENS = 24  # all heads are drawn at once: 41,000 lines at 24 tokens
+LARGE = {  # tokens of the largest view without a warning
+    "head_view": 40,  # a notebook grows with the square: by 1.1 MB at 40 tokens, 6 layers of 12 heads
+    "model_view": 24,  # all heads are drawn at once: 41,000 lines at 24 tokens
+}
 SCRIPTS = (("xstatic", "pkg/jquery/data/jquery.slim.min.js"), ("mpld3", "js/d3.v5.min.js"))
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"  # the frame can make no requests
 # Stands in for require.js: bertviz asks it for two scripts that are already loaded. `cut` makes the four parts of a
@@ -59,44 +69,136 @@ class View:
         return repr(self.still)
 
 
-def checked(attentions, tokens, sentence_b_start, limit):
-    """(attentions as one tensor (layers, heads, n, n), tokens as a list). Raises ValueError for invalid arguments."""
+def stand_in():
+    """Let `bertviz.head_view` and `bertviz.model_view` draw offline. Their arguments and checks stay the library's."""
+    if importlib.util.find_spec("bertviz") is None:
+        return
+    import bertviz
+
+    for name, view_of in ("head_view", head_view), ("model_view", model_view):
+        module = sys.modules[f"bertviz.{name}"]
+        if not hasattr(getattr(module, name), "theirs"):
+            setattr(module, name, _offline(getattr(module, name), view_of))
+        setattr(bertviz, name, getattr(module, name))
+
+
+def _offline(theirs, view_of):
+    """A function with the arguments of one of the library's, which shows or returns a View.
+
+    What it shows of encoder and decoder is the library's own page.
+    """
+    signature = inspect.signature(theirs)
+
+    @functools.wraps(theirs)
+    def draw(*arguments, **named):
+        given = signature.bind(*arguments, **named)
+        given.apply_defaults()
+        asked = given.arguments
+        if asked["attention"] is None and any(value is not None for name, value in asked.items() if "coder" in name):
+            return theirs(*arguments, **named)
+        if asked["html_action"] not in ("view", "return"):
+            raise ValueError(f'html_action must be "view" or "return"; got {asked["html_action"]!r}')
+        asked |= checked(asked, LARGE[theirs.__name__])
+        view = view_of(functools.partial(page, theirs, asked), asked)
+        if asked["html_action"] == "return":
+            return view
+        from IPython.display import display
+
+        display(view)
+
+    draw.theirs = theirs
+    return draw
+
+
+def checked(asked, many):
+    """The arguments that all views have, checked. Raises TypeError or ValueError for what does not fit together."""
+    attention, tokens, second = asked["attention"], asked["tokens"], asked["sentence_b_start"]
+    if tokens is None or not all(isinstance(token, str) for token in tokens):
+        raise TypeError("tokens must be a list of strings, as tokenizer.convert_ids_to_tokens returns them")
     tokens = list(tokens)
     n = len(tokens)
-    if not all(isinstance(token, str) for token in tokens):
-        raise TypeError("tokens must be strings, as `attend` or tokenizer.convert_ids_to_tokens return them")
-    if isinstance(attentions, (tuple, list)) and all(isinstance(layer, torch.Tensor) for layer in attentions):
-        attentions = torch.cat(list(attentions))
-    if not isinstance(attentions, torch.Tensor):
+    if not isinstance(attention, (tuple, list)) or not all(isinstance(layer, torch.Tensor) for layer in attention):
+        if isinstance(attention, torch.Tensor):
+            raise ValueError(
+                "attention must be a list with a tensor (1, heads, n, n) for each layer, as a model returns it; got "
+                f"one tensor {tuple(attention.shape)}; list(attention[:, None]) makes such a list of "
+                "(layers, heads, n, n)"
+            )
         raise ValueError(
-            "attentions must be a tensor, or a tuple of them; a model returns some only when it is loaded "
+            "attention must be a list of tensors; a model returns some only when it is loaded "
             'with attn_implementation="eager" and called with output_attentions=True'
         )
-    if attentions.ndim != 4 or attentions.shape[2:] != (n, n):
-        raise ValueError(f"{n} tokens need attentions (layers, heads, {n}, {n}); got {tuple(attentions.shape)}")
-    if n > limit:
-        raise ValueError(
-            f"{n} tokens are more than this view's limit of {limit}: take a shorter text, or draw one head with "
-            "plots.heatmap"
-        )
-    attentions = attentions.detach().float().cpu()
-    if not ((attentions >= 0) & (attentions < 1.001)).all():
-        raise ValueError("attentions must be weights from 0 to 1")
-    if sentence_b_start is not None and not 0 < sentence_b_start < n:
-        raise ValueError(f"sentence_b_start must be from 1 to {n - 1}; got {sentence_b_start}")
-    return attentions, tokens
+    for layer in attention:
+        if layer.ndim != 4 or layer.shape[0] != 1 or layer.shape[2:] != (n, n):
+            raise ValueError(f"{n} tokens need attention (1, heads, {n}, {n}) of each layer; got {tuple(layer.shape)}")
+    attention = [layer.detach().float().cpu() for layer in attention]
+    if not all(((layer >= 0) & (layer < 1.001)).all() for layer in attention):
+        raise ValueError("attention must be weights from 0 to 1")
+    if second is not None and not 0 < second < n:
+        raise ValueError(f"sentence_b_start must be from 1 to {n - 1}; got {second}")
+    if n > many:
+        warnings.warn(f"{n} tokens make a large view: it is slow, and so is the notebook that stores it", stacklevel=4)
+    return {"attention": attention, "tokens": tokens}
 
 
-def chosen(name, numbers, count, first=0):
-    """The numbers of layers or heads as a list; None means all. Raises ValueError for one that does not exist.
-
-    first: the number of the first one, 1 for layers.
-    """
-    existing = range(first, first + count)
+def chosen(name, numbers, existing):
+    """The numbers of layers or heads as a list; None means all. Raises ValueError for one that does not exist."""
     numbers = list(existing) if numbers is None else torch.as_tensor(numbers).reshape(-1).tolist()
-    if not numbers or not set(numbers) <= set(existing):
-        raise ValueError(f"choose one {name} or more from {first} to {existing[-1]}; got {numbers}")
+    if not numbers or not {*numbers} <= {*existing}:
+        raise ValueError(f"choose one {name} or more from {existing[0]} to {existing[-1]}; got {numbers}")
     return numbers
+
+
+def head_view(page_of, asked):
+    """The View of one layer: lines from token to token, as strong as the weights, one colour per head.
+
+    page_of: makes the page from changed arguments and its width. asked: the arguments of `bertviz.head_view`.
+    """
+    import matplotlib
+
+    from .. import plots
+
+    attention, tokens = asked["attention"], asked["tokens"]
+    layers = chosen("layer", asked["include_layers"], range(len(attention)))
+    (layer,) = chosen("layer", layers[0] if asked["layer"] is None else asked["layer"], layers)
+    heads = chosen("head", asked["heads"], range(attention[0].shape[1]))
+    what = f"layer {layer} (counted from 0), {'mean of ' * (len(heads) > 1)}{listed('head', heads)}"
+    alt = f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
+    mean = attention[layer][0, heads].mean(0)
+
+    def draw():
+        plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
+        with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
+            names = {"title": what.capitalize(), "alt": f"{alt}.", "xlabel": "looked at", "ylabel": "token"}
+            return plots.heatmap(mean.numpy(), tokens, tokens, **names, numbers=len(tokens) <= 16, limits=(0, 1))
+
+    outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
+    size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
+    made = page_of({"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + outside)
+    return View(framed(made, alt, size, mean, tokens, tokens), draw)
+
+
+def model_view(page_of, asked):
+    """The View of all heads as thumbnails, a row per layer. Arguments as for `head_view`.
+
+    It follows the page's light or dark mode, whatever `display_mode` says.
+    """
+    attention, tokens, second = asked["attention"], asked["tokens"], asked["sentence_b_start"]
+    count = attention[0].shape[1]
+    layers = chosen("layer", asked["include_layers"], range(len(attention)))
+    heads = chosen("head", asked["include_heads"], range(count))
+    alt = (
+        f"Model view of {len(tokens)} tokens in {listed('layer', layers)} (rows, counted from 0) and "
+        f"{listed('head', heads)} (columns): how much tokens look at tokens; a number is a head's largest weight"
+    )
+    shown = torch.cat([attention[layer] for layer in layers])[:, heads]
+    rows = 38 + len(layers) * (10 + 84 / count * len(tokens))
+    size = (990, (38 if second is None else 60) + max(rows, 55 + 18 * len(tokens)))
+    made = page_of({"include_layers": layers, "include_heads": heads, "display_mode": "light"}, size[0])
+    largest = shown.amax((-1, -2))
+    return View(
+        framed(made, alt, size, largest, layers, heads), lambda: thumbnails(shown, layers, heads, f"{alt}.", tokens)
+    )
 
 
 def listed(name, numbers):
@@ -106,24 +208,25 @@ def listed(name, numbers):
     return f"{name}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
-def page(kind, attentions, tokens, options, width, margin=8):
-    """A page with bertviz's HTML for a view that needs no other file."""
-    import bertviz
+def page(theirs, asked, options, width, margin=8):
+    """A page with bertviz's HTML for a view that needs no other file.
 
-    made = getattr(bertviz, kind)([layer[None] for layer in attentions], tokens, html_action="return", **options).data
+    theirs: the library's function. asked: its arguments, of which `options` replaces some.
+    """
+    asked = {**asked, **options, "html_action": "return"}
+    made = theirs(**asked).data
     before, line, after = re.split(r"(?<=const params = )(.*)", made, maxsplit=1)  # its comment repeats the data
     params, _ = json.JSONDecoder().raw_decode(line)
-    content = json.dumps([kind, tokens, attentions.shape, options])  # without the weights: processors differ in them
+    # all but the weights: processors differ in them
+    content = {name: value for name, value in asked.items() if name != "attention"}
+    content = json.dumps([theirs.__name__, len(asked["attention"]), content])
     name = f"bertviz-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
     before = before.replace(params["root_div_id"], name)
     before = re.sub(r"^<script src=[^>]*></script>|require\.config\(.*?\}\);", "", before, flags=re.DOTALL)
     for part in params["attention"][1:]:
         del part["attn"]
     params["root_div_id"] = name
-    params["include_layers"] = [layer + 1 for layer in params["include_layers"]]  # bertviz counts layers from 0
-    if params.get("layer") is not None:
-        params["layer"] += 1
-    data = f"{_literal(params)}; cut(params.attention, {json.dumps(options['sentence_b_start'])});"
+    data = f"{_literal(params)}; cut(params.attention, {json.dumps(asked['sentence_b_start'])});"
     scripts = [(packaged_folder(package) / path).read_text(encoding="utf-8") for package, path in SCRIPTS]
     scripts.append(STAND_IN.replace("WIDTH", str(width)))
     scripts = "".join(f"<script>{script}</script>" for script in scripts)

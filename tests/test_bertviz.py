@@ -1,0 +1,295 @@
+"""bertviz's own calls, drawn offline: the same views everywhere, and nothing asked for elsewhere."""
+
+import base64
+import importlib.util
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+
+import bertviz
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from IPython.core.formatters import DisplayFormatter
+
+from course_utils import models, plots
+from course_utils._support.bertviz_offline import LARGE, stand_in
+from notebooks.conftest import nearly_equal
+
+from .test_attention import random_attentions
+
+AWKWARD = [
+    "[CLS]", "</script>", "<b>", "##ing", '"', "'", "&amp;", "\\", "$$", "$x^$", "🙂", "<!--", "é", "PYTHON_PARAMS",
+    "const params = 1;", "https://cdnjs.cloudflare.com/x.js", "bertviz-" + "0" * 32, "Ġword", "</iframe>", "[SEP]",
+]  # fmt: skip
+
+
+def head_view(attention, tokens, **more):
+    """The library's call as lessons make it, but for the view itself in place of its display."""
+    return bertviz.head_view(list(attention[:, None]), tokens, html_action="return", **more)
+
+
+def model_view(attention, tokens, **more):
+    return bertviz.model_view(list(attention[:, None]), tokens, html_action="return", **more)
+
+
+VIEWS = pytest.mark.parametrize("view", [head_view, model_view])
+
+
+@pytest.fixture(autouse=True)
+def style():
+    plots.use_style()
+    stand_in()
+
+
+def document(view):
+    """The page inside a view's frame."""
+    return BeautifulSoup(view._repr_html_(), "html.parser").iframe["srcdoc"]
+
+
+def data(view):
+    """The data passed to bertviz inside the frame."""
+    return json.JSONDecoder().raw_decode(document(view).split("const params = ", 1)[1])[0]
+
+
+def stored(view):
+    """The size in bytes of a cell's output as stored in a notebook file."""
+    bundle, metadata = DisplayFormatter().format(view)
+    if isinstance(bundle["image/png"], bytes):
+        bundle["image/png"] = base64.b64encode(bundle["image/png"]).decode()
+    return len(json.dumps({"data": bundle, "metadata": metadata}, ensure_ascii=False).encode())
+
+
+@VIEWS
+def test_a_view_holds_the_weights_with_three_decimals(view):
+    attentions = random_attentions(2, 3, 5)
+    made = view(attentions, list("abcde"))
+    params = data(made)
+    torch.testing.assert_close(torch.tensor(params["attention"][0]["attn"]), attentions, rtol=0, atol=5.01e-4)
+    assert params["attention"][0]["left_text"] == params["attention"][0]["right_text"] == list("abcde")
+    numbers = re.search(r'"attn":([\d.,\[\]]+)', document(made))[1]
+    assert all(re.fullmatch(r"\d\.\d{3}", number) for number in re.findall(r"[\d.]+", numbers))
+
+
+@VIEWS
+def test_a_models_own_tuple_is_taken_and_nothing_is_changed(view):
+    attentions, tokens = random_attentions(2, 3, 4), list("abcd")
+    kept = attentions.clone()
+    html, theirs = view(attentions, tokens)._repr_html_(), getattr(bertviz, view.__name__)
+    learned = [layer[None].requires_grad_() for layer in attentions.clone()]
+    for given in (tuple(attentions[:, None]), tuple(tokens)), (learned, tokens):
+        assert theirs(*given, html_action="return")._repr_html_() == html
+    assert torch.equal(attentions, kept) and tokens == list("abcd")
+
+
+def test_what_is_shown_at_first():
+    attentions = random_attentions(3, 4, 4)
+    params = data(head_view(attentions, list("abcd")))
+    assert (params["layer"], params["heads"], params["include_layers"]) == (0, [0, 1, 2, 3], [0, 1, 2])
+    params = data(head_view(attentions, list("abcd"), layer=torch.tensor(2), heads=torch.tensor([1, 3])))
+    assert (params["layer"], params["heads"]) == (2, [1, 3])
+    params = data(head_view(attentions, list("abcd"), include_layers=[1, 2]))
+    assert (params["layer"], params["include_layers"]) == (1, [1, 2])
+    params = data(model_view(attentions, list("abcd"), include_layers=[2], include_heads=[1, 3]))
+    assert (params["include_layers"], params["include_heads"], params["total_heads"]) == ([2], [1, 3], 4)
+    shown = torch.tensor(params["attention"][0]["attn"])
+    torch.testing.assert_close(shown, attentions[2:, [1, 3]], rtol=0, atol=5.01e-4)
+
+
+PROCESS = """
+import torch
+from course_utils import setup
+setup()
+from bertviz import head_view, model_view
+made = torch.randn(2, 3, 5, 5, generator=torch.Generator().manual_seed(0)).mul(3).softmax(-1)
+for view in (head_view, model_view):
+    shown = view(list(made[:, None]), list("abcde"), sentence_b_start=3, html_action="return")
+    print(shown._repr_html_(), repr(shown))
+"""
+
+
+@pytest.mark.nightly
+def test_the_same_on_every_call_and_in_every_process():
+    views = [view(random_attentions(2, 3, 5), list("abcde"), sentence_b_start=3) for view in (head_view, model_view)]
+    here = "".join(f"{view._repr_html_()} {view!r}\n" for view in views)
+    environment = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-c", PROCESS]
+    assert subprocess.run(command, capture_output=True, check=True, env=environment).stdout.decode() == here
+
+
+@VIEWS
+def test_another_processor_changes_last_decimals_only(view):
+    attentions = random_attentions(2, 6, 12)
+    noise = torch.rand(attentions.shape, generator=torch.Generator().manual_seed(1)) * 2.4e-5 - 1.2e-5
+    here = view(attentions, AWKWARD[:12])
+    there = view((attentions + noise).clamp(0, 1), AWKWARD[:12])
+    assert here._repr_html_() != there._repr_html_()
+    assert nearly_equal(here._repr_html_(), there._repr_html_())
+    assert nearly_equal(repr(here), repr(there))
+
+
+@VIEWS
+def test_ids_come_from_the_content(view):
+    attentions, other = random_attentions(2, 3, 4), [{}, {"include_layers": [1]}, {"sentence_b_start": 2}]
+    views = [view(attentions, list("abcd"), **settings) for settings in other]
+    views += [view(attentions, list("abce")), view(attentions[:1], list("abcd"))]
+    ids = [data(made)["root_div_id"] for made in views]
+    for made, id_ in zip(views, ids):
+        assert re.fullmatch(r"bertviz-[0-9a-f]{12}", id_) and f'<div id="{id_}"' in document(made)
+    assert len(set(ids)) == len(ids)
+
+
+@VIEWS
+def test_nothing_is_asked_for_elsewhere(view):
+    """The browser tests check this too; this test shows where the problem is."""
+    page = document(view(random_attentions(2, 3, 4), list("abcd")))
+    tags = BeautifulSoup(page, "html.parser")
+    assert not tags(["link", "img", "base", "object"]) + tags(src=True) + tags(href=True)
+    policy = tags.find(attrs={"http-equiv": "Content-Security-Policy"})["content"]
+    assert policy.startswith("default-src 'none';") and not re.search("http|[*]|self|data:", policy)
+    assert not re.search(r"cdn|require\.|@import", page)
+    assert not re.search(r"https?://(?!www\.w3\.org/|d3js\.org|github\.com/tensorflow/)", page)  # names and comments
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    # no script is cut short by text that looks like its end tag
+    assert [len(script) > 50_000 for script in scripts] == [True, True, False]
+    assert "<!--" not in page
+
+
+@VIEWS
+def test_stored_size(view):
+    """Of a pair of sentences, which bertviz stores twice: whole, and in parts."""
+    assert stored(view(random_attentions(6, 12, 12), ["token"] * 12, sentence_b_start=7)) < 550_000
+
+
+@VIEWS
+def test_a_large_view_says_so(view):
+    limit = LARGE[view.__name__]
+    with pytest.warns(UserWarning, match=f"^{limit + 1} tokens make a large view"):
+        view(random_attentions(1, 1, limit + 1), ["a"] * (limit + 1))
+    assert stored(view(random_attentions(6, 12, limit), ["a"] * limit)) < 1_300_000
+
+
+RANDOM = list(random_attentions(2, 3, 4)[:, None])
+
+
+@VIEWS
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        *(
+            ({"include_layers": [layer]}, rf"choose one layer or more from 0 to 1; got \[{layer}\]")
+            for layer in (2, -1)
+        ),
+        ({"tokens": list("abc")}, r"3 tokens need attention \(1, heads, 3, 3\) of each layer; got \(1, 3, 4, 4\)"),
+        ({"attention": [torch.zeros(3, 4, 4)]}, r"got \(3, 4, 4\)"),
+        ({"attention": [torch.zeros(2, 3, 4, 4)]}, r"got \(2, 3, 4, 4\)"),
+        ({"attention": torch.zeros(2, 3, 4, 4)}, r"one tensor \(2, 3, 4, 4\); list\(attention\[:, None\]\) makes"),
+        ({"attention": None}, "eager"),
+        ({"attention": (None, None)}, "eager"),
+        ({"attention": [torch.full((1, 3, 4, 4), float("nan"))]}, "from 0 to 1"),
+        ({"attention": [torch.full((1, 3, 4, 4), -1.0)]}, "from 0 to 1"),
+        ({"heads": [3]}, r"choose one head or more from 0 to 2; got \[3\]"),
+        ({"heads": []}, r"choose one head or more from 0 to 2; got \[\]"),
+        ({"heads": [-1]}, r"got \[-1\]"),
+        ({"sentence_b_start": 0}, "sentence_b_start must be from 1 to 3; got 0"),
+        ({"sentence_b_start": 4}, "sentence_b_start must be from 1 to 3; got 4"),
+        ({"tokens": [101, 102, 103, 104]}, "tokens must be a list of strings"),
+        ({"tokens": None}, "tokens must be a list of strings"),
+        ({"html_action": "show"}, "html_action must be"),
+    ],
+)
+def test_arguments_that_do_not_fit(view, arguments, says):
+    if "heads" in arguments and view is model_view:
+        arguments = {"include_heads": arguments["heads"]}
+    with pytest.raises(ValueError if "tokens must" not in says else TypeError, match=says):
+        getattr(bertviz, view.__name__)(**{"attention": RANDOM, "tokens": list("abcd"), **arguments})
+
+
+@VIEWS
+def test_the_call_is_the_librarys(view, capsys):
+    """It has the same arguments and help; it displays and returns nothing; encoder and decoder are left to it."""
+    ours = getattr(bertviz, view.__name__)
+    assert inspect.signature(ours) == inspect.signature(ours.theirs) and ours.__doc__ == ours.theirs.__doc__
+    again = ours
+    stand_in()
+    assert getattr(bertviz, view.__name__) is again is getattr(sys.modules[f"bertviz.{view.__name__}"], view.__name__)
+    assert ours(RANDOM, list("abcd")) is None and "View object" not in capsys.readouterr().out.replace("Figure. ", "")
+    both = {"encoder_attention": RANDOM, "encoder_tokens": list("abcd"), "html_action": "return"}
+    assert "cdnjs" in ours(**both).data
+
+
+@VIEWS
+@pytest.mark.parametrize("package", ["xstatic", "mpld3"])
+def test_a_missing_package_is_named(view, package, monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else found(name))
+    with pytest.raises(models.EncoderError, match=f"The package {package} is not installed.*pip install"):
+        view(random_attentions(2, 3, 2), ["a", "b"])
+
+
+@VIEWS
+def test_awkward_tokens_arrive_as_they_are(view, recwarn):
+    n = len(AWKWARD)
+    made = view(random_attentions(2, 3, n), AWKWARD, sentence_b_start=5)
+    parts = data(made)["attention"]
+    assert [token.replace("Ġ", " ") for token in AWKWARD] == parts[0]["left_text"]  # bertviz writes Ġ as a space
+    names = [f"Sentence {a} -> Sentence {b}" for a, b in ("AA", "BB", "AB", "BA")]
+    assert [part["name"] for part in parts[1:]] == names
+    line = next(line for line in document(made).splitlines() if "const params = " in line)
+    assert "<" not in line and line.isascii()
+    assert not [warning for warning in recwarn if issubclass(warning.category, UserWarning)]
+
+
+def sanitised(view):
+    """(cells of the table, other text) of what is left of a page without frames, scripts and styles."""
+    page = BeautifulSoup(view._repr_html_(), "html.parser")
+    for gone in page(["iframe", "script", "style"]):
+        gone.decompose()
+    cells = [[cell.extract().text for cell in row(["td", "th"])] for row in page("tr")]
+    return cells, page.text
+
+
+def test_without_frames_a_table_is_left():
+    attentions = random_attentions(2, 3, len(AWKWARD))
+    cells, text = sanitised(head_view(attentions, AWKWARD, layer=1, heads=[0, 2]))
+    assert text == (
+        "Head view of layer 1 (counted from 0), mean of heads 0, 2: how much each of 20 tokens (rows) looks at each "
+        "(columns). (Where scripts run, bertviz's view covers this table.)"
+    )
+    assert cells[0] == ["", *AWKWARD] and [row[0] for row in cells[1:]] == AWKWARD
+    mean = attentions[1, [0, 2]].mean(0)
+    assert [row[1:] for row in cells[1:]] == [[f"{weight:.2f}" for weight in row] for row in mean.tolist()]
+    cells, _ = sanitised(model_view(attentions, AWKWARD))
+    assert [len(row) for row in cells] == [4, 4, 4]
+    assert float(cells[2][3]) == pytest.approx(attentions[1, 2].max().item(), abs=0.0051)
+
+
+@VIEWS
+def test_text_and_png_stand_in_and_exports_choose_the_right_form(view):
+    from nbconvert.exporters import HTMLExporter, LatexExporter
+
+    attentions = random_attentions(2, 3, 4)
+    made = view(attentions, list("abcd"))
+    png, metadata = made._repr_png_()
+    assert png.startswith(b"\x89PNG") and 2_000 < len(png) < 40_000
+    first, *rest = repr(made).splitlines()
+    assert first == f"Figure. {metadata['alt']}" and 30 < len(metadata["alt"]) < 200
+    if view is head_view:
+        assert rest == [
+            f"row {token}: " + " ".join(f"{weight:.3f}" for weight in row)
+            for token, row in zip("abcd", attentions[0].mean(0).tolist())
+        ]
+    else:
+        assert rest == ["tokens: a b c d"] + [
+            f"layer {layer}: " + " ".join(f"{head.max():.3f}" for head in heads)
+            for layer, heads in enumerate(attentions)
+        ]
+    bundle, _ = DisplayFormatter().format(made)
+    assert set(bundle) == {"text/html", "image/png", "text/plain"}
+    # JupyterLab ranks HTML before PNG; so does nbconvert for HTML, but for LaTeX it is the other way round
+    for exporter, form in ((HTMLExporter, "text/html"), (LatexExporter, "image/png")):
+        ranking = exporter().config.NbConvertBase.display_data_priority
+        assert next(kind for kind in ranking if kind in bundle) == form
