@@ -16,7 +16,7 @@ import warnings
 
 import torch
 
-from .colours import HEAT
+from .colours import HEAT, INK
 from .downloads import packaged_folder
 from .figures import Figure
 
@@ -154,10 +154,6 @@ def head_view(page_of, asked):
 
     page_of: makes the page from changed arguments and its width. asked: the arguments of `bertviz.head_view`.
     """
-    import matplotlib
-
-    from .. import plots
-
     attention, tokens = asked["attention"], asked["tokens"]
     layers = chosen("layer", asked["include_layers"], range(len(attention)))
     (layer,) = chosen("layer", layers[0] if asked["layer"] is None else asked["layer"], layers)
@@ -166,16 +162,12 @@ def head_view(page_of, asked):
     alt = f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
     mean = attention[layer][0, heads].mean(0)
 
-    def draw():
-        plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
-        with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
-            names = {"title": what.capitalize(), "alt": f"{alt}.", "xlabel": "looked at", "ylabel": "token"}
-            return plots.heatmap(mean.numpy(), tokens, tokens, **names, numbers=len(tokens) <= 16, limits=(0, 1))
-
     outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
     size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
     made = page_of({"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + outside)
-    return View(framed(made, alt, size, mean, tokens, tokens), draw)
+    return View(
+        framed(made, alt, size, mean, tokens, tokens), lambda: table(mean, tokens, what.capitalize(), f"{alt}.")
+    )
 
 
 def model_view(page_of, asked):
@@ -267,6 +259,27 @@ def framed(page, alt, size, matrix, rows, columns):
         f'style="position:absolute;top:0;left:0;width:100%;height:100%;'
         f"border:0;background:white\" srcdoc='{page}'></iframe></div>"
     )
+
+
+def table(weights, tokens, title, alt):
+    """A heatmap of how much each token looks at each, with the numbers in it if there is room."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+    import seaborn
+
+    few = len(tokens) <= 16
+    figure, axes = plt.subplots(figsize=(2.2 + 0.62 * len(tokens), 1.3 + 0.36 * len(tokens)), layout="constrained")
+    plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
+    with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
+        style = {"cmap": seaborn.light_palette(HEAT, as_cmap=True), "linewidths": 0.5, "annot": few, "cbar": not few}
+        names = {"xticklabels": tokens, "yticklabels": tokens}
+        seaborn.heatmap(weights.numpy(), ax=axes, vmin=0, vmax=1, fmt=".2f", **style, **names)
+        for words in axes.texts:
+            words.set_color(INK[0])
+        axes.tick_params(axis="x", rotation=45)
+        axes.tick_params(axis="y", rotation=0)
+        axes.set(xlabel="looked at", ylabel="token", title=title)
+        return Figure(figure, alt)
 
 
 def thumbnails(attentions, layers, heads, alt, tokens):

@@ -214,27 +214,6 @@ def hours_and_seconds(hours, seconds):
     )
 
 
-def tokens_by_area(each, pairs):
-    """The tokens of one pass each and of one pass per pair, as squares whose areas are to scale."""
-    canvas, side = Canvas("09 tokens by area", 252), 236
-    small = side * (each / pairs) ** 0.5
-    canvas.box(6 + side + 8, 244 - small, small, small, kind="sentence", round_by=0)
-    canvas.arrow((286, 220), (6 + side + 12 + small, 242 - small), kind="sentence")
-    canvas.label(290, 200, "one pass each", bold=True)
-    canvas.label(290, 222, f"{each:,} tokens")
-    with canvas.step():
-        canvas.box(6, 8, side, side, kind="layer", round_by=0)
-        canvas.label(290, 28, "one pass per pair", bold=True)
-        canvas.label(290, 50, f"{pairs:,} tokens")
-    with canvas.step():
-        canvas.text(290, 122, f"{pairs / each:,.0f} times", 26, "start", bold=True)
-        canvas.label(290, 148, "as many tokens, as much area")
-    return canvas.finish(
-        f"Squares whose areas are to scale. One pass each reads {each:,} tokens, a square so small that it is a dot. "
-        f"One pass per pair reads {pairs:,}, {pairs / each:,.0f} times as many."
-    )
-
-
 def one_reading(pairs):
     """Pairs of texts of which the tokenizer makes the same tokens. pairs: [(one, other, tokens, cosine)]."""
     canvas, told = Canvas("09 one reading", 114 * len(pairs) + 32), []

@@ -1,0 +1,61 @@
+"""The field's own lines in lessons: the cell to take along runs without the course, and one line changes the model."""
+
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+from huggingface_hub import constants
+
+from course_utils import models
+from course_utils._support import fast_bert
+from course_utils._support.cell_needs import CHECKPOINT
+from course_utils._support.hub_cache import cache_with
+from course_utils._support.notebooks import lesson_cells, parts
+from notebooks.conftest import nearly_equal
+
+ALONE = "import sys\nsys.modules['course_utils'] = None  # as if it were not installed\nexec(sys.stdin.read(), {})"
+TAKEN = "take-along"
+CODE = {
+    key: [cell for cell in lesson_cells(nbformat.read(path, as_version=4)) if cell.cell_type == "code"]
+    for key, path in parts().items()
+}
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+@pytest.mark.parametrize("key", [key for key, cells in CODE.items() if any(TAKEN in tags(cell) for cell in cells)])
+def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_path):
+    (cell,) = [cell for cell in CODE[key] if TAKEN in tags(cell)]
+    environment = {"PATH": "", "HOME": str(tmp_path), "HF_HUB_CACHE": str(cache_with()), "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-I", "-c", ALONE]
+    done = subprocess.run(command, input=cell.source, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    stored = "".join(output.text for output in cell.outputs)
+    assert done.returncode == 0, done.stderr
+    assert stored and nearly_equal(done.stdout, stored)
+
+
+@pytest.mark.parametrize("key", [key for key, cells in CODE.items() if any(CHECKPOINT.search(c.source) for c in cells)])
+def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path):
+    """With another checkpoint, no cell computes with the packaged encoder: it cannot be loaded here by any name."""
+
+    def missing(*_):
+        raise AssertionError("the packaged encoder was asked for")
+
+    for module, name in (models, "packaged_encoder"), (models, "_load_packaged"), (fast_bert, "packaged_weights"):
+        monkeypatch.setattr(module, name, missing)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+    lines = [CHECKPOINT.findall(cell.source) for cell in CODE[key]]
+    assert sum(map(len, lines)) == 1
+    names = {}
+    for cell in CODE[key]:
+        if TAKEN in tags(cell):  # it names its model itself
+            break
+        first = cell.source.replace("\nsetup()", "")  # which would find the packaged encoder again
+        exec(CHECKPOINT.sub(f"checkpoint = {str(tiny)!r}", first), names)
+    assert names["checkpoint"] == str(tiny)
