@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,23 @@ def test_online_gives_back_what_was_there(monkeypatch):
         assert constants.HF_HUB_OFFLINE and loads(constants.HF_HUB_CACHE)
     finally:
         constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE = given
+
+
+def test_a_name_that_is_not_there_says_at_once_that_the_session_is_offline(capsys, monkeypatch):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance(user_ns={})
+    shell.run_cell("from transformers import AutoModel")
+    load = 'AutoModel.from_pretrained("bert-base-uncased")'
+    given = constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
+    monkeypatch.setattr(hub_cache, "_given", lambda: (False, given[1]))
+    try:
+        hub_cache.use_cache(online=False)
+        begun = time.monotonic()
+        assert isinstance(shell.run_cell(load).error_in_exec, OSError) and time.monotonic() - begun < 5
+        assert capsys.readouterr().out.rstrip().endswith(hub_cache.NOTE)
+        shell.run_cell("open('no such file')")
+        assert hub_cache.NOTE not in capsys.readouterr().out
+    finally:
+        constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE = given
+        InteractiveShell.clear_instance()

@@ -6,6 +6,7 @@ import re
 import nbformat
 import pytest
 
+from course_utils._support.figures import NO_TITLE, WITHOUT_WORDS
 from course_utils._support.notebooks import NOTEBOOKS, kind_of, lesson_cells, part_of, parts
 
 PATHS = {path.stem: path for path in (*parts().values(), NOTEBOOKS / "glossary.ipynb")}
@@ -51,6 +52,15 @@ def test_there_are_diagrams_and_their_text_says_what_they_say(name):
             first = plain.splitlines()[0]
             assert first.startswith("Diagram. ") and len(first) > 50, cell.id
             assert DIAGRAM.search(found[cell.id]), cell.id
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_every_figure_has_a_title_or_a_description_and_says_its_data(name):
+    for cell in read(name).cells:
+        for output in cell.get("outputs", []):
+            if (text := output.get("data", {}).get("text/plain", "")).startswith("Figure."):
+                assert NO_TITLE not in text and WITHOUT_WORDS not in text, cell.id
+                assert len(text.splitlines()) > 1, cell.id
 
 
 @each_lesson

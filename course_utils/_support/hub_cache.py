@@ -15,6 +15,7 @@ SHORT_NAME = "all-MiniLM-L6-v2"  # as Sentence Transformers has it
 COMMIT = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"  # of the hub, whose files the package carries
 ENTRY = f"models--{PUBLIC_NAME}".replace("/", "--")
 KINDS = ("models--", "datasets--")  # what a hub's cache holds
+NOTE = "setup() keeps this session offline. To let it ask the internet, run setup(online=True)."
 
 
 def use_cache(online):
@@ -29,6 +30,15 @@ def use_cache(online):
     offline, cache = _given()
     constants.HF_HUB_OFFLINE = offline if online else True
     constants.HF_HUB_CACHE = cache if online else str(cache_with(Path(cache)))
+    if (shell := sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None) is not None:
+        shell.set_custom_exc(() if online or offline else (OSError,), _told_why)
+
+
+def _told_why(shell, kind, error, traceback, tb_offset=None):
+    """Show an error as IPython does; where a library says "check your internet connection", say why there is none."""
+    if "https://huggingface.co" in str(error):
+        error.add_note(NOTE)
+    shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
 
 
 @functools.cache
