@@ -231,9 +231,9 @@ WRONG = {
 }
 PROMISES = {
     "09-tokens": [
-        ("right to the last token", tokens_in_float32, "to the last token"),
-        ("right to the last token", tokens_by_the_cut_mean),
-        ("right to the last token", tokens_by_the_rounded_mean, "to the last token"),
+        ("exact to the last token", tokens_in_float32, "to the last token"),
+        ("exact to the last token", tokens_by_the_cut_mean),
+        ("exact to the last token", tokens_by_the_rounded_mean, "to the last token"),
         ("two integers", tokens_as_floats, "two integers are asked for"),
         ("It has at least one entry", tokens_fails_on_one, "One sentence makes no pair"),
         ("the number of tokens read with one pass for each sentence", tokens_per_pass),
