@@ -174,7 +174,7 @@ class _Drawn:
 
 def _names_of_ticks(axis):
     """{place: name} of the ticks of an axis whose ticks have names; numbers are none."""
-    names = [label.get_text() for label in axis.get_ticklabels()]
+    names = [" ".join(label.get_text().split()) for label in axis.get_ticklabels()]
     return {} if all(map(_is_number, names)) else dict(zip(axis.get_ticklocs(), names))
 
 
