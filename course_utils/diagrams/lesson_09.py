@@ -79,26 +79,6 @@ def two_chains(chains):
     )
 
 
-def which_two(texts, cosines):
-    """Three texts, each joined with the two others by a line with their cosine; the highest one is thick.
-
-    cosines: of all texts with all, (3, 3).
-    """
-    canvas = Canvas("09 which two", 236)
-    tops, wide = ((2, 14), (302, 14), (152, 190)), 216
-    for (x, y), text in zip(tops, texts):
-        canvas.box(x, y, wide, 36, text, "token", SMALL)
-    places = {(0, 1): ((218, 32), (302, 32)), (0, 2): ((120, 50), (218, 190)), (1, 2): ((400, 50), (302, 190))}
-    labels = {(0, 1): (260, 14), (0, 2): (134, 122), (1, 2): (386, 122)}
-    values = {pair: float(cosines[pair[0]][pair[1]]) for pair in places}
-    for pair in canvas.steps(places):
-        high = values[pair] == max(values.values())
-        canvas.arrow(*places[pair], kind="sentence" if high else "plain", tip=False, thick=high)
-        canvas.text(*labels[pair], f"{values[pair]:.2f}", kind="sentence" if high else None, bold=high)
-    told = "; ".join(f"{texts[one]!r} and {texts[other]!r}, {value:.2f}" for (one, other), value in values.items())
-    return canvas.finish(f"Three texts, and a line with a cosine between any two of them: {told}.")
-
-
 def two_ways(lengths, both):
     """A bi-encoder, which reads two sentences apart, beside a cross-encoder, which reads them as one input.
 
