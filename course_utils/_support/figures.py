@@ -70,19 +70,21 @@ def show_as_the_course_does():
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None:
         return
-    import matplotlib
-    from matplotlib.artist import Artist
-    from matplotlib.figure import Figure as AnyFigure
-
-    if matplotlib.get_backend(auto_select=False) in ("inline", "module://matplotlib_inline.backend_inline"):
-        shell.enable_matplotlib("inline")  # now, since it registers a formatter for figures
     formatter = shell.display_formatter
-    formatter.formatters["image/png"].pop(AnyFigure, None)
-    formatter.mimebundle_formatter.for_type(AnyFigure, _bundle)
-    for kind in (Artist, list, tuple, np.ndarray):
-        formatter.ipython_display_formatter.for_type(kind, _nothing_for_parts_of_figures)
+
+    def bundle(figure):
+        # asked before the formatter of pictures that Jupyter's backend registers at the first figure
+        formatter.formatters["image/png"].pop(type(figure), None)
+        return _bundle(figure)
+
+    # by name, since the import of matplotlib.figure takes half a second
+    formatter.mimebundle_formatter.for_type_by_name("matplotlib.figure", "Figure", bundle)
+    silent = formatter.ipython_display_formatter
+    silent.for_type_by_name("matplotlib.artist", "Artist", _nothing_for_parts_of_figures)
+    for kind in (list, tuple, np.ndarray):
+        silent.for_type(kind, _nothing_for_parts_of_figures)
     for module, name in ("seaborn.axisgrid", "Grid"), ("matplotlib.container", "PieContainer"):
-        formatter.ipython_display_formatter.for_type_by_name(module, name, lambda value: None)
+        silent.for_type_by_name(module, name, lambda value: None)
 
 
 def _bundle(figure):
@@ -120,7 +122,7 @@ def _description(figure):
 
 def _nothing_for_parts_of_figures(value):
     """Show nothing. Raises NotImplementedError, on which IPython goes on, for what is no part of a figure."""
-    if not _is_part(value):
+    if "matplotlib.figure" not in sys.modules or not _is_part(value):
         raise NotImplementedError
 
 
