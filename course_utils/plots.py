@@ -1,4 +1,6 @@
-"""The course's figures: one style, and every figure carries a text description and its data.
+"""One style for all figures, and those figures that take more lines than their idea, each with its data as text.
+
+A lesson draws what takes a few lines itself, with seaborn and matplotlib; `setup` shows that in the same way.
 
 Each function displays a picture whose text form (what a terminal, a screen reader or a test sees instead of the pixels)
 is the alternative text followed by the drawn data, read back from the figure. So comparing outputs compares pictures.
