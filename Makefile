@@ -13,13 +13,14 @@ CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
-.PHONY: help setup lab test nightly slow sabotage shake lesson matrix encoders named-models lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
+.PHONY: help setup lab test nightly slow sabotage shake verdicts lesson matrix encoders named-models lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
 	@echo "make test       run the linters, the tests and all lessons: eleven minutes"
-	@echo "make nightly    what is too slow for make test: make slow, make sabotage (do the tests notice?), make shake"
+	@echo "make nightly    what is too slow for make test: make slow, make sabotage (do the tests notice?), make shake, make verdicts"
 	@echo "make shake      the lessons on arithmetic that differs in the last place (make shake SEED=7; else the day's seed)"
+	@echo "make verdicts   would another seed, half or depth turn what the lessons conclude? (make verdicts L=04)"
 	@echo "make matrix     the lessons under other instruction sets and thread counts; the odd notebooks in real kernels"
 	@echo "make encoders   the lessons with other encoders: random ones of six families (two hours)"
 	@echo "make doctor     check this machine"
@@ -54,8 +55,8 @@ lab: setup
 test: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.run
 
-# Too slow for `make test`. Hosted CI runs the three in jobs beside it, on each pull request.
-nightly: slow sabotage shake
+# Too slow for `make test`. Hosted CI runs the four in jobs beside it, on each pull request.
+nightly: slow sabotage shake verdicts
 
 slow: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 	$(BIN)/python -m tests.run --nightly
@@ -65,6 +66,9 @@ sabotage: setup $(VENV)/grading/.ready $(VENV)/share/explorers/.ready
 
 shake: setup
 	$(BIN)/python -m tests.shake $(or $(SEED),today)
+
+verdicts: setup
+	$(BIN)/python -W ignore -m tests.verdicts $(L)
 
 # nbgrader and Dask, for the tests of the grader: beside the packages of the course, since nbgrader would put its menus into JupyterLab.
 $(VENV)/grading/.ready: requirements-grading.lock | setup

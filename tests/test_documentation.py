@@ -47,9 +47,9 @@ def test_every_query_has_its_kind_and_its_answers(docs):
     queries, judged = load_doc_queries(), load_doc_judgements()
     assert queries["id"].is_unique and queries["query"].is_unique
     assert pd.crosstab(queries["part"], queries["kind"]).to_dict("index")["dev"] == {
-        "plain": 24, "term": 8, "name": 8, "symptom": 8, "none": 6,
+        "plain": 40, "term": 16, "name": 16, "symptom": 14, "none": 10,
     }  # fmt: skip
-    assert len(load_doc_queries("dev")) == len(load_doc_queries("test")) == 54
+    assert len(load_doc_queries("dev")) == len(load_doc_queries("test")) == 96
     assert not judged.duplicated(["id", "name"]).any() and set(judged["grade"]) == {0, 1, 2}
     assert set(judged["name"]) <= set(docs["name"]) and set(judged["id"]) <= set(queries["id"])
     best = judged.groupby("id")["grade"].max().reindex(queries["id"], fill_value=0)

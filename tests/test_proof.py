@@ -22,7 +22,7 @@ def recipe(target):
 def test_each_push_and_pull_request_runs_all():
     assert set(WORKFLOW["on"]) == {"push", "pull_request"} and WORKFLOW["on"]["pull_request"] == ""
     called = {job: [step.get("run") for step in steps["steps"]][-1] for job, steps in WORKFLOW["jobs"].items()}
-    wanted = {"linux": ".ci/run", "slow": "make slow", "sabotage": "make sabotage", "shake": "make shake"}
+    wanted = {"linux": ".ci/run", "slow": "make slow", "sabotage": "make sabotage", "shake": "make shake", "verdicts": "make verdicts"}
     assert {job: called[job] for job in wanted} == wanted
     assert not any("if" in WORKFLOW["jobs"][job] for job in wanted)
 
@@ -31,10 +31,11 @@ def test_ci_runs_make_test_and_fails_with_it():
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert "set -euo pipefail" in script and script.splitlines()[-1] == "make test"
     assert recipe("test")[1] == ["$(BIN)/python -m tests.run"]
-    assert recipe("nightly")[0] == ["slow", "sabotage", "shake"]
+    assert recipe("nightly")[0] == ["slow", "sabotage", "shake", "verdicts"]
     assert recipe("slow")[1] == ["$(BIN)/python -m tests.run --nightly"]
     assert recipe("sabotage")[1] == ["$(BIN)/python -m tests.sabotage"]
     assert recipe("shake")[1] == ["$(BIN)/python -m tests.shake $(or $(SEED),today)"]
+    assert recipe("verdicts")[1] == ["$(BIN)/python -W ignore -m tests.verdicts $(L)"]
 
 
 @pytest.mark.parametrize("flags, marks, places", [([], "not nightly", 2), (["--nightly", "-x"], "nightly", 1)])

@@ -91,7 +91,7 @@ def test_an_unknown_word_is_named(word):
 def test_there_are_two_halves_and_each_sentence_is_asked_for_once():
     table = load_queries()
     assert list(table.columns) == ["part", "row", "query"] and not table.isna().any().any()
-    assert len(load_queries("dev")) == len(load_queries("test")) == 42
+    assert len(load_queries("dev")) == len(load_queries("test")) == 102
     assert (
         table["row"].is_unique and table["query"].is_unique and table["row"].between(0, len(load_reviews()) - 1).all()
     )

@@ -1,0 +1,161 @@
+"""`make verdicts` varies what the lessons conclude; the list fits the lessons, and covers their recaps."""
+
+import re
+
+import nbformat
+import pandas as pd
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from course_utils._support.notebooks import cores, lesson_cells, parts
+
+from . import verdicts
+
+LISTED = verdicts.verdicts()
+COMPARES = re.compile(
+    r"\b(ahead|apart|behind|best|better|clear(ly)?|equal|fewer|gain(s|ed)?|hardly|higher|highest|largest?|larger|least|"
+    r"less|level|longer|lost|lower|lowest|more|most|mostly|nearer|nearest|no difference|only|rises?|rose|shorter|"
+    r"smaller|than|usually|worse|worst)\b"
+)
+LESSON = """
+import numpy as np
+===
+drawn = np.random.default_rng(3).normal(1, 1, size=40)
+===
+texts, kinds = [f"text {number}" for number in range(40)], pd.DataFrame({"word": np.repeat([*"abcd"], 10)})
+===
+seen = []
+===
+seen.append(drawn.mean())
+lengths = np.array([float(text.split()[1]) for text in texts])
+"""
+
+
+@pytest.fixture
+def lesson(tmp_path, monkeypatch):
+    """A function that varies one verdict of a small lesson: its outcome, as `judged` returns it."""
+    cells = LESSON.replace("\nimport", "import pandas as pd\nimport").split("===\n")
+    cells = [new_code_cell(source, id=name) for name, source in zip(("setup", "draw", "texts", "seen", "end"), cells)]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "01_small.ipynb")
+    monkeypatch.setattr(verdicts, "parts", lambda: {"01": tmp_path / "01_small.ipynb"})
+    monkeypatch.chdir(tmp_path)
+
+    def varied(claim, **how):
+        verdict = verdicts.Verdict("01", "as it says", "end", claim, **how)
+        monkeypatch.setattr(verdicts, "verdicts", lambda: {"01": [verdict]})
+        ((_, turned, _, wrong),) = verdicts.judged("01")
+        return turned, wrong
+
+    return varied
+
+
+SEEDS = {"swap": ("draw", "default_rng(3)", "default_rng({})")}
+
+
+def test_a_conclusion_that_hangs_on_the_seed_is_turned_by_others(lesson):
+    assert lesson("drawn.mean() > 0", **SEEDS) == ([], "")
+    turned, wrong = lesson("drawn.mean() > 1", **SEEDS)
+    assert 2 <= len(turned) <= 8 and turned[0].startswith("default_rng(")
+    assert wrong in ("", "It is not true in the lesson itself.")
+
+
+def test_what_a_cell_changes_in_place_starts_afresh(lesson):
+    assert lesson("len(seen) == 1", **SEEDS) == ([], "")
+
+
+def test_a_half_has_the_same_rows_of_all_names(lesson):
+    assert lesson("len(texts) in (20, 40) and len(lengths) == len(texts) == len(kinds)", half="texts, kinds") == (
+        [],
+        "",
+    )
+    turned, _ = lesson("len(texts) == 40", half="texts")
+    assert turned == [*range(10)]
+
+
+def test_a_half_of_groups_keeps_them_whole(lesson):
+    whole = "set(kinds['word'].value_counts()) == {10} and len(kinds) in (20, 40) and len(texts) == len(kinds)"
+    assert lesson(whole, half="kinds, texts", by="word") == ([], "")
+
+
+def test_an_error_is_no_verdict(lesson):
+    turned, wrong = lesson("1 / (len(texts) - 20) > 0", half="texts")
+    assert not turned and "half" not in wrong and "ZeroDivisionError" in wrong
+
+
+@pytest.mark.parametrize("rows", [[1, 3], [0]])
+def test_halves_of_tables_of_columns_and_of_lists(rows):
+    table = pd.DataFrame({"a": [*"wxyz"]}, index=[4, 5, 6, 7])
+    assert verdicts.half_of(table, rows).index.tolist() == [*range(len(rows))]
+    assert verdicts.half_of({"one": [*"wxyz"], "two": (1, 2, 3, 4)}, rows)["one"] == [[*"wxyz"][row] for row in rows]
+    assert verdicts.half_of({"p": 1, "q": 2, "r": 3, "s": 4}, [0, 2]) == {"p": 1, "r": 3}
+
+
+def test_one_in_ten_may_turn_and_an_open_one_may_turn_always(monkeypatch, capsys):
+    def outcome(turned, wrong="", **how):
+        verdict = verdicts.Verdict("01", "as it says", "end", "True", half="texts", **how)
+        monkeypatch.setattr(verdicts, "judged", lambda key: [(verdict, turned, 0.0, wrong)])
+        monkeypatch.setattr(verdicts, "ProcessPoolExecutor", InThisProcess)
+        return verdicts.main(["1"])
+
+    assert [outcome([7]), outcome([7, 8]), outcome([*range(9)], open=True), outcome([], "KeyError")] == [0, 1, 0, 1]
+    assert "turned by 7, 8" in capsys.readouterr().out
+
+
+class InThisProcess:
+    def __init__(self, workers, **how):
+        self.map = map
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+
+# ---------------------------------------------------------------- the list
+
+
+def texts_of(lesson):
+    """(the recap, or the last text of a lesson without one; all texts) with blanks for line breaks."""
+    cells = [
+        cell for cell in lesson_cells(nbformat.read(parts()[lesson], as_version=4)) if cell.cell_type == "markdown"
+    ]
+    recaps = [cell.source for cell in cells if cell.id == "recap"]
+    return recaps[0] if recaps else "", " ".join(" ".join(cell.source.split()) for cell in cells)
+
+
+@pytest.mark.parametrize("key", LISTED)
+def test_each_verdict_fits_its_lesson(key):
+    lesson = verdicts.Lesson(key, LISTED[key])
+    _, text = texts_of(key)
+    assert [verdict.says for verdict in LISTED[key] if verdict.says not in text] == []
+    for verdict in lesson.listed:
+        path = lesson.path(verdict)
+        ids = {lesson.cells[place].id for place in path}
+        assert len(verdict.variations) >= 10, f"{verdict.says}: ten variations at least"
+        assert set(verdict.also) <= ids, verdict.says
+        if verdict.swap:
+            assert verdict.swap[0] in ids, f"{verdict.says}: the claim does not need {verdict.swap[0]}"
+            assert verdict.swap[1] in lesson.cells[lesson.at[verdict.swap[0]]].source, verdict.says
+        bound = set().union(*(lesson.cells[place].binds for place in path))
+        assert set(verdict.halved) <= bound, verdict.says
+
+
+@pytest.mark.parametrize("key", parts())
+def test_each_comparison_of_a_recap_is_varied_or_exact(key):
+    recap, _ = texts_of(key)
+    says = [verdict.says for verdict in LISTED.get(key, [])]
+    points = [" ".join(point.split()) for point in recap.split("\n- ")[1:]]
+    points = [point.partition(" **Next:**")[0] for point in points]
+    assert [point for point in points if COMPARES.search(point) and not any(words in point for words in says)] == []
+
+
+def test_at_most_a_third_is_open_and_the_text_says_so():
+    every = [verdict for rows in LISTED.values() for verdict in rows if not verdict.exact]
+    left_open = [verdict for verdict in every if verdict.open]
+    assert len(every) >= 60 and 3 * len(left_open) <= len(every)
+    assert [verdict.says for verdict in left_open if not re.search(r"\bopen\b", texts_of(verdict.lesson)[1])] == []
+
+
+def test_each_core_has_verdicts():
+    assert set(cores()) <= set(LISTED)
