@@ -111,7 +111,10 @@ def test_the_oldest_and_the_newest_python_on_three_systems():
 def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
     """Tests of the grader fail where CI is set and hand-ins cannot be isolated, and are skipped elsewhere."""
     set_in = {key[1]: JOBS[key].get("env", {}).get("CI", "as set") for key in JOBS if key[0] == "tests"}
-    assert set_in == dict.fromkeys(("linux", "slow", "sabotage", "shake", "verdicts"), "as set") | {"macos": "", "windows": ""}
+    assert set_in == dict.fromkeys(("linux", "slow", "sabotage", "shake", "verdicts"), "as set") | {
+        "macos": "",
+        "windows": "",
+    }
 
 
 def test_a_release_takes_nothing_from_a_cache():

@@ -39,7 +39,7 @@ def without_values_at(model, position):
 def test_the_token_missed_least_is_not_a_near_tie():
     """The lesson counts the sentences in which it is token 0, so the count must not depend on the processor."""
     encoder = load_encoder()
-    sentences = load_senses()["sentence"].sample(40, random_state=0).tolist()
+    sentences = load_senses()["sentence"][:144].sample(40, random_state=0).tolist()
     untouched, moved = embed(sentences, model=encoder), []
     for position in range(6):
         with without_values_at(encoder[1], position):

@@ -22,7 +22,13 @@ def recipe(target):
 def test_each_push_and_pull_request_runs_all():
     assert set(WORKFLOW["on"]) == {"push", "pull_request"} and WORKFLOW["on"]["pull_request"] == ""
     called = {job: [step.get("run") for step in steps["steps"]][-1] for job, steps in WORKFLOW["jobs"].items()}
-    wanted = {"linux": ".ci/run", "slow": "make slow", "sabotage": "make sabotage", "shake": "make shake", "verdicts": "make verdicts"}
+    wanted = {
+        "linux": ".ci/run",
+        "slow": "make slow",
+        "sabotage": "make sabotage",
+        "shake": "make shake",
+        "verdicts": "make verdicts",
+    }
     assert {job: called[job] for job in wanted} == wanted
     assert not any("if" in WORKFLOW["jobs"][job] for job in wanted)
 

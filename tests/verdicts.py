@@ -114,7 +114,9 @@ class Cell:
 
     @cached_property
     def uses(self):
-        return {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
+        nodes = list(ast.walk(self.tree))
+        added_to = {_root(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
+        return added_to | {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
     @cached_property
     def binds(self):

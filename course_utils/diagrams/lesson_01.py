@@ -455,7 +455,7 @@ def path_of_a_text(text, normal, words, tokens, ids):
 
     row(54, [normal], "plain", ("normalise", "lower case, no accents", "capitals and\naccents lost"))
     with canvas.step():
-        row(108, words, "plain", ("split", "spaces, punctuation", "spaces lost"))
+        row(108, words, "plain", ("split", "spaces, punctuation", "spacing lost"))
     with canvas.step():
         row(162, tokens, "token", ("cut", "WordPiece", "nothing lost"))
     with canvas.step():

@@ -21,7 +21,7 @@ from ..data import load_doc_queries, load_docstrings, load_queries, load_reviews
 from ..embedding import embed, has_bfloat16, hidden_states
 from ..models import load_masked_lm, progress_bar
 from ..pooling import normalise
-from ..ranking import best_of_each, chunks, max_sim
+from ..ranking import best_of_each, chunks
 from .learning_curve import FOLDER, into_folder
 
 RUNS = FOLDER / "search_runs.csv"  # one row per way and query: the names of the best texts, the best one first
@@ -105,10 +105,13 @@ def late_interaction(queries, texts):
                 yield from ((place, vectors[real.bool()]) for place, vectors, real in zip(places, last, mask))
 
     asked = dict(tokens_of(list(queries)))
+    in_order = [asked[number] for number in range(len(queries))]
+    query_tokens, lengths = np.concatenate(in_order), [len(tokens) for tokens in in_order]
+    starts = np.cumsum([0, *lengths[:-1]])
     scores = np.empty((len(queries), len(texts)), dtype=np.float32)
     for place, vectors in tokens_of(list(texts)):
-        for number in range(len(queries)):
-            scores[number, place] = max_sim(asked[number], vectors)
+        best_cosines = (query_tokens @ np.asarray(vectors).T).max(axis=1)
+        scores[:, place] = np.add.reduceat(best_cosines, starts)
     return scores
 
 
