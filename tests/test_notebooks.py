@@ -1,6 +1,5 @@
 """The source lessons and the learners' copies follow the rules; two copies are run from top to bottom."""
 
-import ast
 import functools
 import itertools
 import json
@@ -18,6 +17,8 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.program import bound, used
 from course_utils.tools.workspace.copies import learner_copy
 from course_utils.tools.workspace.overview import _words, lesson_minutes
+
+from .verdicts import names
 
 NOTEBOOKS = list(parts().values())
 EXERCISES = all_exercises()
@@ -259,10 +260,6 @@ def test_cells_that_need_a_kind_of_encoder_are_known_by_their_text_and_say_nothi
             texts.setdefault(cell.source.split(BEGIN)[0].strip(), set()).add(need)
     assert {need for needs in texts.values() for need in needs} == {None, *CONDITIONS}
     assert not [text for text, needs in texts.items() if len(needs) > 1], "equal cells need the same"
-
-
-def names(find, cell):
-    return {name for statement in ast.parse(cell.source).body for name in find(statement)}
 
 
 @pytest.mark.nightly

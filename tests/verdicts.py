@@ -5,7 +5,8 @@ judged (`cell`), and `claim`, an expression that must be true there. What is var
 
     half    names, "queries" or "texts, vectors": random halves, the same rows of all, for the seeds 0 to 9
     by      a column of the first of these: halves of its groups, so that what hangs together stays together
-    swap    [cell, text, other, ...]: each other text in place of this one; with "{}" in it, the numbers 0 to 9
+    swap    [cell, text, other, ...]: each other text in place of this one; with "{}" in it, the numbers 0 to 9; or the
+            name of such a list in the table [swaps]
     also    cells that run again in each variation, although nothing in them varies
 
 Only the cells that a claim needs are run, and again only those that a variation reaches. A conclusion holds if it is
@@ -29,6 +30,7 @@ import nbformat
 import numpy as np
 
 from course_utils._support.notebooks import as_key, parts
+from course_utils.tools.grading.program import bound, changed, used
 
 # another list of verdicts, to try one
 LIST = Path(os.environ.get("VERDICTS", Path(__file__).with_suffix(".toml")))
@@ -53,7 +55,7 @@ class Verdict:
     @property
     def halved(self):
         """The names of which halves are drawn."""
-        return {name.strip(): None for name in self.half.split(",")} if self.half else {}
+        return tuple(name.strip() for name in self.half.split(",")) if self.half else ()
 
     @property
     def variations(self):
@@ -67,8 +69,11 @@ class Verdict:
 def verdicts():
     """{lesson: its verdicts} of the list."""
     listed = tomllib.loads(LIST.read_text(encoding="utf-8"))
+    swaps = listed.pop("swaps", {})
 
     def verdict(lesson, row):
+        if isinstance(row.get("swap"), str):
+            row["swap"] = swaps[row["swap"]]
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
         return Verdict(lesson, **{**row, **lists})
 
@@ -78,88 +83,59 @@ def verdicts():
 # ---------------------------------------------------------------- which cells need which
 
 
-INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)  # what they bind stays in them
-
-
-def _bound(node):
-    """The names that code binds at its top level."""
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        return {node.name}
-    if isinstance(node, ast.alias):
-        return {(node.asname or node.name).partition(".")[0]}
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        return {node.id}
-    if isinstance(node, INNER):
-        return set()
-    return set().union(*map(_bound, ast.iter_child_nodes(node)))
-
-
-def _root(node):
-    """The name that `a.b[0].c()` begins with; None if it begins otherwise."""
-    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else None
+def names(find, cell):
+    """The names that `find` (bound, used or changed) finds in the statements of a cell."""
+    return {name for statement in ast.parse(cell.source).body for name in find(statement)}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell, and the names that matter to others."""
+    """A code cell, and the names that matter to others: those it looks up, binds, and changes in place."""
 
     id: str
     source: str
 
     @cached_property
-    def tree(self):
-        return ast.parse(self.source)
-
-    @cached_property
     def uses(self):
-        nodes = list(ast.walk(self.tree))
-        added_to = {_root(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
-        return added_to | {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        return names(used, self)
 
     @cached_property
     def binds(self):
-        return _bound(self.tree)
+        return names(bound, self)
 
     @cached_property
     def changes(self):
-        """Names of what it may change in place: by `a[0] = 1`, `a.b = 1`, or a call that stands alone, `a.sort()`."""
-        found = set()
-        for node in ast.walk(self.tree):
-            if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-                found.add(_root(node))
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                found.add(_root(node.value.func) if isinstance(node.value.func, ast.Attribute) else None)
-        return found - {None}
+        return names(changed, self)
 
 
-def needed(cells, names):
+def needed(cells, wanted):
     """The places of the cells that must run for these names to have their values after the last of `cells`."""
-    names, places = set(names), []
+    wanted, places = set(wanted), []
     for place, cell in reversed([*enumerate(cells)]):
-        if (cell.binds | cell.changes) & names or place == 0:  # the first one calls setup()
+        if (cell.binds | cell.changes) & wanted or place == 0:  # the first one calls setup()
             places.append(place)
-            names |= cell.uses
+            wanted |= cell.uses
     return places[::-1]
 
 
-def reached(cells, path, start, names, also=()):
-    """The places of `path` that run again if these names change at the cell `start`.
+def reached(cells, path, start, varied, also=()):
+    """The places of `path` that run again if the values of the names `varied` change at the cell `start`.
 
     Those after it that use what has changed; those that `also` names; and those that bind what one of them changes in
     place, which otherwise would be changed twice.
     """
-    changed, chosen = set(names), set()
+    others, chosen = set(varied), set()  # the names that have other values, and the places that run again
     while True:
         before = len(chosen)
         for place in path:
             cell = cells[place]
-            later = (cells[other] for other in chosen if other > place)
-            is_reached = place > start and cell.uses & changed
-            if place != start and (is_reached or cell.id in also or any(other.changes & cell.binds for other in later)):
+            later = (cells[behind] for behind in chosen if behind > place)
+            is_reached = place > start and cell.uses & others
+            if place != start and (
+                is_reached or cell.id in also or any(another.changes & cell.binds for another in later)
+            ):
                 chosen.add(place)
-                changed |= cell.binds | cell.changes
+                others |= cell.binds | cell.changes
         if len(chosen) == before:
             return chosen
 
@@ -228,6 +204,14 @@ def run(source, namespace):
         exec(compile(source, "<cell>", "exec"), namespace)
 
 
+def truth(claim, namespace):
+    """Whether a claim is true, or the error that it raises."""
+    try:
+        return bool(eval(claim, namespace))
+    except Exception as error:  # a claim may compute anything
+        return error
+
+
 class Lesson:
     """The code cells of a lesson, run as far as its verdicts need them."""
 
@@ -238,12 +222,14 @@ class Lesson:
         self.after = {}  # place of a cell: the names after it
         self.listed = [verdict for verdict in listed if not verdict.exact]
 
-    def path(self, verdict):
-        """The places of the cells that a verdict needs, in order."""
-        end = self.at[verdict.cell]
-        claim = Cell("", verdict.claim)
-        above = needed(self.cells[: end + 1], claim.uses | set(verdict.halved) | self.cells[end].uses)
-        return sorted({*above, end})
+    def path(self, *listed):
+        """The places of the cells that these verdicts need, in order."""
+        places = set()
+        for verdict in listed:
+            end = self.at[verdict.cell]
+            claim = Cell("", verdict.claim)
+            places |= {*needed(self.cells[: end + 1], claim.uses | set(verdict.halved) | self.cells[end].uses), end}
+        return sorted(places)
 
     def start(self, verdict, variation):
         """The place of the cell that a variation changes."""
@@ -254,74 +240,104 @@ class Lesson:
 
     def run(self):
         namespace = {"__name__": "__main__"}
-        for place in sorted({place for verdict in self.listed for place in self.path(verdict)}):
+        for place in self.path(*self.listed):
             run(self.cells[place].source, namespace)
             self.after[place] = dict(namespace)
 
-    def holds(self, verdict):
-        """Whether the claim is true in the lesson itself."""
-        return bool(eval(verdict.claim, dict(self.after[self.at[verdict.cell]])))
+    def outcome(self, verdict):
+        """Whether the claim is true in the lesson itself, or the error."""
+        return truth(verdict.claim, dict(self.after[self.at[verdict.cell]]))
 
-    def holds_in(self, verdict, variation):
-        """Whether it is true in a variation: the seed of a half, or a text in place of the swapped one."""
-        path, start = self.path(verdict), self.start(verdict, variation)
-        changed = self.cells[start]
+    def varied_alike(self):
+        """Lists of verdicts for which the same is varied, so that one run of the cells serves all of a list."""
+        lists = {}
+        for verdict in self.listed:
+            at = self.start(verdict, SEEDS[0]) if verdict.half else None
+            key = (verdict.half, verdict.by, verdict.swap, verdict.also, at)
+            lists.setdefault(key, []).append(verdict)
+        return list(lists.values())
+
+    def outcomes(self, alike, variation):
+        """{verdict: whether its claim is true, or the error} in a variation: the seed of a half, or the other text."""
+        found = {}
+        try:
+            for place, namespace in self._run_again(alike, variation):
+                judged_here = [verdict for verdict in alike if self.at[verdict.cell] == place]
+                found |= {verdict: truth(verdict.claim, namespace) for verdict in judged_here}
+        except Exception as error:  # of any cell
+            found = dict.fromkeys(alike, error) | found
+        return found
+
+    def _run_again(self, alike, variation):
+        """Run the cells that the variation reaches, and yield (place, names) after each cell of the path."""
+        first = alike[0]
+        path, start = self.path(*alike), self.start(first, variation)
         if isinstance(variation, str):
+            swapped = self.cells[start]
             namespace = dict(self.after[max(place for place in self.after if place < start)])
-            run(changed.source.replace(verdict.swap[1], variation), namespace)
-            names = changed.binds | changed.changes
+            run(swapped.source.replace(first.swap[1], variation), namespace)
+            varied = swapped.binds | swapped.changes
         else:
-            namespace, names = dict(self.after[start]), verdict.halved
-            rows = rows_of_half(namespace[next(iter(names))], verdict.by, variation)
-            namespace |= {name: half_of(namespace[name], rows) for name in names}
-        again = reached(self.cells, path, start, names, verdict.also)
+            namespace, varied = dict(self.after[start]), first.halved
+            rows = rows_of_half(namespace[varied[0]], first.by, variation)
+            namespace |= {name: half_of(namespace[name], rows) for name in varied}
+        again = reached(self.cells, path, start, varied, first.also)
         for place in path:
             if place in again:
                 run(self.cells[place].source, namespace)
             elif place > start:
                 namespace |= {name: self.after[place][name] for name in self.cells[place].binds}
-        return bool(eval(verdict.claim, namespace))
+            yield place, namespace
 
 
 def judged(key):
-    """[(verdict, the variations that turn it, seconds, what went wrong)] of a lesson."""
+    """([(verdict, the variations that turn it, what went wrong)], seconds) of a lesson."""
     import matplotlib
 
     import course_utils.embedding
 
+    began = time.monotonic()
     matplotlib.use("agg")
     course_utils.embedding.embed = remembering(course_utils.embedding.embed)
     os.chdir(parts()[key].parent)
-    lesson, found = Lesson(key, verdicts()[key]), []
+    lesson = Lesson(key, verdicts()[key])
     lesson.run()
+    turned = {verdict: [] for verdict in lesson.listed}
+    wrong = {}
+
+    def note(verdict, where, value):
+        if isinstance(value, Exception):
+            wrong.setdefault(verdict, f"{where}: {type(value).__name__}: {value}")
+        return value
+
     for verdict in lesson.listed:
-        began, turned = time.monotonic(), []
-        wrong = "" if lesson.holds(verdict) else "It is not true in the lesson itself."
-        for variation in verdict.variations:
-            try:
-                if not lesson.holds_in(verdict, variation):
-                    turned.append(variation)
-            except Exception as error:  # of any cell
-                wrong = wrong or f"{variation}: {type(error).__name__}: {error}"
-        found.append((verdict, turned, time.monotonic() - began, wrong))
-    return found
+        if not note(verdict, "in the lesson itself", lesson.outcome(verdict)):
+            wrong[verdict] = "It is not true in the lesson itself."
+    for alike in lesson.varied_alike():
+        for variation in alike[0].variations:
+            for verdict, value in lesson.outcomes(alike, variation).items():
+                if not note(verdict, variation, value):
+                    turned[verdict].append(variation)
+    found = [(verdict, turned[verdict], wrong.get(verdict, "")) for verdict in lesson.listed]
+    return found, time.monotonic() - began
 
 
 def main(lessons):
     os.environ.update(TQDM_DISABLE="1", OMP_NUM_THREADS="1")
     chosen = [as_key(lesson) for lesson in lessons] or list(verdicts())
-    outcomes = []
+    counts = dict.fromkeys(("holds", "open", "TURNS", "WRONG"), 0)
     with ProcessPoolExecutor(WORKERS, max_tasks_per_child=1) as pool:
-        for key, results in zip(chosen, pool.map(judged, chosen)):
-            for verdict, turned, seconds, wrong in results:
+        for key, (results, seconds) in zip(chosen, pool.map(judged, chosen)):
+            print(f"{key}, {seconds:.0f} s")
+            for verdict, turned, wrong in results:
                 every = len(verdict.variations)
                 same = every - len(turned)
                 holds = same >= ENOUGH * every
-                outcomes.append("WRONG" if wrong else "open" if verdict.open else "holds" if holds else "TURNS")
-                print(f"{key:13} {outcomes[-1]:5} {same:2} of {every:2}, {seconds:4.0f} s: {verdict.says} {wrong}")
+                outcome = "WRONG" if wrong else "open" if verdict.open else "holds" if holds else "TURNS"
+                counts[outcome] += 1
+                print(f"  {outcome:5} {same:2} of {every:2}: {verdict.says}", *filter(None, [wrong]))
                 if turned:
-                    print(f"{'':19} turned by {', '.join(map(str, turned))}", flush=True)
-    counts = {outcome: outcomes.count(outcome) for outcome in ("holds", "open", "TURNS", "WRONG")}
+                    print(f"{'':17}turned by {', '.join(map(str, turned))}", flush=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
     return 1 if counts["TURNS"] or counts["WRONG"] else 0
 
