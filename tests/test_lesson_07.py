@@ -161,7 +161,7 @@ def test_the_lessons_reviews_were_never_trained_on():
     assert held and not any(tuple(passage) in words for passage in held)
 
 
-@pytest.mark.parametrize("cell_id, shown", [("first", 5), ("more", 3), ("more-facts", 3)])
+@pytest.mark.parametrize("cell_id, shown", [("first", 5), ("more", 3)])
 def test_no_list_of_candidates_hangs_on_a_near_tie(cell_id, shown):
     """Other processors and thread counts must print the same words in the same order."""
     tokenizer, model = load_masked_lm()
