@@ -1,14 +1,12 @@
 """Lesson 05: its code agrees with the model at every layer, and its references with slow loops."""
 
-import contextlib
 import math
 
-import numpy as np
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from course_utils import embed, load_encoder, load_senses
+from course_utils import load_encoder
 from course_utils.attention import attend, attention_weights, head_scores
 from course_utils.exercises.lesson_05 import ATTENTION_WEIGHTS, ENTROPY, FIND_THE_BUG
 
@@ -17,35 +15,6 @@ SENTENCES = ["The cat sat on the mat", "Embeddings, for the café-owner: naïve?
 
 def _split(vectors):
     return vectors.view(len(vectors), 12, 32).transpose(0, 1)
-
-
-@contextlib.contextmanager
-def without_values_at(model, position):
-    """The token at this position hands over nothing, in all layers."""
-
-    def hook(module, inputs, output):
-        output = output.clone()
-        output[:, position] = 0
-        return output
-
-    handles = [layer.attention.self.value.register_forward_hook(hook) for layer in model.encoder.layer]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def test_the_token_missed_least_is_not_a_near_tie():
-    """The lesson counts the sentences in which it is token 0, so the count must not depend on the processor."""
-    encoder = load_encoder()
-    sentences = load_senses()["sentence"][:144].sample(40, random_state=0).tolist()
-    untouched, moved = embed(sentences, model=encoder), []
-    for position in range(6):
-        with without_values_at(encoder[1], position):
-            moved.append(1 - (embed(sentences, model=encoder) * untouched).sum(axis=1))
-    ahead = np.min(moved[1:], axis=0) - moved[0]
-    assert (ahead > 0).sum() == 21 and np.abs(ahead).min() > 1e-5
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
