@@ -25,6 +25,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import FunctionType
 
 import nbformat
 import numpy as np
@@ -204,6 +205,19 @@ def run(source, namespace):
         exec(compile(source, "<cell>", "exec"), namespace)
 
 
+def moved(names, namespace):
+    """These names, with their functions looking up what they use in `namespace`, no longer where they were defined."""
+
+    def here(value):
+        if not isinstance(value, FunctionType) or value.__globals__.get("__name__") != "__main__":
+            return value
+        copy = FunctionType(value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__)
+        copy.__kwdefaults__ = value.__kwdefaults__
+        return copy
+
+    return {name: here(value) for name, value in names.items()}
+
+
 def truth(claim, namespace):
     """Whether a claim is true, or the error that it raises."""
     try:
@@ -272,13 +286,15 @@ class Lesson:
         """Run the cells that the variation reaches, and yield (place, names) after each cell of the path."""
         first = alike[0]
         path, start = self.path(*alike), self.start(first, variation)
+        namespace = {}
         if isinstance(variation, str):
             swapped = self.cells[start]
-            namespace = dict(self.after[max(place for place in self.after if place < start)])
+            namespace |= moved(self.after[max(place for place in self.after if place < start)], namespace)
             run(swapped.source.replace(first.swap[1], variation), namespace)
             varied = swapped.binds | swapped.changes
         else:
-            namespace, varied = dict(self.after[start]), first.halved
+            namespace |= moved(self.after[start], namespace)
+            varied = first.halved
             rows = rows_of_half(namespace[varied[0]], first.by, variation)
             namespace |= {name: half_of(namespace[name], rows) for name in varied}
         again = reached(self.cells, path, start, varied, first.also)
@@ -286,7 +302,7 @@ class Lesson:
             if place in again:
                 run(self.cells[place].source, namespace)
             elif place > start:
-                namespace |= {name: self.after[place][name] for name in self.cells[place].binds}
+                namespace |= moved({name: self.after[place][name] for name in self.cells[place].binds}, namespace)
             yield place, namespace
 
 
