@@ -181,16 +181,16 @@ def half_of(values, rows):
 
 
 def remembering(embed):
-    """`embed` that encodes a text once per pooling with the packaged encoder: halves of texts then cost nothing."""
+    """`embed` that encodes a text once per pooling with an encoder of a name: halves of texts then cost nothing."""
     known = {}
 
     def embed_once(sentences, pooling=None, normalize=True, model=None, precision="float32"):
-        if model is not None:
+        if not isinstance(model, str | None):
             return embed(sentences, pooling, normalize, model, precision)
-        texts = known.setdefault((pooling, normalize, precision), {})
+        texts = known.setdefault((pooling, normalize, model, precision), {})
         sentences = list(sentences)
         if missing := [text for text in dict.fromkeys(sentences) if text not in texts]:
-            vectors = embed(missing, pooling, normalize, None, precision)
+            vectors = embed(missing, pooling, normalize, model, precision)
             texts.update(zip(missing, zip(*vectors) if isinstance(pooling, tuple) else vectors))
         if isinstance(pooling, tuple):
             return tuple(np.stack(column) for column in zip(*(texts[text] for text in sentences)))

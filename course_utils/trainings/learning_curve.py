@@ -2,7 +2,7 @@
 
     python -m course_utils.trainings.learning_curve
 
-trains the classifiers again (about half an hour on two cores) and writes `learning_curve*.csv` beside this file. The
+trains the classifiers again (about an hour on two cores) and writes `learning_curve*.csv` beside this file. The
 lesson repeats a few rows live and compares.
 """
 
@@ -19,7 +19,7 @@ from ..data import load_reviews
 from ..models import ENV_VAR, another_is_set, encoder_folder, progress_bar
 from ..pooling import mean_pool
 
-SIZES, SEEDS, BATCH, LEAST_STEPS, LONGEST = (25, 100, 400, 1600), (0, 1, 2), 16, 60, 128
+SIZES, SEEDS, BATCH, LEAST_STEPS, LONGEST = (25, 100, 400, 1600), range(5), 16, 60, 128
 TUNED = {"cls": "fine-tuned encoder, CLS", "mean": "fine-tuned encoder, mean"}
 FOLDER = Path(__file__).parent
 CURVE = FOLDER / "learning_curve.csv"  # one row per classifier, number of examples and seed
@@ -181,7 +181,7 @@ into_folder = click.option(
 @click.command()
 @into_folder
 def main(folder):
-    """Train every classifier on 25 to 1,600 sentences, three times each, and write its accuracy on 1,500 others."""
+    """Train every classifier on 25 to 1,600 sentences, five times each, and write its accuracy on 1,500 others."""
     train, validation, test = review_parts()
     rows = []
     turns = [(size, seed) for size in SIZES for seed in SEEDS]
