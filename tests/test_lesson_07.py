@@ -165,7 +165,7 @@ def test_the_lessons_reviews_were_never_trained_on():
 def test_no_list_of_candidates_hangs_on_a_near_tie(cell_id, shown):
     """Other processors and thread counts must print the same words in the same order."""
     tokenizer, model = load_masked_lm()
-    for text in re.findall(r'"([^"]*\[MASK\][^"]*)"', CELLS[cell_id].source.split("show([")[-1]):
+    for text in re.findall(r'"([^"]*\[MASK\][^"]*)"', CELLS[cell_id].source.split("show([", 1)[-1]):
         encoded = tokenizer(text, return_tensors="pt")
         with torch.inference_mode():
             logits = model(**encoded).logits[0, encoded.tokens().index("[MASK]")]

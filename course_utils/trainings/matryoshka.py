@@ -37,10 +37,9 @@ def review_parts():
     """
     reviews = load_reviews("rotten_tomatoes")["text"]
     words = reviews.str.split().str.len()
-    texts = reviews[words.between(12, 24)]
-    dev = load_queries()
+    texts, queries = reviews[words.between(12, 24)], load_queries()
     asked = reviews[words.between(8, 11)].tolist()[:ASKED]
-    return texts.tolist(), asked, dev["query"].tolist(), texts.index.get_indexer(dev["row"]).tolist()
+    return texts.tolist(), asked, queries["query"].tolist(), texts.index.get_indexer(queries["row"]).tolist()
 
 
 def review_sentences(shortest=6, longest=40):
