@@ -156,7 +156,7 @@ def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path)
     assert list(pairs["training"]) == trainings == list(negation.pair_trainings())
 
 
-TABLES = [(negation.FILE, 18, "recipe"), (negation.GAIN, 12, "recipe"), (losses.FILE, 20, "loss")]
+TABLES = [(negation.FILE, 30, "recipe"), (negation.GAIN, 20, "recipe"), (losses.FILE, 20, "loss")]
 
 
 @pytest.mark.parametrize("file, trainings, name", TABLES)

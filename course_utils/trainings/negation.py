@@ -2,9 +2,9 @@
 
     python -m course_utils.trainings.negation
 
-trains each recipe three times, four of them again to an equal gain on the development part, and on kinds of pairs
-(about half an hour on two cores). It writes `negation.csv`, `negation_gain.csv` and `negation_pairs.csv`, the tables
-that the further parts of lesson 11 load, beside this file.
+trains each recipe five times, four of them again to an equal gain on the development part, and on kinds of pairs
+(about three quarters of an hour on two cores). It writes `negation.csv`, `negation_gain.csv` and `negation_pairs.csv`,
+the tables that the further parts of lesson 11 load, beside this file.
 """
 
 from functools import cache
@@ -23,7 +23,7 @@ from .learning_curve import into_folder
 FILE = Path(__file__).with_name("negation.csv")  # one row per recipe, seed and measure
 GAIN = FILE.with_name("negation_gain.csv")  # the same for trainings that stop at GOAL
 PAIRS = FILE.with_name("negation_pairs.csv")  # one row per training on pairs
-COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], (0, 1, 2), 300
+COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], range(5), 300
 LONGER = 20  # epochs of the training that collapses
 GOAL = 2 / 3  # of the development part: at this share of right triplets the trainings of an equal gain stop
 EXAMPLE = ["The door is open.", "Nobody has closed the door.", "The door is not open."]  # for the model's card
@@ -232,7 +232,7 @@ def unrelated_cosine(model):
 
 
 def recipe_rows():
-    """Train every recipe three times: a row for each measure, with what was gained or lost."""
+    """Train every recipe five times: a row for each measure, with what was gained or lost."""
     before, rows, every = measured(fresh_encoder()), [], recipes()
     turns = [(name, seed) for name in every for seed in SEEDS]
     for name, seed in (bar := progress_bar(iterable=turns, unit="training")):
@@ -247,7 +247,7 @@ def recipe_rows():
 
 
 def gain_rows():
-    """Train four recipes three times, each until GOAL is reached on the development part: a row for each measure.
+    """Train four recipes five times, each until GOAL is reached on the development part: a row for each measure.
 
     `more`, `more_low` and `more_high` compare it with the triplet loss of the same seed, paired.
     """
@@ -295,7 +295,7 @@ def pair_rows():
 @click.command()
 @into_folder
 def main(folder):
-    """Train every recipe three times, to an equal gain, and on kinds of pairs; write what each gained and lost."""
+    """Train every recipe five times, to an equal gain, and on kinds of pairs; write what each gained and lost."""
     write_table(pair_rows(), folder / PAIRS.name)
     write_table(gain_rows(), folder / GAIN.name)
     write_table(recipe_rows(), folder / FILE.name)
