@@ -11,9 +11,9 @@ import numpy as np
 from .._support.tables import write_table
 from ..models import progress_bar
 from . import learning_curve
-from .learning_curve import FOLDER, fine_tuned, into_folder, probabilities
+from .learning_curve import FOLDER, SEEDS, fine_tuned, into_folder, probabilities
 
-EXAMPLES, SEEDS = 1600, range(5)
+EXAMPLES = 1600
 # what is trained, the head on the mean always among it: how many of the last layers, None for everything
 DEPTHS = {"head": 0, "last layer": 1, "last two layers": 2, "everything": None}
 READ = {"everything up to layer 4": 4}  # the head reads this layer, and the later ones are taken off
