@@ -58,6 +58,8 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path
     for cell in CODE[key]:
         if TAKEN in tags(cell):  # it names its model itself
             break
+        if "needs-packaged-encoder" in tags(cell):  # skipped for other models
+            continue
         first = cell.source.replace("\nsetup()", "")  # which would find the packaged encoder again
         exec(CHECKPOINT.sub(f"checkpoint = {str(tiny)!r}", first), names)
     assert names["checkpoint"] == str(tiny)
