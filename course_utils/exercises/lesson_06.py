@@ -505,3 +505,70 @@ def _share_kept(rows, axes):
 
 
 SHARE_KEPT = Completion("06-share-kept", "The share of some axes", ("rows", "axes"), _share_cases, _share_kept)
+
+
+def _assign_cases(rng):
+    hidden, k = rng.randint(5, 8), rng.randint(3, 5)
+    directions = normalise(normal(rng, k, hidden))
+    directions[1] = normalise(directions[0] + 0.6 * directions[1])
+    lengths = torch.tensor([0.1, 0.95, *(rng.uniform(0.2, 0.9) for _ in range(k - 2))])[:, None]
+    others = normalise(normal(rng, rng.randint(5, 8), hidden))
+    # the first vector has the direction of a short centre, and a long one is near
+    vectors = torch.cat([directions[:1], others]).double().numpy()
+    centres = (lengths * directions).double().numpy()
+    best = np.sort((vectors @ directions.double().numpy().T).max(axis=1))
+    wide = np.diff(best).argmax()  # far from every cosine, so that rounding decides nothing
+    threshold = float(best[wide] + best[wide + 1]) / 2
+    axes = np.eye(hidden)
+    yield Case("All are near enough, and the lengths of the centres do not matter", vectors, centres, -1.0)
+    yield Case("Some vectors are near enough to a centre, others are not", vectors, centres, threshold)
+    yield Case("None is near enough", vectors[1:], centres, 1.0)
+    yield Case("One vector, one centre", vectors[:1], centres[:1], -1.0)
+    yield Case("A cosine equal to the threshold is high enough", axes[:2], 0.5 * axes[:1], 1.0)
+    yield Case("Of equal cosines, the first centre", axes[:2], 0.5 * axes[[2, 0, 0, 1, 1]], 0.5)
+
+
+def _assign(vectors, centres, threshold, length=1, compare=np.greater_equal, none=-1):
+    """As asked; with `length=0`, the centres stay as long as they are."""
+    cosines = vectors @ centres.T / np.linalg.norm(centres, axis=1) ** length
+    return np.where(compare(cosines.max(axis=1), threshold), cosines.argmax(axis=1), none).tolist()
+
+
+def _threshold_on_products(vectors, centres, threshold):
+    nearest = _assign(vectors, centres, -2)
+    return [i if v @ centres[i] >= threshold else -1 for i, v in zip(nearest, vectors)]
+
+
+def _by_distance(vectors, centres, threshold):
+    """The centre at the smallest Euclidean distance, as long as the centres are."""
+    units = centres / np.linalg.norm(centres, axis=1, keepdims=True)
+    places = np.linalg.norm(vectors[:, None] - centres, axis=2).argmin(axis=1)
+    return [int(i) if v @ units[i] >= threshold else -1 for i, v in zip(places, vectors)]
+
+
+def _last_of_equal(vectors, centres, threshold):
+    backwards = _assign(vectors, centres[::-1], threshold)
+    return [len(centres) - 1 - i if i >= 0 else -1 for i in backwards]
+
+
+def _farthest(vectors, centres, threshold):
+    cosines = vectors @ centres.T / np.linalg.norm(centres, axis=1)
+    return np.where(cosines.max(axis=1) >= threshold, cosines.argmin(axis=1), -1).tolist()
+
+
+ASSIGN = exercise("06-assign", _assign_cases, _assign, points=2)(
+    threshold_on_products=_threshold_on_products,
+    dot_product=partial(_assign, length=0),
+    by_distance=_by_distance,
+    always_assigned=lambda vectors, centres, threshold: _assign(vectors, centres, -2),
+    strictly_above=partial(_assign, compare=np.greater),
+    not_above=partial(_assign, compare=np.less),
+    last_of_equal=_last_of_equal,
+    farthest=_farthest,
+    other_sign_for_none=[partial(_assign, none=none) for none in (0, 1, -2, math.nan)],
+    left_out=lambda vectors, centres, threshold: [i for i in _assign(vectors, centres, threshold) if i >= 0],
+    nearest_of_each_centre=lambda vectors, centres, threshold: _assign(
+        centres / np.linalg.norm(centres, axis=1, keepdims=True), vectors, threshold
+    ),
+    booleans=lambda vectors, centres, threshold: [i >= 0 for i in _assign(vectors, centres, threshold)],
+)

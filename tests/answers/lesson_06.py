@@ -205,7 +205,36 @@ def plane_in_lists(first, second):
     return [[math.dist(a, b) for b in points[len(first) :]] for a in points[: len(first)]]
 
 
+def assign_in_loops(vectors, centres, threshold):
+    answer = []
+    for v in vectors:
+        cosines = [float(v @ c) / math.sqrt(float(c @ c)) for c in centres]
+        best = max(cosines)
+        answer.append(cosines.index(best) if best >= threshold else -1)
+    return answer
+
+
+def assign_by_units(vectors, centres, threshold):
+    units = F.normalize(torch.from_numpy(centres.copy()), dim=1)
+    best = (torch.from_numpy(vectors.copy()) @ units.T).max(dim=1)
+    return [i if c >= threshold else -1 for c, i in zip(best.values.tolist(), best.indices.tolist())]
+
+
+def assign_by_distance_of_units(vectors, centres, threshold):
+    """Of unit vectors, the nearest one has the highest cosine."""
+    units = centres / np.sqrt((centres**2).sum(axis=1, keepdims=True))
+    nearest = cdist(vectors, units).argmin(axis=1)
+    cosines = (vectors * units[nearest]).sum(axis=1)
+    return [int(i) if c >= threshold else -1 for i, c in zip(nearest, cosines)]
+
+
 RIGHT = {
+    "06-assign": [
+        assign_in_loops,
+        assign_by_units,
+        assign_by_distance_of_units,
+        lambda v, c, t: np.array(assign_in_loops(v, c, t)),
+    ],
     "06-cosine": [cosine_by_loop, cosine_in_numpy, cosine_of_units, cosine_from_largest, cosine_in_fractions],
     "06-mean-cosine": [
         mean_cosine_by_pairs_of_batches,
@@ -248,6 +277,16 @@ WRONG = {
 }
 
 PROMISES = {
+    "06-assign": [
+        (
+            "such a mean is shorter than 1",
+            lambda v, c, t: (
+                assign_by_units(v, c, t)
+                if len(c) == 1
+                else [i if i >= 0 and v[n] @ c[i] >= t else -1 for n, i in enumerate((v @ c.T).argmax(axis=1).tolist())]
+            ),
+        )
+    ],
     "06-cosine": [
         ("different dtypes", cosine_of),
         ("or whole numbers, down to int8", lambda a, b: cosine_of(a.double(), b.to(a.dtype).double())),
