@@ -3,39 +3,6 @@
 from .canvas import SMALL, Canvas
 
 
-def two_implementations(returned, shape):
-    """What comes back as attentions from two implementations: nothing, and a tensor for each layer.
-
-    returned: how many tensors the first one returned. shape: of those of the second, joined, (layers, heads, tokens,
-    tokens).
-    """
-    layers, heads, n, _ = shape
-    canvas, step = Canvas("05 two implementations", 240), 408 / layers
-    size, away = 0.44 * step, 0.48 * step / heads
-    with canvas.step():
-        canvas.box(2, 4, 78, 34, "default", "layer", SMALL)
-        canvas.arrow((80, 21), (106, 21))
-        canvas.box(108, 4, 90, 34, f"{returned} tensors", "loss", bold=True, dashed=True)
-        canvas.label(210, 21, "an empty tuple, and no error", kind="loss")
-    with canvas.step():
-        canvas.arrow((41, 38), (41, 112))
-        canvas.label(56, 66, 'model.set_attn_implementation("eager")', mono=True, bold=True)
-        canvas.box(2, 114, 78, 34, "eager", "layer", SMALL)
-        canvas.arrow((80, 131), (104, 131))
-        for layer in range(layers):
-            left, low = 108 + layer * step, 158 - size
-            for head in reversed(range(heads)):
-                canvas.box(left + head * away, low - head * away, size, size, kind="head", round_by=0)
-            canvas.text(left + 0.45 * step, 170, f"layer {layer + 1}" if layers < 8 else str(layer + 1), SMALL)
-        canvas.bracket(108, 510, 182)
-        canvas.text(309, 204, f"{layers} tensors, one per layer: (1, {heads}, {n}, {n})", bold=True, kind="head")
-        canvas.text(309, 226, "texts, heads, tokens, tokens", SMALL, quiet=True)
-    return canvas.finish(
-        f"Two implementations. The default brings {returned} tensors: an empty tuple. eager brings {layers}, one for "
-        f"each layer, each of the shape (1, {heads}, {n}, {n}), drawn as {heads} tables behind one another."
-    )
-
-
 def arcs(tokens, weights, askers):
     """Arcs over a sentence from a token that looks to those that it looks at, as thick as their weights in one head.
 
@@ -104,150 +71,52 @@ def one_table(tokens, weights, place, column):
     )
 
 
-def scores_to_weights(tokens, place, scores, weights, pair, size):
-    """The scores of one token that looks, and what softmax makes of two of them.
+def one_head(tokens, place, query, keys, scores, weights, values, received):
+    """What one head does for one token, in numbers: scores, weights, and the weighted sum of the values.
 
-    place: the position of the token that looks. scores, weights: its row of each. pair: the positions of two scores.
-    size: the numbers of a query and of a key.
-    """
-    canvas, n = Canvas("05 scores to weights", 222), len(tokens)
-    left, step = 92, 426 / n
-    less, more = pair
-    for at, token in enumerate(tokens):
-        x = left + at * step
-        canvas.text(x + step / 2, 62, token, SMALL, mono=True, bold=at in pair)
-        canvas.box(x, 76, step, 30, f"{scores[at]:.1f}", "head" if at in pair else "plain", bold=at in pair, round_by=0)
-    canvas.box(2, 4, 78, 28, tokens[place], "token", SMALL, mono=True, bold=True, thick=True)
-    canvas.label(92, 18, f"looks: its query times the key of each token, / √{size}")
-    canvas.label(2, 91, "scores")
-    with canvas.step():
-        canvas.arrow((40, 106), (40, 136), "softmax")
-        canvas.label(2, 153, "weights")
-        for at in range(n):
-            x, marked = left + at * step, at in pair
-            canvas.box(x, 138, step, 30, f"{weights[at]:.2f}", "head" if marked else "plain", bold=marked, round_by=0)
-        ahead, times = scores[more] - scores[less], weights[more] / weights[less]
-        told = f"{ahead:.1f} more in score, {times:.0f} times the weight"
-        canvas.text(left + n * step / 2, 198, told, bold=True, kind="head")
-    return canvas.finish(
-        f"The scores of the token {tokens[place]} and the weights that softmax makes of them. "
-        f"{tokens[more]} has a score of {scores[more]:.1f}, {tokens[less]} of {scores[less]:.1f}; their weights are "
-        f"{weights[more]:.2f} and {weights[less]:.2f}: {told}."
-    )
-
-
-def what_arrives(tokens, place, weights, size):
-    """The values of all tokens, each times its weight, add up to what one token receives.
-
-    place: the position of the token that looks. weights: its row. size: the numbers of a value.
-    """
-    canvas, n = Canvas("05 what arrives", 250), len(tokens)
-    left, step = 78, 440 / n
-    middles = [left + (at + 0.5) * step for at in range(n)]
-    most = max(range(n), key=lambda at: weights[at])
-    canvas.label(2, 40, "values")
-    for at, (x, token) in enumerate(zip(middles, tokens)):
-        canvas.text(x, 12, token, SMALL, mono=True, bold=at == most)
-        canvas.vector(x - 21, 28, kind="head" if at == most else "plain", width=42, height=24, across=True)
-    end = left + n * step / 2
-    with canvas.step():
-        canvas.label(2, 72, "times\nweight")
-        for at, (x, weight) in enumerate(zip(middles, weights)):
-            canvas.text(x, 74, f"{weight:.2f}", SMALL, bold=at == most, quiet=at != most)
-            canvas.arrow((x, 88), (end, 150), kind="head" if at == most else "plain", tip=False, thick=at == most,
-                         dashed=weight < 0.05)  # fmt: skip
-    with canvas.step():
-        canvas.label(2, 166, f"{tokens[place]}\nreceives")
-        canvas.vector(end - 60, 152, kind="head", width=120, height=28, across=True)
-        canvas.label(end + 70, 166, f"{size} numbers", bold=True)
-        told = f"mostly the value of “{tokens[most]}”, with a weight of {weights[most]:.2f}"
-        canvas.text(end, 214, told, bold=True, kind="head")
-    return canvas.finish(
-        f"Each of {n} tokens has a value of {size} numbers. Times the weights of {tokens[place]}, they add up to "
-        f"{size} numbers, what {tokens[place]} receives: {told}."
-    )
-
-
-def one_head(tokens, place, scores, weights, size, state):
-    """What one head does for one token: a score and a weight for each token, and the weighted sum of the values.
-
-    tokens: each stands for its vector in hidden state `state`. place: the position of the token that looks. scores,
-    weights: its row of each, (tokens,), the scores divided by the root of `size`, which is how many numbers queries,
-    keys and values have in a head.
+    place: the position of the token that looks. query: its query, (d,). keys, values: (tokens, d). scores, weights: its
+    row of each, (tokens,), the scores divided by the root of d. received: what the token receives, (d,).
     """
     canvas, n = Canvas("05 one head", 260), len(tokens)
-    left, step, gap = 104, 414 / n, min(4, 32 / n)
+    left, step, wide = 104, 414 / len(tokens), 84
     middles = [left + (at + 0.5) * step for at in range(n)]
-    canvas.label(2, 17, f"hidden\nstate {state}")
-    x, *_ = canvas.tokens(left + 2, 4, tokens, width=step - gap, height=26, gap=gap)[place]
-    canvas.box(x, 4, step - gap, 26, tokens[place], "token", SMALL, mono=True, bold=True, thick=True)
+
+    def written(numbers):
+        return "(" + ", ".join(f"{number:.3g}" for number in numbers) + ")"
+
+    for at, (x, token) in enumerate(zip(middles, tokens)):
+        canvas.box(x - wide / 2, 4, wide, 26, token, "token", SMALL, mono=True, bold=at == place, thick=at == place)
     with canvas.step():
-        canvas.label(2, 52, f"keys ({n}, {size})")
-        for x in middles:
-            canvas.arrow((x, 30), (x, 42))
-            canvas.vector(x - 20, 44, kind="head", width=40, height=16, across=True)
-        canvas.label(2, 79, f"query ({size})")
-        x, beside = middles[place], middles[place] + step / 2
-        canvas.path((x + 16, 30), (beside, 42), (beside, 79), (x + 20, 79), tip=False, kind="head", thick=True)
-        canvas.vector(x - 20, 70, kind="head", width=40, height=18, across=True)
-        away, anchor = (beside + 8, "start") if place < n / 2 else (x - 28, "end")
-        canvas.text(away, 79, f"times each key, / √{size}", SMALL, anchor)
-        canvas.label(2, 252, f"4 boxes stand for {size} numbers", quiet=True)
+        canvas.label(2, 49, "keys")
+        for x, key in zip(middles, keys):
+            canvas.box(x - wide / 2, 38, wide, 22, written(key), "head", SMALL)
+        canvas.label(2, 77, f"query of {tokens[place]}")
+        canvas.box(middles[place] - wide / 2, 66, wide, 22, written(query), "head", SMALL, bold=True, thick=True)
+        canvas.text(middles[place] - wide / 2 - 12, 77, f"times each key, / √{len(query)}", SMALL, "end")
     with canvas.step():
-        canvas.label(2, 109, f"scores ({n})")
-        canvas.grid(left, 97, [scores], cell=step, height=24, decimals=1, shaded=False)
+        canvas.label(2, 109, "scores")
+        canvas.grid(left, 97, [scores], cell=step, height=24, decimals=2, shaded=False)
     with canvas.step():
-        canvas.arrow((40, 119), (40, 140), "softmax")
-        canvas.label(2, 151, f"weights ({n})")
-        canvas.grid(left, 139, [weights], cell=step, height=24)
+        canvas.arrow((40, 121), (40, 142), "softmax")
+        canvas.label(2, 155, "weights")
+        canvas.grid(left, 143, [weights], cell=step, height=24)
     with canvas.step():
-        canvas.label(2, 180, f"values ({n}, {size})")
-        for x in middles:
-            canvas.vector(x - 20, 172, kind="head", width=40, height=16, across=True)
+        canvas.label(2, 187, "values")
+        for x, value in zip(middles, values):
+            canvas.box(x - wide / 2, 176, wide, 22, written(value), "head", SMALL)
     with canvas.step():
         end = left + n * step / 2
         for x, weight in zip(middles, weights):
-            canvas.arrow((x, 190), (end, 222), kind="head", tip=False, thick=weight > 0.5, dashed=weight < 0.05)
-        canvas.vector(end - 40, 224, kind="head", width=80, height=18, across=True)
-        canvas.label(2, 233, "weighted sum")
-        canvas.label(end + 48, 233, f"({size}): what {tokens[place]} receives")
+            canvas.arrow((x, 198), (end, 226), kind="head", tip=False, thick=weight > 0.5, dashed=weight < 0.05)
+        canvas.box(end - wide / 2, 228, wide, 24, written(received), "head", SMALL, bold=True)
+        canvas.label(2, 240, "weighted sum")
+        canvas.label(end + wide / 2 + 8, 240, f"what {tokens[place]} receives")
     most = max(range(n), key=lambda at: weights[at])
     return canvas.finish(
-        f"One head for the token {tokens[place]}. Its query of {size} numbers meets the keys of all {n} tokens: that "
-        f"gives {n} scores. Softmax makes {n} weights of them; the largest, {weights[most]:.2f}, is that of "
-        f"{tokens[most]}. The values of all tokens, each times its weight, add up to {size} numbers: what "
-        f"{tokens[place]} receives."
-    )
-
-
-def cut_into_heads(shape, cut, shown, state):
-    """Three maps make queries, keys and values of the vectors, and each result is cut into a sheet for every head.
-
-    shape: of the hidden state, (tokens, hidden). cut: the shape of the queries in heads, (heads, tokens, numbers).
-    shown: the head whose piece is marked. state: the number of the hidden state.
-    """
-    canvas, heads = Canvas("05 cut into heads", 258), cut[0]
-    canvas.box(2, 87, 92, 62, f"hidden\nstate {state}\n{tuple(shape)}", "vector", SMALL, round_by=0)
-    tops, wide, away = [12, 90, 168], 120, 26 / heads
-    for y, name in zip(tops, ("query", "key", "value")):
-        canvas.arrow((94, 118), (122, y + 28))
-        canvas.box(124, y + 10, 60, 36, f"{name}\nmap", "layer", SMALL)
-        canvas.arrow((184, y + 28), (208, y + 28))
-        for at in range(heads):
-            canvas.box(210 + at * wide / heads, y, wide / heads, 44, kind="head" if at == shown else "vector",
-                       round_by=0)  # fmt: skip
-        canvas.text(210 + wide / 2, y + 55, f"{tuple(shape)}", SMALL, quiet=True)
-    with canvas.step():
-        for y in tops:
-            canvas.arrow((334, y + 28), (360, y + 28))
-            for head in reversed(range(heads)):
-                kind = "head" if head == shown else "vector"
-                canvas.box(364 + head * away, y + (heads - 1 - head) * away - 8, 40, 44, kind=kind, round_by=0)
-            canvas.label(438, y + 24, f"({cut[0]}, {cut[1]}, {cut[2]})")
-        canvas.text(260, 248, f"{shape[1]} numbers = {heads} heads × {cut[2]}", bold=True, kind="head")
-    return canvas.finish(
-        f"Hidden state {state}, of shape {tuple(shape)}, goes through a query map, a key map and a value map. Each "
-        f"result is again {tuple(shape)}, and is cut into {heads} strips, which become {heads} sheets: {tuple(cut)}."
+        f"One head for the token {tokens[place]}. The products of its query {written(query)} with the keys of all {n} "
+        f"tokens, divided by the root of {len(query)}, are {n} scores. Softmax turns them into {n} weights; the "
+        f"largest, {weights[most]:.2f}, is that of {tokens[most]}. The values of all tokens, each times its weight, "
+        f"add up to {written(received)}: what {tokens[place]} receives."
     )
 
 

@@ -111,6 +111,15 @@ ONE_HEAD = Completion(
             (lambda q, k, v: (q @ k.T).softmax(dim=-1) @ v,),
         ),
         Mistake(
+            "swapped",
+            "Your rows are keys and your columns queries.",
+            "Each row of the scores belongs to a query, the token that looks: `queries @ keys.T`.",
+            (
+                lambda q, k, v: (k @ q.T / math.sqrt(q.shape[-1])).softmax(dim=-1) @ v,
+                lambda q, k, v: (k @ q.T).softmax(dim=-1) @ v,
+            ),
+        ),
+        Mistake(
             "divided_by_d",
             "You divide the products by d.",
             "Divide them by its root.",
@@ -144,7 +153,8 @@ PREVIOUS_SCORE = Completion(
         Mistake(
             "token_after",
             "You score the token after.",
-            "The token before lies below the main diagonal, at the offset -1.",
+            "The token before is below the main diagonal: offset -1 with `dim1=-2, dim2=-1`. Swapping the two "
+            "dimensions, or the sign, gives the other side.",
             (lambda weights: head_scores(weights)["next"],),
         ),
     ),
