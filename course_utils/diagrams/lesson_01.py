@@ -10,6 +10,33 @@ from .canvas import SMALL, Canvas, text_width
 LETTER = 9  # the width of a letter in a row of letters
 
 
+def four_ways(rows, exact, unknown="[UNK]"):
+    """The pieces that several tokenizers make of one line, how many, and whether their ids give the line back.
+
+    rows: {name: tokens}. exact: {name: whether decoding gives the line back}. What became unknown is marked.
+    """
+    canvas = Canvas("01 four ways", 64 * len(rows) + 2)
+    for row, (name, tokens) in canvas.steps(enumerate(rows.items())):
+        y, x, line = 4 + 64 * row, 124, 0
+        canvas.text(4, y + 11, name, SMALL, "start", bold=True)
+        kind = None if exact[name] else "loss"
+        told = "comes back" if exact[name] else "not restored"
+        canvas.label(4, y + 29, f"{len(tokens)} tokens", quiet=True)
+        canvas.label(4, y + 47, told, kind=kind, bold=exact[name])
+        for token in tokens:
+            wide = text_width(token, SMALL, True) + 3
+            if x + wide > 518:
+                x, line = 124, line + 1
+            look = "loss" if token == unknown else "token"
+            canvas.box(x, y + 29 * line, wide, 24, token, look, SMALL, mono=True, round_by=3)
+            x += wide + 1.5
+    cut = "; ".join(
+        f"{name}: {' '.join(tokens)}, {'restored exactly' if exact[name] else 'not restored'}"
+        for name, tokens in rows.items()
+    )
+    return canvas.finish(f"One line as {len(rows)} tokenizers cut it. {cut}.")
+
+
 def words_to_tokens(words, lines, added):
     """The words of a sentence, and below each what it becomes, in two lines; then how many there are of each kind.
 
@@ -172,78 +199,6 @@ def round_trip(text, back):
     )  # fmt: skip
 
 
-def same_or_not(pairs):
-    """Two words in each row, the pieces of each, and whether these are the same.
-
-    pairs: [((word, pieces), (word, pieces))].
-    """
-    canvas = Canvas("01 same or not", 52 * len(pairs) + 4)
-    for row, (one, other) in canvas.steps(enumerate(pairs)):
-        y, same = 4 + 52 * row, one[1] == other[1]
-        for x, way, (word, pieces) in ((54, 1, one), (466, -1, other)):
-            canvas.text(x, y + 20, word, 20)
-            canvas.arrow((x + 46 * way, y + 20), (x + 70 * way, y + 20))
-            kind = "token" if same else "loss"
-            canvas.box(130 if way > 0 else 286, y + 2, 104, 36, " ".join(pieces), kind, mono=True)
-        canvas.text(260, y + 20, "=" if same else "≠", 26, bold=True, kind=None if same else "loss")
-    told = [
-        f"{one[0]} and {other[0]} become {'the same' if one[1] == other[1] else 'different pieces'}"
-        for one, other in pairs
-    ]
-    return canvas.finish(f"Pairs of words with the pieces of each: {'; '.join(told)}.")
-
-
-def _joined(canvas, x, y, pieces, letter=LETTER, height=26, kind="token"):
-    """A word as its pieces side by side, without their marks. Returns its right end."""
-    for piece in pieces:
-        written = piece.removeprefix("##")
-        wide = len(written) * letter + 6
-        canvas.box(x, y, wide, height, written, kind, SMALL, mono=True, round_by=3)
-        x += wide
-    return x
-
-
-def cut_words(cut, unknown="[UNK]"):
-    """Words as they are cut, piece beside piece, how many pieces each has, and how many words are unknown.
-
-    cut: {word: pieces}.
-    """
-    canvas = Canvas("01 cut words", 36 * len(cut) + 42)
-    for row, (word, pieces) in enumerate(cut.items()):
-        y, lost = 6 + 36 * row, unknown in pieces
-        _joined(canvas, 8, y, [word] if lost else pieces, kind="loss" if lost else "token")
-        canvas.text(508, y + 13, unknown if lost else f"{len(pieces)} pieces", SMALL, "end", quiet=True)
-    count = sum(unknown in pieces for pieces in cut.values())
-    none = f"None of them is {unknown}: known pieces spell every word"
-    canvas.text(260, 36 * len(cut) + 26, f"{count} of {len(cut)} become {unknown}" if count else none, bold=True)
-    return canvas.finish(
-        "Words cut into pieces: " + "; ".join(f"{word} is {' '.join(pieces)}" for word, pieces in cut.items()) + "."
-    )
-
-
-def counted_unknown(sources):
-    """How many tokens each source has, as bars, and how many of them are unknown.
-
-    sources: {name: (texts, tokens, unknown)}.
-    """
-    canvas = Canvas("01 counted unknown", 96 * len(sources) + 10)
-    most = max(tokens for _, tokens, _ in sources.values())
-    for row, (name, (texts, tokens, unknown)) in enumerate(sources.items()):
-        y, wide = 8 + 96 * row, 380 * tokens / most
-        canvas.label(8, y + 10, f"{texts:,} {name}: {tokens:,} tokens")
-        canvas.box(8, y + 24, wide, 46, kind="token")
-        with canvas.step():
-            share = wide * unknown / tokens
-            if share:
-                canvas.box(8 + wide - share, y + 24, share, 46, kind="loss")
-            canvas.text(8 + wide + 16, y + 47, f"{unknown} [UNK]", 20, "start", bold=True)
-    return canvas.finish(
-        "A bar of tokens for each kind of text. "
-        + " ".join(f"{texts:,} {name} have {tokens:,} tokens, {unknown} of them unknown."
-                   for name, (texts, tokens, unknown) in sources.items())
-    )  # fmt: skip
-
-
 def _smile(canvas, x, y, radius=8):
     """An emoji that many fonts lack."""
     canvas.circle(x, y, radius, "head")
@@ -300,27 +255,6 @@ def unknown_words(found, unknown="[UNK]", longest=100):
     )
 
 
-def one_input(comments):
-    """Two comments that become the same tokens. comments: {text: tokens}."""
-    canvas = Canvas("01 one input", 190)
-    for x, (text, tokens) in zip((10, 290), comments.items()):
-        canvas.box(x, 6, 220, 44, kind="plain")
-        _written(canvas, x + 110 - 5 * len(text) - 4, 28, text)
-        with canvas.step():
-            canvas.arrow((x + 110, 54), (x + 110, 96))
-            kinds = ["loss" if token == "[UNK]" else "token" for token in tokens]
-            wide = sum(text_width(token, 16, True) + 12 for token in tokens) + 6 * (len(tokens) - 1)
-            canvas.tokens(x + 110 - wide / 2, 102, tokens, kinds, height=34, size=16)
-    one, other = comments.values()
-    with canvas.step():
-        canvas.text(260, 119, "=" if one == other else "≠", 30, bold=True)
-        canvas.text(260, 170, "one input" if one == other else "two inputs", bold=True, kind="loss")
-    return canvas.finish(
-        f"Two comments, {' and '.join(comments)}. Their tokens are {' '.join(one)} and {' '.join(other)}: "
-        f"{'the same input' if one == other else 'two inputs'}."
-    )
-
-
 def starts_tried(word, tried):
     """The starts of a word that are looked up, longest first, until one of them is an entry.
 
@@ -348,30 +282,6 @@ def starts_tried(word, tried):
     return canvas.finish(
         f"{len(tried)} starts of {word}, each a letter shorter than the one before. Only the last, {last}, is in the "
         f"vocabulary."
-    )
-
-
-def two_cutters(cut, equal, total):
-    """Some words as our function and the library cut them, and how many of all words both cut equally.
-
-    cut: {word: (our pieces, the library's)}.
-    """
-    canvas = Canvas("01 two cutters", 36 * len(cut) + 92)
-    canvas.text(116, 14, "our function", bold=True)
-    canvas.text(404, 14, "the library", bold=True)
-    for row, pair in enumerate(cut.values()):
-        y = 32 + 36 * row
-        for middle, pieces in zip((116, 404), pair):
-            wide = sum(len(piece.removeprefix("##")) * LETTER + 6 for piece in pieces)
-            _joined(canvas, middle - wide / 2, y, pieces)
-        canvas.text(260, y + 13, "=" if pair[0] == pair[1] else "≠", 20, bold=True)
-    y = 32 + 36 * len(cut)
-    canvas.text(260, y + 4, "…")
-    with canvas.step():
-        canvas.text(260, y + 38, f"{equal:,} of {total:,} words are cut equally", 20, bold=True)
-    return canvas.finish(
-        f"{', '.join(cut)}: each is drawn as our function cuts it and as the library does. Of all {total:,} words, "
-        f"{equal:,} are cut equally."
     )
 
 
@@ -455,7 +365,7 @@ def path_of_a_text(text, normal, words, tokens, ids):
 
     row(54, [normal], "plain", ("normalise", "lower case, no accents", "capitals and\naccents lost"))
     with canvas.step():
-        row(108, words, "plain", ("split", "spaces, punctuation", "spacing lost"))
+        row(108, words, "plain", ("split", "spaces, punctuation", "number of\nspaces lost"))
     with canvas.step():
         row(162, tokens, "token", ("cut", "WordPiece", "nothing lost"))
     with canvas.step():
@@ -490,36 +400,3 @@ def greedy_cut(pieces):
         f"The word {word} cut from left to right. Each step takes the longest start of what is left that is in the "
         f"vocabulary: {', then '.join(pieces)}."
     )
-
-
-def merges_of(word, merges):
-    """How the merges of BPE join the letters of a word, a row for each merge that changes it.
-
-    merges: pairs of symbols, in the order in which they were learned.
-    """
-    rows, symbols = [("letters", list(word))], list(word)
-    for number, pair in enumerate(merges, start=1):
-        joined, at = [], 0
-        while at < len(symbols):
-            both = tuple(symbols[at : at + 2]) == tuple(pair)
-            joined.append("".join(symbols[at : at + 1 + both]))
-            at += 1 + both
-        if joined != symbols:
-            rows.append((f"{number}: {pair[0]} + {pair[1]}", joined))
-        symbols = joined
-    cell = 380 / len(word)
-    canvas = Canvas("01 merges", 44 * len(rows) + 34)
-    for row, (name, parts) in canvas.steps(enumerate(rows)):
-        y, x = 6 + 44 * row, 120
-        canvas.text(110, y + 15, name, SMALL, "end", quiet=True)
-        for part in parts:
-            wide = len(part) * cell
-            canvas.box(x, y, wide - 4, 30, part, "token" if len(part) > 1 else "plain", mono=True)
-            x += wide
-    with canvas.step():
-        told = f"{len(word)} letters are now {len(symbols)} pieces"
-        canvas.text(120 + 190, 44 * len(rows) + 20, told, bold=True)
-    return canvas.finish(
-        f"The word {word} as letters, and after each merge that changes it: "
-        + "; ".join(f"{name} gives {' '.join(parts)}" for name, parts in rows[1:]) + "."
-    )  # fmt: skip

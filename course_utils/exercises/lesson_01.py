@@ -9,7 +9,7 @@ import numpy as np
 
 from .._support.downloads import packaged_folder
 from .comparing import difference
-from .model import Case, Completion
+from .model import Case, Completion, Mistake
 from .words import exercise
 
 
@@ -36,7 +36,25 @@ def _longest_start(rest, pieces, mark):
 
 
 LONGEST_START = Completion(
-    "01-longest-start", "One step of the search", ("rest", "pieces", "mark"), _longest_start_cases, _longest_start
+    "01-longest-start",
+    "One step of the search",
+    ("rest", "pieces", "mark"),
+    _longest_start_cases,
+    _longest_start,
+    mistakes=(
+        Mistake(
+            "no_mark",
+            "You look the letters up without the mark.",
+            "Inside a word, the entry to look for is the mark and the letters: `mark + rest[:end]`.",
+            (lambda rest, pieces, mark: _longest_start(rest, pieces, ""),),
+        ),
+        Mistake(
+            "always_marked",
+            'You look the letters up with `"##"` at the start of the word, too.',
+            "Use the argument `mark`, which is empty there.",
+            (lambda rest, pieces, mark: _longest_start(rest, pieces, "##"),),
+        ),
+    ),
 )
 
 
@@ -58,7 +76,45 @@ def _pair_totals(words, counts):
     return {pair: sum(count for other, count in pairs if other == pair) for pair, _ in pairs}
 
 
-PAIR_TOTALS = Completion("01-pair-totals", "Totals of pairs", ("words", "counts"), _pair_totals_cases, _pair_totals)
+def _add_without_default(words, counts):
+    totals = {}
+    for word, symbols in words.items():
+        for pair in zip(symbols, symbols[1:]):
+            totals[pair] += counts[word]
+    return totals
+
+
+def _last_count_of_each(words, counts):
+    return {pair: counts[word] for word, symbols in words.items() for pair in zip(symbols, symbols[1:])}
+
+
+PAIR_TOTALS = Completion(
+    "01-pair-totals",
+    "Totals of pairs",
+    ("words", "counts"),
+    _pair_totals_cases,
+    _pair_totals,
+    mistakes=(
+        Mistake(
+            "no_default",
+            "Your function stops with a KeyError at the first pair: `totals` does not have it yet.",
+            "`totals.get(pair, 0)` gives 0 for a pair that is not in it.",
+            (_add_without_default,),
+        ),
+        Mistake(
+            "overwritten",
+            "Each count replaces the one before, so only the last word of a pair counts.",
+            "Add `counts[word]` to what `totals` has for the pair already.",
+            (_last_count_of_each,),
+        ),
+        Mistake(
+            "words_counted_once",
+            "You add 1 for each place of a pair.",
+            "Add `counts[word]`, since the word occurs that often.",
+            (lambda words, counts: _pair_totals(words, dict.fromkeys(counts, 1)),),
+        ),
+    ),
+)
 
 
 # --- ids ---------------------------------------------------------------------------------------------------------
@@ -378,6 +434,9 @@ def _harmful_cases(rng):
     yield Case("Another cut is not always a longer one", d + e + a + b + c + f, known)
     # only ## + f + e does harm; ## + b + c would if it were not used twice: then the second c + e breaks up
     yield Case("Only an entry with ## does harm", a + b + c + d + b + c + e + f + e + d, twice | {f + e})
+    # only a + b + c + d[0] does harm: a shorter start is not the longest one, and a longer one leaves e alone
+    long = {a + b + c, "##" + d + e, "##" + d[1], "##" + e}
+    yield Case("The entry may be a long one", a + b + c + d + e, long)
 
 
 def _judge_harmful(args, outcome):
@@ -400,6 +459,10 @@ def _continuations(word):
     return (entry for entry in _entries(word) if entry.startswith("##"))
 
 
+def _entries_up_to(most, word):
+    return (entry for entry in _entries(word) if len(entry.removeprefix("##")) <= most)
+
+
 def _starts(word):
     return (word[:end] for end in range(1, len(word) + 1))
 
@@ -420,6 +483,13 @@ HARMFUL = exercise("01-harmful-entry", _harmful_cases, harmful_entry, judge=_jud
         lambda w, p: _first_entry(w, p, _longer, entries=_continuations),
         lambda w, p: _first_entry(w, p, _longer, entries=_continuations, otherwise=None),
     ),
+    short_entries_only=[
+        lambda w, p, most=most, otherwise=otherwise: _first_entry(
+            w, p, _longer, entries=partial(_entries_up_to, most), otherwise=otherwise
+        )
+        for most in (3, 4, 5)
+        for otherwise in ("", None)
+    ],
     unmarked=lambda w, p: harmful_entry(w, p).removeprefix("##"),
     longer_cut=lambda w, p: wordpiece(w, p | {harmful_entry(w, p)}),
     all_entries=lambda w, p: [e for e in _entries(w) if _longer(wordpiece(w, p), wordpiece(w, p | {e}))],
