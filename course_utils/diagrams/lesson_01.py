@@ -20,7 +20,7 @@ def four_ways(rows, exact, unknown="[UNK]"):
         y, x, line = 4 + 64 * row, 124, 0
         canvas.text(4, y + 11, name, SMALL, "start", bold=True)
         kind = None if exact[name] else "loss"
-        told = "comes back" if exact[name] else "not restored"
+        told = "restored" if exact[name] else "not restored"
         canvas.label(4, y + 29, f"{len(tokens)} tokens", quiet=True)
         canvas.label(4, y + 47, told, kind=kind, bold=exact[name])
         for token in tokens:
