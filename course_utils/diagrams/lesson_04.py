@@ -44,39 +44,6 @@ def three_poolings(tokens, mask, values):
     )
 
 
-def coordinate_by_coordinate(tokens, mask, values):
-    """The mean and the maximum of each coordinate, over the tokens that count, with the numbers themselves.
-
-    tokens, mask, values: as in `three_poolings`; values of four coordinates fill the drawing.
-    """
-    columns = values.T.tolist()
-    canvas, high, left, top = Canvas("04 coordinate by coordinate", 68 + 46 * len(columns)), 46, 4, 44
-    cell = min(52, 480 / (len(tokens) + 2))
-    for at, (token, counts) in enumerate(zip(tokens, mask)):
-        canvas.tokens(left + cell * at + 1, 8, [token], None if counts else "padding", cell - 2, gap=0)
-        numbers = [[f"{row[at]:.2f}"] for row in columns]
-        canvas.grid(left + cell * at, top, numbers, cell, "vector" if counts else "padding", height=high)
-    kept = [[value for value, counts in zip(row, mask) if counts] for row in columns]
-    pooled = {"mean": [sum(row) / len(row) for row in kept], "max": [max(row) for row in kept]}
-    start = left + cell * len(tokens)
-    for at, (name, numbers) in canvas.steps(enumerate(pooled.items())):
-        x = start + 14 + at * (cell + 14)
-        canvas.text(x + cell / 2, 22, name, bold=True, kind="sentence")
-        canvas.grid(x, top, [[f"{value:.2f}"] for value in numbers], cell, "sentence", height=high)
-        for row, most in enumerate(pooled["max"] if name == "max" else ()):
-            place = next(at for at, value in enumerate(columns[row]) if value == most and mask[at])
-            canvas.box(left + cell * place, top + high * row, cell, high, f"{most:.2f}", "sentence", SMALL, thick=True,
-                       round_by=0)  # fmt: skip
-        said = "the maximum takes one" if name == "max" else f"the mean mixes all {sum(map(int, mask))}"
-        at_end = {"x": start + 2 * cell + 28, "anchor": "end"} if name == "max" else {"x": left, "anchor": "start"}
-        canvas.text(y=top + high * len(columns) + 14, text=said, size=SMALL, kind="sentence", bold=True, **at_end)
-    told = "; ".join(f"mean {mean:.2f}, maximum {most:.2f}" for mean, most in zip(*pooled.values()))
-    return canvas.finish(
-        f"Numbers of {len(tokens)} tokens, {len(columns)} coordinates for each. Of each row, over the {len(kept[0])} "
-        f"tokens that count, the mean and the largest value are taken, which is marked. Row by row: {told}."
-    )
-
-
 def _names(canvas, places, words, middle):
     """Write each word beside its place, where it covers no place and no line to the middle, or leave it out."""
     taken = [(x - 8, y - 8, x + 8, y + 8) for x, y in places]
@@ -279,7 +246,7 @@ def library_chain(modules, pooling, shapes, equal):
     modules: their names. pooling: the name of the mode. shapes: of what leaves each module, or a short text.
     equal: whether the vectors agree.
     """
-    ours = ("model(...)", "mean_pool(...)", "normalise(...)")
+    ours = ("model", "mean_pooling", "normalize")
     canvas, gap = Canvas("04 library chain", 244), 514 / len(modules)
     wide = gap - 42
     for y, names, title in ((30, modules, "Sentence Transformers"), (150, ours, "our own lines")):

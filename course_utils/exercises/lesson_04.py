@@ -385,5 +385,29 @@ def _all_cosines(queries, documents):
 
 
 ALL_COSINES = Completion(
-    "04-all-cosines", "All cosines at once", ("queries", "documents"), _all_cosines_cases, _all_cosines
+    "04-all-cosines",
+    "All cosines at once",
+    ("queries", "documents"),
+    _all_cosines_cases,
+    _all_cosines,
+    mistakes=(
+        Mistake(
+            "documents_first",
+            "Your table has the shape (documents, queries).",
+            "Each row belongs to a query: start with `queries`, and transpose `documents`.",
+            (lambda queries, documents: normalise(documents) @ normalise(queries).T,),
+        ),
+        Mistake(
+            "not_transposed",
+            "The shapes do not fit: `queries` is (queries, hidden) and `documents` is (documents, hidden).",
+            "Transpose the second tensor, `documents.T`, which makes it (hidden, documents).",
+            (lambda queries, documents: normalise(queries) @ normalise(documents),),
+        ),
+        Mistake(
+            "elementwise",
+            "`*` multiplies the numbers at the same places.",
+            "The matrix product `@` multiplies each query with each document, and adds up.",
+            (lambda queries, documents: normalise(queries) * normalise(documents),),
+        ),
+    ),
 )

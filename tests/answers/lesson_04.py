@@ -227,7 +227,7 @@ PROMISES = {
         ("a cosine above", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p).abs() > 0.999).all())),
         ('If none has, return `"other"`', lambda *a: {"other": "none"}.get(how(*a), how(*a))),
         ("or not", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2))),
-        ("Padding may stand on the left", lambda v, t, m: how(v, t, right_only(m).long())),
+        ("Padding may be on the left", lambda v, t, m: how(v, t, right_only(m).long())),
         ("only one row has any", lambda v, t, m: how(v[:-1], t[:-1], m[:-1])),
     ],
     "04-baseline": [
