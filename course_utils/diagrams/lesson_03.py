@@ -10,7 +10,8 @@ def returned(mask, hidden, sentences=False):
 
     mask: 1 or 0 for each place, a list for each sentence. hidden: how many numbers a vector has.
     """
-    canvas, places = Canvas("03 returned", 250 if sentences else 220), len(mask[0])
+    height = 72 * len(mask) + (106 if sentences else 76)
+    canvas, places = Canvas("03 returned", height), len(mask[0])
     cell = (342 if sentences else 420) / places
     left, top = 94, 30
     for row, marks in enumerate(mask):
