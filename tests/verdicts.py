@@ -302,7 +302,8 @@ class Lesson:
             if place in again:
                 run(self.cells[place].source, namespace)
             elif place > start:
-                namespace |= moved({name: self.after[place][name] for name in self.cells[place].binds}, namespace)
+                kept = self.cells[place].binds & self.after[place].keys()  # Python deletes the name of `except ... as`
+                namespace |= moved({name: self.after[place][name] for name in kept}, namespace)
             yield place, namespace
 
 
