@@ -112,22 +112,6 @@ def parts_of_encoder(text, pieces, layers, numbers):
     )
 
 
-def ways_to_name(ways):
-    """How a model is named, and what is loaded. ways: [(what is given, what is loaded, remark)]."""
-    canvas = Canvas("00 ways to name", 74 * len(ways) + 6)
-    for row, (given, loaded, remark) in canvas.steps(enumerate(ways)):
-        y = 6 + 74 * row
-        canvas.box(6, y + 6, 232, 44, given, "plain", SMALL, mono=True)
-        canvas.arrow((244, y + 28), (284, y + 28))
-        canvas.box(290, y, 222, 40, loaded, "layer")
-        canvas.text(401, y + 53, remark, SMALL, quiet=True)
-    return canvas.finish(
-        "Ways to name a model: "
-        + "; ".join(f"{given} loads {loaded}, {remark}" for given, loaded, remark in ways)
-        + "."
-    )
-
-
 def sentences_to_similarities(shape):
     """The way from sentences through the encoder to vectors, and to the cosines of all pairs, still unknown.
 

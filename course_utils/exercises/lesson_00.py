@@ -3,7 +3,7 @@
 import numpy as np
 
 from .comparing import difference
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -31,6 +31,8 @@ def _nearest_cases(rng):
             yield Case("Two sentences", np.array([[1.0, cosine], [cosine, 1.0]]), i)
     for i in (0, 1):
         yield Case("A sentence that is there twice is nearest to its copy", twice, i)
+    close = np.array([[1.0, 0.5001, 0.5004], [0.5001, 1.0, 0.2], [0.5004, 0.2, 1.0]])
+    yield Case("The best two are close together, and the later one is nearer", close, 0)
 
 
 NEAREST = exercise(
@@ -66,7 +68,31 @@ def _one_with_all_cases(rng):
 
 
 ONE_WITH_ALL = Completion(
-    "00-one-with-all", "One with all", ("vectors", "vector"), _one_with_all_cases, lambda vectors, v: vectors @ v
+    "00-one-with-all",
+    "One with all",
+    ("vectors", "vector"),
+    _one_with_all_cases,
+    lambda vectors, v: vectors @ v,
+    mistakes=(
+        Mistake(
+            "turned_round",
+            "In `vector @ vectors`, the sizes do not fit: the last size on the left must be the first on the right.",
+            "Write `vectors` first.",
+            (lambda vectors, v: v @ vectors,),
+        ),
+        Mistake(
+            "all_with_all",
+            "You compare all vectors with all.",
+            "Compare them with `vector` only.",
+            (lambda vectors, v: vectors @ vectors.T,),
+        ),
+        Mistake(
+            "not_added",
+            "You multiply number by number, and do not add up.",
+            "`@` does both.",
+            (lambda vectors, v: vectors * v,),
+        ),
+    ),
 )
 
 
@@ -74,9 +100,49 @@ def _ranked_cases(rng):
     for size, row in ((5, 0), (5, 4), (8, 3)):
         yield Case("From the most similar to the least", _similarity(rng, size)[row])
     yield Case("Negative numbers come last", np.array(rng.sample([-0.9, -0.4, -0.1, 0.3, 0.8], 5)))
+    yield Case("Each position once, where two are equally similar", np.array(rng.sample([0.2, 0.6, 0.6, 0.9], 4)))
 
 
-RANKED = Completion("00-ranked", "Ranked by similarity", ("row",), _ranked_cases, lambda row: np.argsort(-row).tolist())
+def _ranked(row):
+    return np.argsort(-row).tolist()
+
+
+def _ranked_problem(args, outcome):
+    """Positions of equal similarities may come in either order."""
+    (row,) = args
+    if sorted(outcome) == list(range(len(row))) and (np.diff(row[outcome]) <= 0).all():
+        return None
+    return difference(outcome, _ranked(row))
+
+
+RANKED = Completion(
+    "00-ranked",
+    "Ranked by similarity",
+    ("row",),
+    _ranked_cases,
+    _ranked,
+    judge=_ranked_problem,
+    mistakes=(
+        Mistake(
+            "ascending",
+            "You return the positions from the least similar to the most.",
+            "Order `-row`, or turn the order round with `[::-1]`.",
+            (lambda row: np.argsort(row).tolist(),),
+        ),
+        Mistake(
+            "similarities",
+            "You return the similarities in order.",
+            "The positions are asked for.",
+            (lambda row: np.sort(row)[::-1].tolist(), lambda row: np.sort(row).tolist()),
+        ),
+        Mistake(
+            "looked_up_by_value",
+            "You look up each similarity in the row, and two equal ones get the same position.",
+            "`argsort` returns each position once.",
+            (lambda row: [row.tolist().index(value) for value in np.sort(row)[::-1]],),
+        ),
+    ),
+)
 
 
 # --- the odd one out ---------------------------------------------------------------------------------------------
@@ -120,6 +186,10 @@ def _odd_cases(rng):
     yield Case("All similarities may be negative", ring(n, 1) - 1.5)
     yield Case("Of two equally odd sentences, the first", tied)
     yield Case("Three sentences", three[order][:, order])
+    close = np.full((n, n), 0.5)
+    close[-1] = close[:, -1] = 0.4996
+    np.fill_diagonal(close, 1.0)
+    yield Case("The lowest mean, by however little", close)
 
 
 ODD = exercise("00-odd-one-out", _odd_cases, _odd, points=2)(
