@@ -6,7 +6,7 @@ import torch
 
 from .._support.recipes import small_encoder
 from .comparing import difference
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -463,18 +463,32 @@ def _pad_row_cases(rng):
     yield Case("A real token may have the id of padding", [rng.randint(100, 999), pad, pad], 6, pad)
 
 
+def _mask_from_ids(ids, width, pad):
+    padded = ids + [pad] * (width - len(ids))
+    return padded, [int(number != pad) for number in padded]
+
+
 PAD_ROW = Completion(
     "02-pad-row",
     "Pad a row",
     ("ids", "width", "pad_id"),
     _pad_row_cases,
     lambda ids, width, pad: (ids + [pad] * (width - len(ids)), [1] * len(ids) + [0] * (width - len(ids))),
+    mistakes=(
+        Mistake(
+            "mask_from_ids",
+            "You compute the mask from the ids.",
+            "A real token may have the id of padding, and its mask is 1. Use the lengths: `len(ids)` and `missing`.",
+            (_mask_from_ids,),
+        ),
+    ),
 )
 
 
 def _padding_share_cases(rng):
-    for size in (2, 3, 8):
-        yield Case("The longest row decides the width", [rng.randint(1, 40) for _ in range(size)])
+    for before, after in ((1, 1), (2, 4), (5, 1)):
+        shorter = [rng.randint(1, 20) for _ in range(before + after)]
+        yield Case("The longest row decides the width", [*shorter[:before], rng.randint(25, 40), *shorter[before:]])
     yield Case("Equal rows have no padding", [rng.randint(5, 9)] * 4)
 
 

@@ -224,7 +224,7 @@ PROMISES = {
         ("exactly 0 at padding", lambda s, m: softmax(s, m).clamp(min=1e-30)),
         ("in each row the softmax", lambda s, m: softmax(s * 2, m)),
         (
-            "Padding may stand on either side",
+            "Padding may be on either side",
             lambda s, m: softmax(s, (torch.arange(s.shape[1]) < m.sum(1, keepdim=True)).long()),
         ),
         ("between minus a million and a million", lambda s, m: softmax(s.clamp(max=1e5), m)),
