@@ -1,5 +1,6 @@
 """Lesson 07: its code agrees with the library, its references with slow loops, and its held-out text is held out."""
 
+import hashlib
 import math
 import re
 
@@ -32,24 +33,45 @@ PLAIN = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def unmasker():
+@pytest.mark.parametrize("text", MASKED)
+def test_filling_by_hand_is_the_librarys_pipeline(text):
     from transformers import pipeline
 
     tokenizer, model = load_masked_lm()
-    return pipeline("fill-mask", model=model, tokenizer=tokenizer, device="cpu")
+    unmasker = pipeline("fill-mask", model=model, tokenizer=tokenizer, device="cpu")
+    batch = tokenizer(text, return_tensors="pt")
+    with torch.inference_mode():
+        space = {"batch": batch, "logits": model(**batch).logits}
+    by_hand = CELLS["softmax"].source.split("top =")[0]
+    exec(by_hand, space)
+    for answer in unmasker(text, top_k=60):
+        assert space["probabilities"][answer["token"]].item() == pytest.approx(answer["score"], abs=1e-6)
 
 
-@pytest.mark.parametrize("text", MASKED)
-def test_filling_by_hand_is_the_librarys_pipeline(text, unmasker):
+def test_a_view_that_is_cut_has_no_weight_under_either_implementation_of_attention():
+    """A mask of true and false, which sdpa takes, would do nearly nothing under eager: what is added works in both."""
     tokenizer, model = load_masked_lm()
-    candidates = _from_the_notebook("more", "candidates", tokenizer=tokenizer, model=model)
-    pieces, probabilities = candidates(text, 50)
-    # tied pieces may come in any order
-    theirs = {answer["token"]: answer["score"] for answer in unmasker(text, top_k=60)}
-    for piece, probability in zip(tokenizer.convert_tokens_to_ids(pieces), probabilities, strict=True):
-        assert theirs[piece] == pytest.approx(probability, abs=1e-6)
-    assert probabilities == pytest.approx(list(theirs.values())[:50], abs=1e-6)
+    ids, own = tokenizer(MASKED[1], return_tensors="pt")["input_ids"], model.config._attn_implementation
+    bits_at = _from_the_notebook("occlusion-tools", "bits_at", model=model)
+    seen = []
+
+    def watched(copies, at, piece, added):
+        if model.config._attn_implementation == "eager":
+            with torch.inference_mode():
+                seen.extend(model(input_ids=copies, attention_mask=added, output_attentions=True).attentions)
+        return bits_at(copies, at, piece, added)
+
+    bits_with_cuts = _from_the_notebook("occlusion-tools", "bits_with_cuts", bits_at=watched)
+    results = []
+    for implementation in ("eager", "sdpa"):
+        model.set_attn_implementation(implementation)
+        results.append(bits_with_cuts(ids, 2, 7, [[], [3], [0, 4]]))
+    model.set_attn_implementation(own)
+    assert torch.allclose(*results, atol=1e-4)
+    for weights in seen:  # (copies, heads, from, to) of each layer
+        assert torch.allclose(weights.sum(dim=-1), torch.ones(()), atol=1e-5)
+        assert not weights[1, :, 2, 3].any() and not weights[2, :, 2, [0, 4]].any()
+        assert (weights[0] > 0).all() and (weights[:, :, 3] > 0).all()
 
 
 @pytest.mark.parametrize("p", [0.01, 0.5, 0.97])
@@ -75,7 +97,6 @@ def test_the_lessons_functions_take_another_model():
     config = BertConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
     other, text = BertForMaskedLM(config).eval(), "The [MASK] sat."
     for cell, name, args in [
-        ("more", "candidates", (text, 3)),
         ("surprise-tools", "bits_per_token", ("The cat sat.",)),
         ("negation", "surprisal_of", ("cat", text)),
     ]:
@@ -156,16 +177,18 @@ def test_the_lessons_reviews_were_never_trained_on():
     texts = load_reviews("imdb").sample(60, random_state=0)["text"].tolist()
     unseen = [text for text in texts if held_out(text)]
     assert 0 < len(unseen) < 12
+    by_hand = _from_the_notebook("held", "held_out", hashlib=hashlib)
+    assert [text for text in texts if by_hand(text)] == unseen
     kept, held = split(texts, tokenizer)
     words = {tuple(passage) for passage in kept}
     assert held and not any(tuple(passage) in words for passage in held)
 
 
-@pytest.mark.parametrize("cell_id, shown", [("first", 5), ("more", 3)])
+@pytest.mark.parametrize("cell_id, shown", [("first", 3), ("softmax", 5), ("more", 3)])
 def test_no_list_of_candidates_hangs_on_a_near_tie(cell_id, shown):
     """Other processors and thread counts must print the same words in the same order."""
     tokenizer, model = load_masked_lm()
-    for text in re.findall(r'"([^"]*\[MASK\][^"]*)"', CELLS[cell_id].source.split("show([", 1)[-1]):
+    for text in re.findall(r'"([^"]*\[MASK\][^"]*)"', CELLS[cell_id].source):
         encoded = tokenizer(text, return_tensors="pt")
         with torch.inference_mode():
             logits = model(**encoded).logits[0, encoded.tokens().index("[MASK]")]

@@ -1,48 +1,6 @@
-"""The diagrams of lesson 07: the head, the objective and its loss, the adapter, two interventions."""
+"""The diagrams of lesson 07: the objective and its loss, the adapter, two interventions, one table used twice."""
 
 from .canvas import SMALL, Canvas, text_width
-
-
-def to_probabilities(tokens, place, shapes):
-    """The way of a [MASK] through the model: up through the embeddings and layers, down through the head.
-
-    tokens: of the sentence. place: of the [MASK]. shapes: of "ids", "hidden" and "table", as tuples.
-    """
-    canvas = Canvas("07 to probabilities", 260, gap=2)
-    vocabulary, width = shapes["table"]
-    near = tokens[max(0, place - 2) : place + 2]
-    boxes = canvas.tokens(10, 226, near)
-    right = boxes[-1][2]
-    canvas.text(right + 14, 240, "…")
-    canvas.box_from((right / 2, 226), 10, 168, right - 10, 32, "word embeddings", "layer", over=str(shapes["ids"]))
-    canvas.box_from((right / 2, 168), 10, 112, right - 10, 30, "6 layers", "layer", over=str(shapes["hidden"]))
-    canvas.arrow((right / 2, 112), (right / 2, 88), str(shapes["hidden"]))
-    for token, (start, _, end, _) in zip(near, boxes):
-        middle = (start + end) / 2
-        canvas.vector(middle - 12, 46, kind="masked" if token == "[MASK]" else "vector", width=24)
-        if token == "[MASK]":
-            at = middle
-    with canvas.step():
-        canvas.path((at, 46), (at, 22), (298, 22), text=f"({width},)", kind="masked", side=-1)
-        canvas.box(300, 6, 210, 32, "linear, GELU, norm", "layer")
-        canvas.arrow((405, 38), (405, 80), f"({width},)")
-    with canvas.step():
-        canvas.box(300, 82, 210, 32, "× table, + bias", "layer")
-        canvas.arrow((405, 114), (405, 150), f"({vocabulary},)")
-        canvas.text(396, 130, "logits", SMALL, "end")
-    with canvas.step():
-        canvas.arrow((right, 184), (300, 100), kind="layer", dashed=True)
-        canvas.text(262, 192, "the same", SMALL, kind="layer")
-    with canvas.step():
-        canvas.box(300, 152, 210, 30, "softmax")
-        canvas.arrow((405, 182), (405, 218), f"({vocabulary},)")
-        canvas.text(405, 234, "probabilities, sum 1", kind="masked")
-    return canvas.finish(
-        f"The ids {shapes['ids']} become vectors {shapes['hidden']} in the table of word embeddings; six layers keep "
-        f"that shape. The vector at the [MASK], ({width},), goes through the head: a linear layer with GELU and "
-        f"normalisation, then a product with the same table of word embeddings, plus a bias: {vocabulary} logits. The "
-        "softmax makes them probabilities, which add up to 1."
-    )
 
 
 def objective(tokens, chosen, other, share, becomes):
@@ -185,36 +143,6 @@ def interventions(tokens, place, mask, word, bits):
     )
 
 
-def logits_of_all_places(tokens, pieces, logits, vocabulary, mask):
-    """A row of logits for each token, with the columns of a few pieces; then the row that we read.
-
-    logits: numbers (tokens, pieces). vocabulary: how many columns there are in all. mask: the row of the [MASK].
-    """
-    canvas, high, left, wide = Canvas("07 all places", 254), 25, 84, 58
-    most, right = max(map(max, logits)), 84 + len(pieces) * wide
-    for at, token in enumerate(tokens):
-        canvas.tokens(8, 26 + at * high, [token], width=66, height=high - 3)
-    with canvas.step():
-        for at, piece in enumerate(pieces):
-            canvas.text(left + (at + 0.5) * wide, 12, piece, SMALL, mono=True)
-        canvas.label(right + 4, 12, f"… {vocabulary:,}", quiet=True)
-        for at, row in enumerate(logits):
-            for place, value in enumerate(row):
-                look = {"kind": "masked" if at == mask else "vector", "shade": max(0, value) / most, "round_by": 0}
-                number = f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
-                canvas.box(left + place * wide, 26 + at * high, wide, high - 3, number, size=SMALL, **look)
-            canvas.label(right + 10, 25 + (at + 0.5) * high, "…", quiet=True)
-    with canvas.step():
-        canvas.box(2, 22 + mask * high, right + 32, high + 5, thick=True)
-        canvas.label(right + 40, 25 + (mask + 0.5) * high, "← only this row\nfills the gap", kind="loss", bold=True)
-    told = "; ".join(f"{piece} {value:.1f}" for piece, value in zip(pieces, logits[mask]))
-    return canvas.finish(
-        f"A table with a row for each of the {len(tokens)} tokens {' '.join(tokens)} and a column for each of "
-        f"{vocabulary:,} pieces, of which {len(pieces)} are shown. A frame marks the row of the [MASK], the only "
-        f"one that fills the gap: {told}."
-    )
-
-
 def shares_of_the_whole(tokens, words, probabilities, other, vocabulary):
     """The probability of a few words at a [MASK], as parts of the whole: the first ones, another one, and all the rest.
 
@@ -245,39 +173,6 @@ def _share(canvas, left, y, wide, word, probability, kind="masked"):
     canvas.box(left, y, wide, 22, round_by=0)
     canvas.box(left, y, max(1, wide * probability), 22, kind=kind, shade=1, round_by=0)
     canvas.label(left + wide + 8, y + 11, f"{probability:.2f}" if probability > 0.005 else f"{probability:.4f}")
-
-
-def first_candidates(rows, together, found):
-    """Sentences with a gap, and the most probable pieces for it, darker for more probable.
-
-    rows: {text with [MASK]: (pieces, probabilities)}. together: whether all appear with one key press, or one by one.
-    found: what they show, written below them with the last key press.
-    """
-    canvas, high, wide = Canvas("07 candidates", 40 + 48 * len(rows)), 48, 74
-    count = len(next(iter(rows.values()))[0])
-    left = canvas.width - count * wide - 2
-    for at, text in enumerate(rows):
-        canvas.text(left - 10, 27 + at * high, text.replace("[MASK]", "___"), SMALL, "end")
-
-    def boxes(at, pieces, probabilities):
-        for place, (piece, probability) in enumerate(zip(pieces, probabilities)):
-            look = {"kind": "masked", "size": SMALL, "shade": probability, "bold": place == 0}
-            canvas.box(left + place * wide, 8 + at * high, wide - 4, high - 8, f"{piece}\n{probability:.2f}", **look)
-
-    if together:
-        with canvas.step():
-            for at, guesses in enumerate(rows.values()):
-                boxes(at, *guesses)
-    else:
-        for at, guesses in canvas.steps(enumerate(rows.values())):
-            boxes(at, *guesses)
-    with canvas.step():
-        canvas.text(canvas.width - 4, 24 + len(rows) * high, found, anchor="end", bold=True, kind="masked")
-    told = "; ".join(
-        f"{text} " + ", ".join(f"{piece} {probability:.2f}" for piece, probability in zip(*guesses))
-        for text, guesses in rows.items()
-    )
-    return canvas.finish(f"Sentences with the {count} most probable pieces at the [MASK]: {told}. {found}.")
 
 
 def _places(canvas, tokens, between, least=41):
@@ -320,65 +215,6 @@ def chosen_by_draws(tokens, draws, share, special):
     return canvas.finish(
         f"The tokens {' '.join(tokens)}, each with a number drawn from 0 to 1. {len(chosen)} are below {share}, and "
         f"their tokens become masks: {', '.join(chosen)}. Special tokens are never chosen."
-    )
-
-
-def surprising_tokens(tokens, bits):
-    """A sentence with a bar over each token, as high as the bits that it costs; the three highest are in colour.
-
-    bits: the surprisal of each token when it alone is hidden.
-    """
-    canvas, base = Canvas("07 surprising tokens", 222), 184
-    widths = [max(text_width(token, SMALL, True) + 8, 46) for token in tokens]
-    most = sorted(sorted(range(len(tokens)), key=lambda at: -bits[at])[:3])
-    names = [tokens[at] for at in most]
-    found, left = f"{names[0]}, {names[1]} and {names[2]} cost most bits", (520 - sum(widths)) / 2
-    left -= 2 * (len(tokens) - 1)
-    middles = []
-    for token, wide in zip(tokens, widths):
-        canvas.tokens(left, base, [token], width=wide, height=34)
-        middles.append(left + wide / 2)
-        left += wide + 4
-    with canvas.step():
-        canvas.text(260, 12, found, bold=True, kind="loss")
-        for at, (x, number) in enumerate(zip(middles, bits, strict=True)):
-            bar, kind = max(1, 112 * number / max(bits)), "loss" if at in most else "plain"
-            written = f"{round(number, 1) + 0.0:.1f}"
-            canvas.box(x - 14, base - 6 - bar, 28, bar, kind=kind, shade=at in most, round_by=0)
-            canvas.text(x, base - 17 - bar, written, kind=kind, bold=at in most)
-    told = ", ".join(f"{token} {number:.1f}" for token, number in zip(tokens, bits))
-    return canvas.finish(f"A bar over each token, the bits that it costs when it is hidden: {told}. {found}.")
-
-
-def attention_and_effect(tokens, attention, hidden):
-    """For each token, to the left the attention it gets from the mask, to the right what hiding it costs, in bits.
-
-    hidden: how many bits more the prediction costs with the token hidden. The longest bar of each side is in colour.
-    """
-    canvas, high, left = Canvas("07 attention and effect", 256), 38, 206
-    most, worst = max(attention), max(hidden)
-    seen, felt = tokens[attention.index(most)], tokens[hidden.index(worst)]
-    canvas.text(left - 4, 12, "attention it gets", SMALL, "end", kind="head")
-    for at, (token, weight) in enumerate(zip(tokens, attention)):
-        y = 28 + at * high
-        canvas.tokens(left, y, [token], width=84, height=high - 6)
-        long = max(1, 140 * weight / most)
-        canvas.box(left - 4 - long, y + 4, long, high - 14, kind="head" if weight == most else "plain",
-                   shade=float(weight == most), round_by=0)  # fmt: skip
-        canvas.text(left - 8 - long, y + 16, f"{weight:.2f}", SMALL, "end", bold=weight == most)
-    with canvas.step():
-        x = left + 94
-        canvas.label(x, 12, "when hidden: bits more", kind="loss")
-        for at, value in enumerate(hidden):
-            y, long = 28 + at * high, max(1, 140 * value / worst)
-            canvas.box(x, y + 4, long, high - 14, kind="loss" if value == worst else "plain",
-                       shade=float(value == worst), round_by=0)  # fmt: skip
-            canvas.label(x + long + 5, y + 16, f"{value + 0.0:.1f}", bold=value == worst)
-        found = f"{seen} gets most attention, hiding “{felt}” costs most"
-        canvas.text(260, 28 + len(tokens) * high + 16, found, bold=True, kind="loss")
-    told = "; ".join(f"{token} {weight:.2f} and {one:.1f}" for token, weight, one in zip(tokens, attention, hidden))
-    return canvas.finish(
-        f"For each token its mean attention from the mask, and the bits more when it is hidden: {told}. {found}."
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from .comparing import difference
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 IGNORED = -100
@@ -381,6 +381,20 @@ NATS_TO_BITS = Completion(
     ("logits", "targets"),
     _bits_cases,
     lambda logits, targets: _surprisal(logits, targets).mean().item(),
+    mistakes=(
+        Mistake(
+            "nats_returned",
+            "You return nats.",
+            "Divide by ln 2, `math.log(2)`, for bits.",
+            (lambda logits, targets: -_log_p(logits, targets).mean().item(),),
+        ),
+        Mistake(
+            "multiplied",
+            "You multiply by ln 2.",
+            "A nat is more than a bit, so the number of bits is larger: divide.",
+            (lambda logits, targets: -_log_p(logits, targets).mean().item() * math.log(2),),
+        ),
+    ),
 )
 
 
