@@ -177,7 +177,7 @@ def test_the_lessons_reviews_were_never_trained_on():
     texts = load_reviews("imdb").sample(60, random_state=0)["text"].tolist()
     unseen = [text for text in texts if held_out(text)]
     assert 0 < len(unseen) < 12
-    by_hand = _from_the_notebook("held", "held_out", hashlib=hashlib)
+    by_hand = _from_the_notebook("held-out-reviews", "held_out", hashlib=hashlib)
     assert [text for text in texts if by_hand(text)] == unseen
     kept, held = split(texts, tokenizer)
     words = {tuple(passage) for passage in kept}
