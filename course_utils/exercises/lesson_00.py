@@ -177,11 +177,18 @@ def _odd_cases(rng):
     lowest[0, 2:] = lowest[2:, 0] = 0.47
     lowest[n - 1, 1:-1] = lowest[1:-1, n - 1] = 0.42  # the lowest median
     np.fill_diagonal(lowest, 1.0)
+    partner = np.full((n, n), 0.5)  # 2 is far from all but 0; n - 1 is far from none, and near to none
+    partner[2] = partner[:, 2] = 0.1
+    partner[n - 1] = partner[:, n - 1] = 0.4
+    partner[n - 1, 2] = partner[2, n - 1] = 0.1
+    partner[0, 2] = partner[2, 0] = 0.9
+    np.fill_diagonal(partner, 1.0)
     three = np.array([[1.0, 0.9, 0.3], [0.9, 1.0, 0.4], [0.3, 0.4, 1.0]])
     order = rng.sample(range(3), 3)
     for odd in (0, rng.randint(2, n - 2), n - 1):
         yield Case("The lowest mean similarity to the others", ring(n, odd))
     yield Case("A single very low similarity lowers the mean", lowest)
+    yield Case("A single very high similarity does not make up for the others", partner)
     yield Case("The diagonal does not count", unequal)
     yield Case("All similarities may be negative", ring(n, 1) - 1.5)
     yield Case("Of two equally odd sentences, the first", tied)
@@ -197,6 +204,7 @@ ODD = exercise("00-odd-one-out", _odd_cases, _odd, points=2)(
     values_left_out=lambda s: int(np.argmin([row[row < 0.999].mean() for row in s])),
     fits_best=lambda s: _odd(s, pick=np.argmax),
     lowest_single=lambda s: int(np.where(np.eye(len(s)) == 1, np.inf, s).min(axis=1).argmin()),
+    lowest_maximum=lambda s: int(np.where(np.eye(len(s)) == 1, -np.inf, s).max(axis=1).argmin()),
     place_in_whole_table=lambda s: int(s.argmin()),
     mean_similarity=lambda s: float(min(_others(s, i).mean() for i in range(len(s)))),
     all_means=lambda s: [float(_others(s, i).mean()) for i in range(len(s))],
