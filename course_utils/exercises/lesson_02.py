@@ -481,6 +481,12 @@ PAD_ROW = Completion(
             "A real token may have the id of padding, and its mask is 1. Use the lengths: `len(ids)` and `missing`.",
             (_mask_from_ids,),
         ),
+        Mistake(
+            "mask_upside_down",
+            "The mask is upside down.",
+            "1 marks a real token, 0 marks padding.",
+            (lambda ids, width, pad: (ids + [pad] * (width - len(ids)), [0] * len(ids) + [1] * (width - len(ids))),),
+        ),
     ),
 )
 
@@ -498,4 +504,12 @@ PADDING_SHARE = Completion(
     ("lengths",),
     _padding_share_cases,
     lambda lengths: sum(max(lengths) - length for length in lengths) / (len(lengths) * max(lengths)),
+    mistakes=(
+        Mistake(
+            "one_row_only",
+            "You count the positions of one row.",
+            "Each row of the batch is as wide as the longest: multiply by the number of rows, `len(lengths)`.",
+            (lambda lengths: 1 - sum(lengths) / max(lengths),),
+        ),
+    ),
 )
