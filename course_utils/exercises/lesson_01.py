@@ -97,8 +97,8 @@ PAIR_TOTALS = Completion(
     mistakes=(
         Mistake(
             "no_default",
-            "Your function stops with a KeyError at the first pair: `totals` does not have it yet.",
-            "`totals.get(pair, 0)` gives 0 for a pair that is not in it.",
+            "Your function stops with a KeyError: it looks up a key that the dictionary does not have.",
+            "`totals.get(pair, 0)` gives 0 for a new pair, and the keys of `counts` are words.",
             (_add_without_default,),
         ),
         Mistake(
@@ -206,6 +206,7 @@ ENCODE = exercise("01-encode", _encode_cases, encode)(
     unknown_is_zero=lambda w, v: _framed([v.get(piece, 0) for piece in _flat(w)], v),
     unknown_dropped=lambda w, v: _framed([v[piece] for piece in _flat(w) if piece in v], v),
     rest_of_word_dropped=lambda w, v: _framed(_inside([_up_to_unknown(p, v) for p in w], v), v),
+    unk_for_word=lambda w, v: _framed(_inside([p if set(p) <= set(v) else ["[UNK]"] for p in w], v), v),
     text_unk=lambda w, v: _framed([v.get(piece, "[UNK]") for piece in _flat(w)], v),
     berts_numbers=(
         *(_with_berts_numbers(inside, ends) for inside in _INSIDES for ends in _ENDS),
