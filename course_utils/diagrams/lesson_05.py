@@ -52,8 +52,8 @@ def one_table(tokens, weights, place, column):
         for other in range(n):
             marked = "head" if at == place else "loss" if other == column else "plain"
             canvas.box(left + other * wide, top + at * high, wide, high, kind=marked, round_by=0)
-    canvas.label(2, top + (place + 0.5) * high, "who\nlooks", kind="head")
-    canvas.text(left + n * wide / 2, 10, "what is looked at", SMALL, kind="loss")
+    canvas.label(2, top + (place + 0.5) * high, "token\nthat looks", kind="head")
+    canvas.text(left + n * wide / 2, 10, "token that is looked at", SMALL, kind="loss")
     with canvas.step():
         for at, total in enumerate(rows):
             canvas.label(right + 6, top + (at + 0.5) * high, f"{total:.2f}", bold=at == place, kind="head")
@@ -67,7 +67,7 @@ def one_table(tokens, weights, place, column):
     return canvas.finish(
         f"A table of {n} by {n} cells, a row for each token that looks and a column for each that is looked at. The "
         f"row of {tokens[place]} and the column of {tokens[column]} are marked. All rows add up to 1. The sums of the "
-        f"columns reach from {min(columns):.2f} to {columns[most]:.2f}, which is that of {tokens[most]}."
+        f"columns range from {min(columns):.2f} to {columns[most]:.2f}, the sum for {tokens[most]}."
     )
 
 
@@ -121,7 +121,7 @@ def one_head(tokens, place, query, keys, scores, weights, values, received):
 
 
 def score_square(tokens, shape, scores, place, other):
-    """The queries of a head times its keys, turned: a square of scores, in the place where row and column meet.
+    """The queries of a head times its transposed keys: a square of scores, each where a row and a column meet.
 
     shape: of the queries of all heads, (heads, tokens, numbers). scores: (tokens, tokens), divided by the root of the
     numbers. place, other: the row and the column that are marked.
@@ -136,7 +136,7 @@ def score_square(tokens, shape, scores, place, other):
             canvas.text(44, y + high / 2, token, SMALL, "end", mono=True, bold=True)
         if column:
             canvas.text(x + cell / 2, 12, token, SMALL, mono=True, bold=True)
-    canvas.label(left + n * cell + 8, 54, f"K turned\n({size}, {n})")
+    canvas.label(left + n * cell + 8, 54, f"K.T\n({size}, {n})")
     canvas.text(132, top + n * high + 14, f"Q ({n}, {size})", SMALL)
     with canvas.step():
         for at in range(n):
@@ -150,8 +150,8 @@ def score_square(tokens, shape, scores, place, other):
     with canvas.step():
         canvas.label(left + n * cell + 8, top + n * high / 2, f"{heads} heads:\n({heads}, {n}, {n})", bold=True)
     return canvas.finish(
-        f"Q, {n} rows of {size} numbers, stands to the left of a square of {n} by {n} scores, and K, turned, {size} by "
-        f"{n}, above it. The row of {tokens[place]} and the column of {tokens[other]} meet in the score "
+        f"Q, {n} rows of {size} numbers, is to the left of a square of {n} by {n} scores, and K transposed, {size} by "
+        f"{n}, is above it. The row of {tokens[place]} and the column of {tokens[other]} meet in the score "
         f"{scores[place][other]:.1f}. For {heads} heads at once, the shape is ({heads}, {n}, {n})."
     )
 
@@ -184,7 +184,7 @@ def weights_times_values(tokens, shape, place, shown):
         canvas.text(268, 220, told, bold=True, kind="head")
     return canvas.finish(
         f"The weights of a head, ({n}, {n}), times its values, ({n}, {size}), are what its tokens receive, "
-        f"({n}, {size}). The results of all heads stand side by side: {told}."
+        f"({n}, {size}). The results of all heads are side by side: {told}."
     )
 
 

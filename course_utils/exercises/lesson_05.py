@@ -125,6 +125,18 @@ ONE_HEAD = Completion(
             "Divide them by its root.",
             (lambda q, k, v: (q @ k.T / q.shape[-1]).softmax(dim=-1) @ v,),
         ),
+        Mistake(
+            "root_of_two",
+            "You divide by the root of 2, which was right for the three tokens only.",
+            "d is the last dimension of `queries`: divide by its root, `d**0.5`.",
+            (lambda q, k, v: (q @ k.T / math.sqrt(2)).softmax(dim=-1) @ v,),
+        ),
+        Mistake(
+            "softmax_twice",
+            "You take the softmax twice: the last line takes it as well.",
+            "Your line should give the scores only.",
+            (lambda q, k, v: (q @ k.T / math.sqrt(q.shape[-1])).softmax(dim=-1).softmax(dim=-1) @ v,),
+        ),
     ),
 )
 
@@ -156,6 +168,18 @@ PREVIOUS_SCORE = Completion(
             "The token before is below the main diagonal: offset -1 with `dim1=-2, dim2=-1`. Swapping the two "
             "dimensions, or the sign, gives the other side.",
             (lambda weights: head_scores(weights)["next"],),
+        ),
+        Mistake(
+            "token_itself",
+            "You score the token itself: the main diagonal.",
+            "The token before is one place below it: offset -1.",
+            (lambda weights: head_scores(weights)["same"],),
+        ),
+        Mistake(
+            "first_word_counted",
+            "You count the weight of the first word on [CLS], too.",
+            "[CLS] is not a word: use `words`, which has neither its row nor its column.",
+            (lambda weights: weights[:, :, 1:-1].diagonal(dim1=-2, dim2=-1).mean(dim=-1),),
         ),
     ),
 )

@@ -243,8 +243,8 @@ WRONG = {
 
 PROMISES = {
     "05-find-the-bug": [
-        ("the numbers (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).unflatten(-1, (n, -1))),
-        ("the numbers (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).T),
+        ("of shape (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).unflatten(-1, (n, -1))),
+        ("of shape (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).T),
         ("any number of tokens", lambda q, k, v, n: joined(q, k, v, n).squeeze(0)),
         ("any number of tokens", lambda q, k, v, n: joined(q, k, v, n, dim=1 if len(q) == n else -1)),
         ("and heads", lambda q, k, v, n: joined(q, k, v, 2)),
