@@ -110,7 +110,7 @@ def test_every_planted_misunderstanding_is_found_with_its_count(invented, tmp_pa
     assert [plan.index(one) for one in told] == sorted(plan.index(one) for one in told)
     assert "31 of 60 learners have at least one of them" in plan
     assert "slide 8 of deck 04, “What if padding counts?”; section “What if padding counts?” of lesson 04" in plan
-    assert "Ask A sentence of 13 tokens is padded up to 256." in plan, "the question of that slide"
+    assert "Ask A sentence of 13 tokens is padded to 256." in plan, "the question of that slide"
     assert "Person" not in shown.source and "s001" not in shown.source
     write_table(tmp_path / "class.csv", *class_report.table(found))
     with open(tmp_path / "class.csv", encoding="utf-8") as file:
@@ -303,7 +303,7 @@ def test_places_are_those_that_exercises_and_mistakes_name():
     assert place_of("04-mean-pool", "diagram-broadcast").section == "The average, with the mask"
     shares = place_of("00-shares")
     assert shares.page.startswith("further/00_tensors.html#")
-    assert shares.deck == "04_pooling.slides.html#/5" and shares.slide == "Now fast: vectors times mask"
+    assert shares.deck == "04_pooling.slides.html#/5" and shares.slide == "The fast version: vectors times mask"
     for unknown in (("04-no-such",), ("99-x",), ("", "x"), ("04-mean-pool", "no-such-cell")):
         assert place_of(*unknown) is None
 
