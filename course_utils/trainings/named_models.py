@@ -55,18 +55,17 @@ def rows_of(name):
 
 
 def show(*names, about=("",)):
-    """Print what was measured of named models, or that they were not run. Names and errors as in `rows_of`.
+    """Print what was measured of named models, and nothing of those that were not run. Names and errors as in `rows_of`.
 
     about: only measures whose names hold one of these words.
     """
-    stored = {name: rows_of(name) for name in names}
-    for name, rows in stored.items():
-        print(f"{name}: " + (f"measured with transformers {rows['transformers']}" if rows else "not run here"))
+    for name in names:
+        rows = rows_of(name)
+        if rows:
+            print(f"{name}: measured with transformers {rows['transformers']}")
         for measure, found in rows.items():
             if measure not in ("transformers", "torch") and any(word in measure for word in about):
                 print(f"    {measure}: {found}")
-    if not all(stored.values()):
-        print(f"With a connection to a model hub: {AGAIN}")
 
 
 def _stored(path):
