@@ -6,6 +6,7 @@ import sys
 import matplotlib.pyplot as plt
 import nbformat
 import pytest
+import torch
 from huggingface_hub import constants
 
 from course_utils import data, models
@@ -13,6 +14,8 @@ from course_utils._support import fast_bert
 from course_utils._support.cell_needs import CHECKPOINT
 from course_utils._support.hub_cache import cache_with
 from course_utils._support.notebooks import lesson_cells, parts
+from course_utils.attention import attend
+from course_utils.exercises.lesson_03 import WORD_VECTOR
 from notebooks.conftest import nearly_equal
 
 ALONE = "import sys\nsys.modules['course_utils'] = None  # as if it were not installed\nexec(sys.stdin.read(), {})"
@@ -63,3 +66,32 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path
         first = cell.source.replace("\nsetup()", "")  # which would find the packaged encoder again
         exec(CHECKPOINT.sub(f"checkpoint = {str(tiny)!r}", first), names)
     assert names["checkpoint"] == str(tiny)
+
+
+def taken(key, monkeypatch):
+    """The names of a lesson's cell to take along, once it has run."""
+    (cell,) = [cell for cell in CODE[key] if TAKEN in tags(cell)]
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
+    names = {}
+    exec(cell.source, names)
+    return names
+
+
+def test_the_word_vector_taken_along_is_that_of_the_lesson(monkeypatch):
+    vector_in = taken("03", monkeypatch)["vector_in"]
+    tokenizer, model = models.load_encoder()
+    for sentence, word, place in [
+        ("We sat on the bank.", "bank", 4),
+        ("Word embeddings, learned from text", "embeddings", 1),
+    ]:
+        encoded = tokenizer(sentence, return_tensors="pt")
+        with torch.inference_mode():
+            states = model(**encoded).last_hidden_state[0]
+        by_the_lesson = WORD_VECTOR.reference(states, encoded.word_ids(), place)
+        torch.testing.assert_close(vector_in(sentence, word), by_the_lesson, rtol=0, atol=1e-5)
+
+
+def test_the_weights_taken_along_are_those_of_the_lesson(monkeypatch):
+    names = taken("05", monkeypatch)
+    by_the_lesson = attend(names["text"])[1]
+    torch.testing.assert_close(torch.cat(names["original"].attentions), by_the_lesson, rtol=0, atol=1e-5)

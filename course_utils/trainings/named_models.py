@@ -55,7 +55,7 @@ def rows_of(name):
 
 
 def show(*names, about=("",)):
-    """Print what was measured of named models, and nothing of those that were not run. Names and errors as in `rows_of`.
+    """Print what was measured of named models; nothing of those that were not run. Names and errors as in `rows_of`.
 
     about: only measures whose names hold one of these words.
     """
