@@ -5,11 +5,13 @@ import sys
 
 import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 import torch
 from huggingface_hub import constants
+from sklearn.metrics.pairwise import cosine_similarity
 
-from course_utils import data, models
+from course_utils import data, embed, models
 from course_utils._support import fast_bert
 from course_utils._support.cell_needs import CHECKPOINT
 from course_utils._support.hub_cache import cache_with
@@ -41,7 +43,10 @@ def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_pat
     assert stored and nearly_equal(done.stdout, stored)
 
 
-@pytest.mark.parametrize("key", [key for key, cells in CODE.items() if any(CHECKPOINT.search(c.source) for c in cells)])
+# The explorers of further parts compute with the encoder that COURSE_ENCODER names.
+@pytest.mark.parametrize(
+    "key", [key for key, cells in CODE.items() if len(key) == 2 and any(CHECKPOINT.search(c.source) for c in cells)]
+)
 def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path):
     """With another checkpoint, no cell computes with the packaged encoder: it cannot be loaded here by any name."""
 
@@ -95,3 +100,23 @@ def test_the_weights_taken_along_are_those_of_the_lesson(monkeypatch):
     names = taken("05", monkeypatch)
     by_the_lesson = attend(names["text"])[1]
     torch.testing.assert_close(torch.cat(names["original"].attentions), by_the_lesson, rtol=0, atol=1e-5)
+
+
+def test_the_counts_taken_along_are_those_of_the_tokenizer(monkeypatch):
+    look_at = taken("01", monkeypatch)["look_at"]
+    tokenizer, _ = models.load_encoder()
+    texts = [*data.load_reviews("rotten_tomatoes")["text"][:300], "joy🙂 and x" + "y" * 100]
+    pieces = [tokenizer.tokenize(text) for text in texts]
+    rate, lost = look_at(texts, tokenizer)
+    assert rate == pytest.approx(sum(map(len, pieces)) / sum(len(text.split()) for text in texts))
+    assert lost == {"joy🙂": 1, "x" + "y" * 100: 1}
+
+
+def test_the_pairs_and_the_share_taken_along_are_those_of_scikit_learn(monkeypatch):
+    names = taken("06", monkeypatch)
+    vectors = embed(names["texts"])
+    first, second = np.triu_indices(len(vectors), k=1)
+    best = sorted(cosine_similarity(vectors)[first, second], reverse=True)[:5]
+    np.testing.assert_allclose([cosine for cosine, *_ in names["closest"]], best, atol=1e-5)
+    spread = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) ** 2
+    assert names["kept"] == pytest.approx(spread[:2].sum() / spread.sum(), abs=1e-5)
