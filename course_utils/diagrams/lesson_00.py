@@ -7,7 +7,7 @@ from .canvas import SMALL, Canvas, text_width
 
 
 def sentences_to_numbers(sentences, vectors, shown=5):
-    """Sentences, and the first numbers of the vector that each becomes. vectors: numbers (sentences, numbers)."""
+    """Sentences, and the first numbers of the vector of each. vectors: an array (sentences, numbers)."""
     count, numbers = len(vectors), len(vectors[0])
     canvas = Canvas("00 sentences to numbers", 45 * count + 34)
     cell, left = 46, 258
@@ -21,17 +21,17 @@ def sentences_to_numbers(sentences, vectors, shown=5):
             canvas.grid(left, y + 3, values, cell, "sentence", height=34, shaded=False)
             canvas.text(left + cell * shown + 16, y + 20, "…")
     with canvas.step():
-        canvas.text(left + cell * shown / 2, 45 * count + 20, f"{numbers} numbers for each", bold=True)
+        canvas.text(left + cell * shown / 2, 45 * count + 20, f"{numbers} numbers per sentence", bold=True)
     return canvas.finish(
-        f"{count} sentences, and for each the first of its {numbers} numbers, whatever its length. Sentence 0 begins "
-        f"with {', '.join(f'{float(value):.2f}' for value in vectors[0][:shown])}."
+        f"{count} sentences of different lengths, each with the first {shown} of its {numbers} numbers. "
+        f"The numbers of sentence 0 begin with {', '.join(f'{float(value):.2f}' for value in vectors[0][:shown])}."
     )
 
 
 def between_two_groups(groups, middle, cosines):
-    """Two pairs of sentences and one that stands between them, joined by lines with their cosines.
+    """Two pairs of sentences and a sentence between them, connected by lines that are labelled with the cosines.
 
-    groups: two pairs of names. middle: a name. cosines: {(name, name): cosine}; thick lines are at least 0.4.
+    groups: two pairs of names. middle: a name. cosines: {(name, name): cosine}; lines of 0.4 or more are thick.
     """
     canvas = Canvas("00 between two groups", 254)
     wide, tall = 116, 40
@@ -52,15 +52,15 @@ def between_two_groups(groups, middle, cosines):
     for name, (x, y) in places.items():
         canvas.box(x, y, wide, tall, name, "token", SMALL, thick=name == middle)
     close = {name for pair, cosine in cosines.items() if middle in pair and cosine >= 0.4 for name in pair}
-    near = {2: "both groups", 1: "one group", 0: "no group"}[sum(not close.isdisjoint(group) for group in groups)]
-    canvas.text(260, 240, f"{middle}: near to {near} (green: 0.4 or more)", SMALL, kind="sentence", bold=True)
+    near = {2: "both groups", 1: "one group", 0: "neither group"}[sum(not close.isdisjoint(group) for group in groups)]
+    canvas.text(260, 240, f"{middle}: close to {near} (green: 0.4 or more)", SMALL, kind="sentence", bold=True)
     return canvas.finish(
-        f"Lines with cosines between {', '.join(places)}: {'; '.join(told)}. {middle} stands between the two groups."
+        f"Lines connect {', '.join(places)}. Their cosines: {'; '.join(told)}. {middle} is between the two groups."
     )
 
 
 def row_without_itself(names, row, i):
-    """The row of one sentence in a table of similarities: the largest number, which is its own, and the wanted one."""
+    """A row of a table of similarities, with two marks: the position that argmax returns, and the correct one."""
     canvas = Canvas("00 row without itself", 186)
     cell, left = 98, 15
     wanted = max((at for at in range(len(row)) if at != i), key=lambda at: row[at])
@@ -76,20 +76,20 @@ def row_without_itself(names, row, i):
         canvas.text(min(max(x, 88), 440), 164, text, kind=kind, bold=True)
 
     with canvas.step():
-        mark(i, "argmax finds this", "loss")
+        mark(i, f"argmax returns {i}", "loss")
     with canvas.step():
         canvas.box(left + cell * i, 36, cell - 6, 48, "", "padding", dashed=True)
         canvas.text(left + cell * i + cell / 2 - 3, 60, "itself", SMALL, quiet=True)
-        mark(wanted, "wanted", "sentence")
+        mark(wanted, f"correct: {wanted}", "sentence")
     return canvas.finish(
         f"The similarities of sentence {i}: "
         + ", ".join(f"{name} {value:.2f}" for name, value in zip(names, row))
-        + f". The largest stands at {i}, the sentence itself. Without it, the largest is {names[wanted]}."
+        + f". The largest is at {i}, the sentence itself. Without it, the largest is at {wanted}, {names[wanted]}."
     )
 
 
 def parts_of_encoder(text, pieces, layers, numbers):
-    """The two parts of an encoder: the tokenizer cuts a text into pieces, the model's layers make vectors of them."""
+    """The two parts of an encoder: the tokenizer splits a text into tokens, and the network computes their vectors."""
     canvas = Canvas("00 parts of an encoder", 256)
     wides = [text_width(piece, SMALL, True) + 12 for piece in pieces]
     total, left = sum(wides) + 6 * (len(pieces) - 1), 8
@@ -97,23 +97,23 @@ def parts_of_encoder(text, pieces, layers, numbers):
     canvas.text(middle, 14, text)
     canvas.arrow((middle, 28), (middle, 50))
     boxes = canvas.tokens(left, 54, pieces, "token", height=30)
-    canvas.label(left + total + 14, 69, "the tokenizer cuts")
+    canvas.label(left + total + 14, 69, "the tokenizer\nsplits the text")
     with canvas.step():
         for at in range(layers):
             canvas.box(left, 98 + 17 * at, total, 15, kind="layer", round_by=3)
-        canvas.label(left + total + 14, 98 + 8.5 * layers, f"the model:\n{layers} layers")
+        canvas.label(left + total + 14, 98 + 8.5 * layers, f"the network:\n{layers} layers")
     with canvas.step():
         for x0, _, x1, _ in boxes:
             canvas.vector((x0 + x1) / 2 - 12, 106 + 17 * layers, 4, "vector", 24, 44)
-        canvas.label(left + total + 14, 128 + 17 * layers, f"{numbers} numbers\nfor each piece")
+        canvas.label(left + total + 14, 128 + 17 * layers, f"{numbers} numbers\nfor each token")
     return canvas.finish(
-        f"The text {text} is cut by the tokenizer into {len(pieces)} pieces. The model has {layers} layers, and makes "
-        f"{numbers} numbers for each piece."
+        f"The tokenizer splits the text “{text}” into {len(pieces)} tokens ([CLS] and [SEP] are left out). The network "
+        f"has {layers} layers and computes {numbers} numbers for each token."
     )
 
 
 def sentences_to_similarities(shape):
-    """The way from sentences through the encoder to vectors, and to the cosines of all pairs, still unknown.
+    """The steps from sentences to vectors, and from vectors to the cosines of all pairs, which are still unknown.
 
     shape: of the vectors, (sentences, numbers).
     """
@@ -135,13 +135,13 @@ def sentences_to_similarities(shape):
         canvas.text(436, 14, f"{count} × {count}", SMALL, mono=True)
         canvas.text(436, 222, "cosines of all pairs", SMALL, quiet=True)
     return canvas.finish(
-        f"{count} sentences go into the encoder. Out come {count} vectors of {numbers} numbers, one for each sentence. "
-        f"Multiplying all pairs of them gives {count} times {count} cosines."
+        f"{count} sentences go into the encoder, which returns {count} vectors of {numbers} numbers, one for each "
+        f"sentence. Comparing all pairs of vectors gives {count} times {count} cosines."
     )
 
 
 def angles(pairs):
-    """Pairs of vectors as two arrows each, at the angle that belongs to their cosine.
+    """Pairs of vectors, each drawn as two arrows at the angle that corresponds to their cosine.
 
     pairs: {(name, name): cosine}.
     """
@@ -161,8 +161,10 @@ def angles(pairs):
         canvas.text(x + 44 * math.cos(angle / 2), y - 44 * math.sin(angle / 2), f"{math.degrees(angle):.0f}°", SMALL)
         canvas.text(x + long / 2, y + 42, f"cosine {cosine:.2f}", bold=True)
         told.append(f"{one} and {other}, {math.degrees(angle):.0f} degrees, cosine {cosine:.2f}")
-    canvas.text(260, 226, "the smaller the angle, the more alike", bold=True, kind="sentence")
-    return canvas.finish(f"Two arrows of length 1 for each pair of sentences, at their angle: {'; '.join(told)}.")
+    canvas.text(260, 226, "the smaller the angle, the more similar the sentences", bold=True, kind="sentence")
+    return canvas.finish(
+        f"Two arrows of length 1 for each pair of sentences, and the angle between them: {'; '.join(told)}."
+    )
 
 
 def sums_of(table):

@@ -50,7 +50,12 @@ NEAREST = exercise(
     zero_for_itself=lambda s, i: int(np.where(np.arange(len(s)) == i, 0, s[i]).argmax()),
     minus_one_for_itself=lambda s, i: int(np.where(np.arange(len(s)) == i, -1, s[i]).argmax()),
     second_largest=lambda s, i: int(np.argsort(s[i])[-2]),
-    copies_left_out=lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax()),
+    copies_left_out=(
+        lambda s, i: int(np.where(s[i] > 0.999, -2, s[i]).argmax()),
+        lambda s, i: int(np.where(s[i] >= 1, -2, s[i]).argmax()),
+        lambda s, i: int(np.where(s[i] == 1, -2, s[i]).argmax()),
+    ),
+    nan_for_itself=lambda s, i: int(np.where(np.arange(len(s)) == i, np.nan, s[i]).argmax()),
     second_best=lambda s, i: int(np.argsort(s[i])[-3]),
     all_in_order=lambda s, i: np.argsort(-s[i]),
 )
@@ -76,19 +81,19 @@ ONE_WITH_ALL = Completion(
     mistakes=(
         Mistake(
             "turned_round",
-            "In `vector @ vectors`, the sizes do not fit: the last size on the left must be the first on the right.",
+            "The sizes in `vector @ vectors` don't match: the last size on the left must equal the first on the right.",
             "Write `vectors` first.",
             (lambda vectors, v: v @ vectors,),
         ),
         Mistake(
             "all_with_all",
-            "You compare all vectors with all.",
-            "Compare them with `vector` only.",
+            "You compare every vector with every other vector.",
+            "Compare the rows only with `vector`.",
             (lambda vectors, v: vectors @ vectors.T,),
         ),
         Mistake(
             "not_added",
-            "You multiply number by number, and do not add up.",
+            "You multiply number by number, but you don't add up the products.",
             "`@` does both.",
             (lambda vectors, v: vectors * v,),
         ),
@@ -126,19 +131,31 @@ RANKED = Completion(
         Mistake(
             "ascending",
             "You return the positions from the least similar to the most.",
-            "Order `-row`, or turn the order round with `[::-1]`.",
+            "Sort `-row`, or reverse the order with `[::-1]`.",
             (lambda row: np.argsort(row).tolist(),),
         ),
         Mistake(
             "similarities",
-            "You return the similarities in order.",
-            "The positions are asked for.",
+            "You return the sorted similarities.",
+            "Return the positions instead.",
             (lambda row: np.sort(row)[::-1].tolist(), lambda row: np.sort(row).tolist()),
         ),
         Mistake(
+            "ranks",
+            "You return the rank of each sentence.",
+            "Return the positions in order of rank: use `argsort` only once.",
+            (lambda row: (-row).argsort().argsort().tolist(),),
+        ),
+        Mistake(
+            "minus_outside",
+            "You put the minus in front of the positions.",
+            "Put it in front of the similarities: `(-row).argsort()`.",
+            (lambda row: (-row.argsort()).tolist(),),
+        ),
+        Mistake(
             "looked_up_by_value",
-            "You look up each similarity in the row, and two equal ones get the same position.",
-            "`argsort` returns each position once.",
+            "You look up each similarity in the row, so two equal similarities get the same position.",
+            "Use `argsort`, which returns each position once.",
             (lambda row: [row.tolist().index(value) for value in np.sort(row)[::-1]],),
         ),
     ),
@@ -208,6 +225,7 @@ ODD = exercise("00-odd-one-out", _odd_cases, _odd, points=2)(
     place_in_whole_table=lambda s: int(s.argmin()),
     mean_similarity=lambda s: float(min(_others(s, i).mean() for i in range(len(s)))),
     all_means=lambda s: [float(_others(s, i).mean()) for i in range(len(s))],
+    mean_of_nan=lambda s: int(np.where(np.eye(len(s)) == 1, np.nan, s).mean(axis=1).argmin()),
     second_of_ties=lambda s: len(s) - 1 - int(np.argmin([_others(s, i).mean() for i in range(len(s))][::-1])),
 )
 

@@ -107,8 +107,15 @@ RIGHT = {
 }
 
 WRONG = {
-    "00-nearest": [(lambda s, i: np.argmax(s[i]), "most similar to itself")],
-    "00-odd-one-out": [(lambda s: s.min(), "expected")],
+    "00-nearest": [
+        (lambda s, i: np.argmax(s[i]), "most similar to itself"),
+        (lambda s, i: np.argmax(s[i] - 3 * (s[i] >= 1)), "leave out the value 1"),
+        (lambda s, i: np.argmax(s[i] + np.where(np.arange(len(s)) == i, np.nan, 0)), "position of this NaN"),
+    ],
+    "00-odd-one-out": [
+        (lambda s: s.min(), "expected"),
+        (lambda s: np.argmin((s + np.diag(np.full(len(s), np.nan))).mean(axis=1)), "mean of every row is NaN"),
+    ],
     "00-shares": [(shares_in_place, "changes `table`")],
     "00-weighted-sum": [(lambda v, w: v * w, "must match the size")],
 }
