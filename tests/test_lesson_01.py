@@ -15,7 +15,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer
 
 from course_utils._support import notebooks
+from course_utils._support.cell_needs import CHECKPOINT
 from course_utils.exercises import lesson_01 as exercises
+from course_utils.exercises.judging import examine
 from course_utils.models import encoder_folder
 
 PARTS = [nbformat.read(notebooks.parts()[key], as_version=4) for key in ("01-vocabularies", "01")]
@@ -27,7 +29,8 @@ def from_lesson(*cell_ids, **names):
     """The names that these cells of the lesson define, given `names`; printed output is discarded."""
     names = {"Counter": Counter, "print": lambda *_: None, **names}
     for cell_id in cell_ids:
-        exec(compile(CELLS[cell_id], cell_id, "exec"), names)
+        source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", CELLS[cell_id])  # without setup()
+        exec(compile(source, cell_id, "exec"), names)
     return names
 
 
@@ -134,6 +137,48 @@ def test_an_entry_does_harm_if_the_library_says_so(lesson, word, pieces):
 
 def test_the_check_knows_the_vocabulary_that_the_lesson_uses(lesson):
     assert set(lesson["vocabulary"]) <= exercises._berts_pieces()
+
+
+def _step(candidate):
+    """The completion `longest_start` with this candidate in its gap."""
+
+    def longest_start(rest, pieces, mark=""):
+        for end in range(len(rest), 0, -1):
+            if candidate(rest, end, mark) in pieces:
+                return rest[:end]
+
+    return longest_start
+
+
+def _totals(add):
+    """The completion `pair_totals` with this line in its gap."""
+
+    def pair_totals(words, counts):
+        totals = {}
+        for word, symbols in words.items():
+            for pair in zip(symbols, symbols[1:]):
+                add(totals, pair, counts[word])
+        return totals
+
+    return pair_totals
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "completion, wrong, words",
+    [
+        (exercises.LONGEST_START, _step(lambda rest, end, mark: rest[:end] + mark), "mark after the letters"),
+        (exercises.LONGEST_START, _step(lambda rest, end, mark: (mark + rest)[:end]), "characters of the mark among"),
+        (exercises.LONGEST_START, _step(lambda rest, end, mark: mark + rest[: end - 1]), "one letter fewer"),
+        (exercises.PAIR_TOTALS, _totals(lambda t, p, n: t.update({"".join(p): t.get("".join(p), 0) + n})), "texts"),
+        (exercises.PAIR_TOTALS, _totals(lambda t, p, n: t.update({p: t.get(p, 1) + n})), "does not start at 0"),
+        (exercises.PAIR_TOTALS, _totals(lambda t, p, n: t.setdefault(p, n)), "keep the first count"),
+    ],
+    ids=["mark-after", "mark-shortened", "letter-fewer", "joined-key", "starts-at-one", "first-count"],
+)
+def test_wrong_completions_fail_and_are_told_why(completion, wrong, words, seed):
+    report = examine(completion, wrong, seed)
+    assert report.status == "failed" and words in report.messages[0], report
 
 
 def slow_merge(symbols, pair):

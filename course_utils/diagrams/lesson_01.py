@@ -34,7 +34,7 @@ def four_ways(rows, exact, unknown="[UNK]"):
         f"{name}: {' '.join(tokens)}, {'restored exactly' if exact[name] else 'not restored'}"
         for name, tokens in rows.items()
     )
-    return canvas.finish(f"One line as {len(rows)} tokenizers cut it. {cut}.")
+    return canvas.finish(f"One line as {len(rows)} tokenizers split it. {cut}.")
 
 
 def words_to_tokens(words, lines, added):
@@ -77,7 +77,7 @@ def words_to_tokens(words, lines, added):
                 canvas.text(x - 13, 206, "=" if at == len(added) else "+", 20)
     told = ", ".join(f"{word or 'no word'}: {' '.join(tokens)}" for line in lines for word, tokens in line)
     return canvas.finish(
-        f"Each of {len(words)} words with its tokens below it. {told}. In sum, "
+        f"Each of {len(words)} words with its tokens below it. {told}. In total, "
         f"{' and '.join(f'{count} {name}' for name, count in added.items())} make {total} tokens."
     )
 
@@ -110,13 +110,13 @@ def rows_of_table(ids, shape, continuing):
                                   f"{len({ids[twin] for twin in twins})} rows", bold=True)  # fmt: skip
     return canvas.finish(
         f"A table of {shape[0]:,} rows with {shape[1]} numbers in each. "
-        + ", ".join(f"{piece} has the id {number}, its row" for piece, number in ordered)
+        + ", ".join(f"{piece} has the id {number}, which is its row" for piece, number in ordered)
         + f". {continuing:,} of the rows are for pieces that continue a word."
     )
 
 
 def framed(text, tokens, whole, ids):
-    """A text, the tokens that it is cut into, and the frame of special tokens, with the id of each.
+    """A text, the tokens that it is split into, and the frame of special tokens, with the id of each.
 
     tokens: the text's own. whole, ids: as the model gets them, special tokens included.
     """
@@ -145,8 +145,8 @@ def framed(text, tokens, whole, ids):
         row(144, range(len(whole)), [str(number) for number in ids])
         canvas.text(260, 197, f"{len(tokens)} words, {len(ids)} ids", SMALL, quiet=True)
     return canvas.finish(
-        f"The text {text} is cut into {', '.join(tokens)}. With its frame it is {' '.join(whole)}, and the ids are "
-        f"{', '.join(map(str, ids))}."
+        f"The text {text} is split into {', '.join(tokens)}. With the special tokens it is {' '.join(whole)}, and the "
+        f"ids are {', '.join(map(str, ids))}."
     )
 
 
@@ -182,7 +182,7 @@ def round_trip(text, back):
 
     row(50, "into the tokenizer", text)
     with canvas.step():
-        row(112, "back from the ids", back)
+        row(112, "decoded from the ids", back)
     with canvas.step():
         for y, written in ((50, text), (112, back)):
             for place in marks[y]:
@@ -194,8 +194,8 @@ def round_trip(text, back):
             several = name.replace("space", "spaces") if "space" in name else f"{name}s"
             canvas.text(4 + wide * (at + 0.5), 180, name if count == 1 else several, SMALL)
     return canvas.finish(
-        f"Into the tokenizer: {text} Back from the ids: {back} Changed are "
-        + ", ".join(f"{name} {count} times" for name, count in changes.items()) + "."
+        f"Into the tokenizer: {text} Decoded from the ids: {back} Differences: "
+        + ", ".join(f"{name} {count}" for name, count in changes.items()) + "."
     )  # fmt: skip
 
 
@@ -239,19 +239,19 @@ def unknown_words(found, unknown="[UNK]", longest=100):
                 canvas.tokens(136, y - 15, tokens, kinds, height=30, size=16)
             long, alone = any(len(word) > longest for word in text.split()), tokens == [unknown]
             if alone:
-                sign = "one sign that the vocabulary\nlacks costs the whole word"
+                sign = "one unknown character makes\nthe whole word unknown"
                 cause = f"too long: a word of more\nthan {longest} characters" if long else sign
                 canvas.label(276, y, cause, kind="loss", bold=True)
             else:
-                canvas.label(276, y, "the sign alone is lost" if unknown in tokens else "nothing is lost", quiet=True)
+                canvas.label(276, y, "one character is lost" if unknown in tokens else "nothing is lost", quiet=True)
     told = [
         f"{text if len(text) < 20 else f'{len(text)} times the letter {text[0]}'} "
         f"becomes {' '.join(tokens) if len(tokens) <= 5 else f'{len(tokens)} pieces'}"
         for text, tokens in found.items()
     ]
     return canvas.finish(
-        f"Texts and their tokens: {'; '.join(told)}. Two causes: a sign that the vocabulary lacks, or more than "
-        f"{longest} characters."
+        f"Texts and their tokens: {'; '.join(told)}. Two causes: a character that is not in the vocabulary, "
+        f"or more than {longest} characters."
     )
 
 
@@ -365,15 +365,15 @@ def path_of_a_text(text, normal, words, tokens, ids):
 
     row(54, [normal], "plain", ("normalise", "lower case, no accents", "capitals and\naccents lost"))
     with canvas.step():
-        row(108, words, "plain", ("split", "spaces, punctuation", "number of\nspaces lost"))
+        row(108, words, "plain", ("split into words", "at spaces, punctuation", "number of\nspaces lost"))
     with canvas.step():
-        row(162, tokens, "token", ("cut", "WordPiece", "nothing lost"))
+        row(162, tokens, "token", ("split into pieces", "WordPiece", "nothing lost"))
     with canvas.step():
         row(216, ids, "token", ("look up", "row numbers", "nothing lost"))
     return canvas.finish(
-        f"The text {text} on its way to ids. Normalised it is {normal}; split, {' '.join(words)}; cut into pieces, "
-        f"{' '.join(tokens)}; looked up, {' '.join(map(str, ids))}. What normalising and splitting throw away, no "
-        f"later step has."
+        f"The text {text} on its way to ids. Normalised, it is {normal}; split into words, {' '.join(words)}; "
+        f"split into pieces, {' '.join(tokens)}; looked up, {' '.join(map(str, ids))}. No later step can "
+        f"recover what normalising and splitting into words discard."
     )
 
 
@@ -397,6 +397,6 @@ def greedy_cut(pieces):
             canvas.text(404, y + 14, piece, anchor="start", mono=True, kind="token")
         start = stop
     return canvas.finish(
-        f"The word {word} cut from left to right. Each step takes the longest start of what is left that is in the "
+        f"The word {word} is split from left to right. Each step takes the longest start of the rest that is in the "
         f"vocabulary: {', then '.join(pieces)}."
     )

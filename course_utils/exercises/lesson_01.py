@@ -25,14 +25,18 @@ def _syllables(rng, n):
 def _longest_start_cases(rng):
     a, b, c = _syllables(rng, 3)
     pieces = {a, a + b[0], "##" + b, "##" + b + c[0], c, "##" + a}
-    yield Case("The longest start that is known", a + b + c, pieces, "")
+    yield Case("The longest known start wins", a + b + c, pieces, "")
     yield Case("Inside a word, the mark is part of what is looked up", b + c + a, pieces, "##")
-    yield Case("A start that is known only without the mark does not fit inside a word", c + b, pieces, "##")
+    yield Case("A piece that is known only without the mark does not fit inside a word", c + b, pieces, "##")
     yield Case("The whole rest may be known", a, pieces, "##")
 
 
+def _first_found(rest, pieces, candidate):
+    return next((rest[:end] for end in range(len(rest), 0, -1) if candidate(end) in pieces), None)
+
+
 def _longest_start(rest, pieces, mark):
-    return next((rest[:end] for end in range(len(rest), 0, -1) if mark + rest[:end] in pieces), None)
+    return _first_found(rest, pieces, lambda end: mark + rest[:end])
 
 
 LONGEST_START = Completion(
@@ -45,14 +49,32 @@ LONGEST_START = Completion(
         Mistake(
             "no_mark",
             "You look the letters up without the mark.",
-            "Inside a word, the entry to look for is the mark and the letters: `mark + rest[:end]`.",
+            "Inside a word, the entry to look up is the mark followed by the letters: `mark + rest[:end]`.",
             (lambda rest, pieces, mark: _longest_start(rest, pieces, ""),),
         ),
         Mistake(
             "always_marked",
-            'You look the letters up with `"##"` at the start of the word, too.',
-            "Use the argument `mark`, which is empty there.",
+            'You look the letters up with `"##"` even at the start of the word.',
+            "Use the argument `mark`, which is empty at the start of the word.",
             (lambda rest, pieces, mark: _longest_start(rest, pieces, "##"),),
+        ),
+        Mistake(
+            "mark_after",
+            "You put the mark after the letters.",
+            "The mark comes before the letters: `mark + rest[:end]`.",
+            (lambda rest, pieces, mark: _first_found(rest, pieces, lambda end: rest[:end] + mark),),
+        ),
+        Mistake(
+            "mark_shortened",
+            "You count the characters of the mark among the letters that you keep.",
+            "Shorten only the letters, and then put the whole mark before them: `mark + rest[:end]`.",
+            (lambda rest, pieces, mark: _first_found(rest, pieces, lambda end: (mark + rest)[:end]),),
+        ),
+        Mistake(
+            "one_letter_fewer",
+            "Your candidate has one letter fewer than the start that the function returns.",
+            "`rest[:end]` already leaves out the letter at `end`.",
+            (lambda rest, pieces, mark: _first_found(rest, pieces, lambda end: mark + rest[: end - 1]),),
         ),
     ),
 )
@@ -62,9 +84,9 @@ def _pair_totals_cases(rng):
     a, b, c = (rng.choice(part) for part in ("aeiou", "lmnr", "dgst"))
     low, high = rng.randint(2, 9), rng.randint(10, 99)
     yield Case("A pair counts as often as its word occurs", {a + b: [a, b]}, {a + b: high})
-    yield Case("A pair that stands twice in a word counts twice", {a + b + a + b: [a, b, a, b]}, {a + b + a + b: low})
+    yield Case("A pair that occurs twice in a word counts twice", {a + b + a + b: [a, b, a, b]}, {a + b + a + b: low})
     yield Case(
-        "A pair of several words has one total",
+        "A pair that occurs in several words has one total",
         {a + b + c: [a, b, c], c + a + b: [c, a, b]},
         {a + b + c: low, c + a + b: high},
     )
@@ -81,6 +103,25 @@ def _add_without_default(words, counts):
     for word, symbols in words.items():
         for pair in zip(symbols, symbols[1:]):
             totals[pair] += counts[word]
+    return totals
+
+
+def _added_up(key=lambda pair: pair, start=lambda count: 0):
+    def totals_of(words, counts):
+        totals = {}
+        for word, symbols in words.items():
+            for pair in zip(symbols, symbols[1:]):
+                totals[key(pair)] = totals.get(key(pair), start(counts[word])) + counts[word]
+        return totals
+
+    return totals_of
+
+
+def _first_count_of_each(words, counts):
+    totals = {}
+    for word, symbols in words.items():
+        for pair in zip(symbols, symbols[1:]):
+            totals.setdefault(pair, counts[word])
     return totals
 
 
@@ -103,15 +144,33 @@ PAIR_TOTALS = Completion(
         ),
         Mistake(
             "overwritten",
-            "Each count replaces the one before, so only the last word of a pair counts.",
-            "Add `counts[word]` to what `totals` has for the pair already.",
+            "Each count replaces the previous count, so only the last word with a pair counts.",
+            "Add `counts[word]` to the total that the pair already has.",
             (_last_count_of_each,),
         ),
         Mistake(
             "words_counted_once",
-            "You add 1 for each place of a pair.",
-            "Add `counts[word]`, since the word occurs that often.",
+            "You add 1 for each occurrence of a pair in a word.",
+            "Add `counts[word]`, because the word occurs that often.",
             (lambda words, counts: _pair_totals(words, dict.fromkeys(counts, 1)),),
+        ),
+        Mistake(
+            "joined_key",
+            "Your keys are texts, because you join the two symbols of a pair.",
+            "The key is the pair itself: `totals[pair]`.",
+            (_added_up(key="".join),),
+        ),
+        Mistake(
+            "wrong_start",
+            "The total of a new pair does not start at 0, so each of your totals is too high.",
+            "`totals.get(pair, 0)` gives 0 for a new pair.",
+            (_added_up(start=lambda count: 1), _added_up(start=lambda count: count)),
+        ),
+        Mistake(
+            "first_count_only",
+            "You keep the first count of each pair and add nothing to it.",
+            "Add `counts[word]` to the total each time the pair occurs.",
+            (_first_count_of_each,),
         ),
     ),
 )
@@ -136,15 +195,15 @@ def _encode_cases(rng):
     capitals = {**vocabulary, a.upper(): 101, "##" + b.title(): 102}
     # of the pieces that are not in the vocabulary, ##ab and e have a twin there: ab and ##e
     strangers = [[a], [d, "##" + a + b, "##" + b], [e], [c, "##" + d]]
-    yield Case("The ids stand in the order of the words, between [CLS] and [SEP]", [[a], [c], [b]], vocabulary)
+    yield Case("The ids are in the order of the words, between [CLS] and [SEP]", [[a], [c], [b]], vocabulary)
     yield Case("Every piece of a word gets an id", [[c, "##" + b, "##" + a], [a + b, "##" + c]], vocabulary)
     yield Case("Two words make one sentence, with one [SEP]", [[b, "##" + c], [a]], vocabulary)
     yield Case("A word given as [UNK] keeps its place", [[a], ["[UNK]"], [c]], vocabulary)
-    yield Case("A piece that the vocabulary does not know gets the id of [UNK]", strangers, vocabulary)
-    yield Case("A word that comes twice gives its id twice", [[c], [a], [c]], vocabulary)
-    yield Case("No words: [CLS] and [SEP] are left", [], vocabulary)
+    yield Case("A piece that is not in the vocabulary gets the id of [UNK]", strangers, vocabulary)
+    yield Case("A word that occurs twice gives its id twice", [[c], [a], [c]], vocabulary)
+    yield Case("Without words, only [CLS] and [SEP] are left", [], vocabulary)
     yield Case(
-        "A capital letter is another letter than the small one",
+        "Upper-case and lower-case letters are different letters",
         [[a.upper(), "##" + b.title()], [a, "##" + b], [c.upper()]],
         capitals,
     )
@@ -249,7 +308,7 @@ def _wordpiece_cases(rng):
         a + b + c,
         {a, a + b, "##" + b + c, "##" + c} | single,
     )
-    yield Case("A piece may come more than once", a + b + b + b, {a, "##" + b} | single)
+    yield Case("A piece may occur more than once", a + b + b + b, {a, "##" + b} | single)
     yield Case("The last piece may be one letter", a + b + c[0], {a, "##" + b} | single)
     yield Case("An entry without ## is for the start of a word only", a + b, {a, b})
     yield Case("An entry with ## is never the start of a word", b + a, {"##" + b, "##" + a})
@@ -272,10 +331,10 @@ def _wordpiece_cases(rng):
     yield Case(
         "The search begins at the start of the word", a + b + c, {a, a + b, "##" + c, "##" + b[0], "##" + b[1] + c}
     )
-    yield Case("A capital letter is another letter than the small one", a.upper() + b, {a, a.upper(), "##" + b})
-    yield Case("A capital letter is another letter than the small one", a + b.upper(), {a, "##" + b} | single)
-    yield Case("A word of more than 100 letters is cut like any other", a + 49 * b + c[0], {a, "##" + b, "##" + c[0]})
-    yield Case("A word of more than 100 letters is cut like any other", a + 99 * b, {a, "##" + b})
+    yield Case("Upper-case and lower-case letters are different letters", a.upper() + b, {a, a.upper(), "##" + b})
+    yield Case("Upper-case and lower-case letters are different letters", a + b.upper(), {a, "##" + b} | single)
+    yield Case("A word of more than 100 letters is split like any other", a + 49 * b + c[0], {a, "##" + b, "##" + c[0]})
+    yield Case("A word of more than 100 letters is split like any other", a + 99 * b, {a, "##" + b})
 
 
 def _match(
@@ -356,6 +415,39 @@ def _mark_in_the_rest(word, pieces):
     return found
 
 
+def _removing(remove):
+    """A search that shortens the rest of the word by `remove(rest, letters, mark)`."""
+
+    def search(word, pieces):
+        found, rest = [], word
+        while rest:
+            mark = "##" if found else ""
+            letters = _longest_start(rest, pieces, mark)
+            if letters is None:
+                return ["[UNK]"]
+            found.append(mark + letters)
+            rest = remove(rest, letters, mark)
+        return found
+
+    return search
+
+
+def _skipping_letters(marked, otherwise):
+    """A search that moves on by a letter when nothing fits, and keeps no trace of it."""
+
+    def search(word, pieces):
+        found, start = [], 0
+        while start < len(word):
+            mark = "##" if marked(found, start) else ""
+            letters = _longest_start(word[start:], pieces, mark)
+            if letters is not None:
+                found.append(mark + letters)
+            start += len(letters or "-")
+        return found or otherwise
+
+    return search
+
+
 @functools.cache
 def _berts_pieces():
     return frozenset((packaged_folder() / "model" / "vocab.txt").read_text(encoding="utf-8").split("\n"))
@@ -382,6 +474,13 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
         lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, ("##" if found else "") + rest]),
     ),
     unk_for_letters=_skipping,
+    letters_skipped=[
+        _skipping_letters(marked, otherwise)
+        for marked in (lambda found, start: found, lambda found, start: start)
+        for otherwise in ([], ["[UNK]"])
+    ],
+    mark_cut_off_too=_removing(lambda rest, letters, mark: rest[len(mark + letters) :]),
+    every_occurrence_removed=_removing(lambda rest, letters, mark: rest.replace(letters, "")),
     unk_as_text=lambda w, p: _match(w, p, stuck=lambda found, rest: "[UNK]"),
     nothing_for_unknown=lambda w, p: _match(w, p, stuck=lambda found, rest: []),
     none_for_unknown=lambda w, p: _match(w, p, stuck=lambda found, rest: None),

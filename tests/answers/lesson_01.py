@@ -148,6 +148,25 @@ def wordpiece_any_start(word, pieces):
     return found
 
 
+def wordpiece_shortened(shorten, skip=False):
+    """Shortens the rest of the word by `shorten(rest, piece)`; may skip a letter where nothing fits."""
+
+    def search(word, pieces):
+        out, rest = [], word
+        while rest:
+            ends = [n for n in range(1, len(rest) + 1) if "##" * bool(out) + rest[:n] in pieces]
+            if ends:
+                out.append("##" * bool(out) + rest[: ends[-1]])
+                rest = shorten(rest, out[-1])
+            elif skip:
+                rest = rest[1:]
+            else:
+                return ["[UNK]"]
+        return out
+
+    return search
+
+
 def merge_into_the_last(symbols, pair):
     out = []
     for symbol in symbols:
@@ -290,7 +309,12 @@ WRONG = {
     "01-encode": [
         (lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "`[CLS]` and `[SEP]` are missing")
     ],
-    "01-wordpiece": [(lambda word, pieces: wordpiece_recursive(word, pieces)[0], "a str where a list is expected")],
+    "01-wordpiece": [
+        (lambda word, pieces: wordpiece_recursive(word, pieces)[0], "a str where a list is expected"),
+        (wordpiece_shortened(lambda rest, piece: rest[len(piece) :]), "two more for its mark"),
+        (wordpiece_shortened(lambda rest, piece: rest.replace(piece.strip("#"), "")), "removes every occurrence"),
+        (wordpiece_shortened(lambda rest, piece: rest[len(piece.strip("#")) :], skip=True), "you skip a letter"),
+    ],
 }
 
 PROMISES = {
@@ -303,7 +327,7 @@ PROMISES = {
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: "##" + p)),
     ],
     "01-wordpiece": [
-        ("a text of at least one letter", lambda word, p: wordpiece_recursive(word, p) if len(word) > 1 else ["[UNK]"]),
+        ("string of at least one letter", lambda word, p: wordpiece_recursive(word, p) if len(word) > 1 else ["[UNK]"]),
         ("with `##` where they continue a word", wordpiece_any_start),
         ("Return the pieces in order, in a list or tuple", lambda *args: " ".join(wordpiece_recursive(*args))),
     ],
