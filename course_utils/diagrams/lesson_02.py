@@ -25,13 +25,13 @@ def ragged(lengths, cause):
         canvas.text(288, below + 22, "ValueError: no tensor", bold=True)
         canvas.text(288, below + 46, cause, SMALL)
     return canvas.finish(
-        f"Rows of {' and '.join(map(str, lengths))} ids. A tensor needs rows of one length, and the gap after the "
-        f"shorter row makes it fail with an error: {cause}."
+        f"Rows of {' and '.join(map(str, lengths))} ids. A tensor needs rows of equal length, so the gap after "
+        f"the shorter row causes an error: {cause}."
     )
 
 
 def _bar(canvas, x, y, real, total, cell, height, cut=0):
-    """A row of ids as one bar: real ones, padding behind them, and what was cut off."""
+    """A row of ids as one bar: real ones, padding behind them, and what was truncated."""
     canvas.box(x, y, real * cell, height, kind="token", round_by=2)
     if total > real:
         canvas.box(x + real * cell, y, (total - real) * cell, height, kind="padding", dashed=True, round_by=2)
@@ -40,7 +40,7 @@ def _bar(canvas, x, y, real, total, cell, height, cut=0):
 
 
 def call_outcomes(rows, lengths):
-    """What several calls make of rows of ids, as bars with padding and with what is cut off, and each call's outcome.
+    """What several calls make of rows of ids, as bars with padding and with what is truncated, and each call's outcome.
 
     rows: {call: (its number, real ids of each row, all ids of each row, outcome)}. lengths: of the rows before.
     """
@@ -55,18 +55,18 @@ def call_outcomes(rows, lengths):
                 _bar(canvas, 36, y + 23 + 18 * at, some, whole, cell, 15, before - some)
             canvas.text(386, y + 39, outcome, anchor="start", bold=True, kind="loss" if bad else None)
     y = 68 * len(rows) + 14
-    for x, kind, name in ((36, "token", "real"), (120, "padding", "padding"), (228, "loss", "cut off")):
+    for x, kind, name in ((36, "token", "real"), (120, "padding", "padding"), (228, "loss", "truncated")):
         canvas.box(x, y - 7, 22, 14, kind=kind, dashed=kind != "token", round_by=2)
         canvas.label(x + 28, y, name, quiet=True)
     with canvas.step():
-        canvas.text(260, y + 26, "An error only if the rows come out unequal", bold=True)
+        canvas.text(260, y + 26, "An error only if the rows differ in length", bold=True)
     told = ". ".join(
         f"{call}: rows of {' and '.join(map(str, total))} ids, {' and '.join(map(str, real))} of them real, {outcome}"
         for call, (_, real, total, outcome) in rows.items()
     )
     return canvas.finish(
-        f"What each call makes of rows of {' and '.join(map(str, lengths))} ids. {told}. An error comes only where "
-        "the rows have different lengths."
+        f"What each call does with rows of {' and '.join(map(str, lengths))} ids. {told}. An error occurs only "
+        "if the rows differ in length."
     )
 
 
@@ -82,10 +82,10 @@ def lower_limit(rows, lengths):
             canvas.text(470, y + 19 + 25 * at, after, bold=True, kind="loss" if after > limit else None)
         canvas.arrow((140 + limit * cell, y), (140 + limit * cell, y + 62), kind="loss", tip=False, thick=True)
     with canvas.step():
-        canvas.text(260, 74 * len(rows) + 20, 'padding="max_length" fills up to the line, it cuts nothing', bold=True)
+        canvas.text(260, 74 * len(rows) + 20, "Rows are padded to the line, never truncated", bold=True)
     told = "; ".join(f"with {limit}, {' and '.join(map(str, total))}" for limit, total in rows.items())
     return canvas.finish(
-        f"Rows of {' and '.join(map(str, lengths))} ids, with a line at max_length. Shorter rows are filled up to it "
+        f"Rows of {' and '.join(map(str, lengths))} ids, with a line at max_length. Shorter rows are padded to it "
         f"and longer ones stay: {told}."
     )
 
@@ -112,7 +112,7 @@ def padded_row(tokens, ids, mask):
     told = {real for number, real in zip(ids, mask) if number == 0}
     if told:
         with canvas.step():
-            remark = "id 0, and yet mask 1: it was written" if 1 in told else "mask 1: real, mask 0: padding"
+            remark = "id 0, but mask 1: it is part of the text" if 1 in told else "mask 1: real, mask 0: padding"
             canvas.text(260, 194, remark, bold=True, kind="loss" if 1 in told else None)
     return canvas.finish(
         f"Tokens, ids and mask below each other. The tokens are {' '.join(tokens)}, the ids {' '.join(map(str, ids))}, "
@@ -159,7 +159,7 @@ def cut_text(total, limit, kept, lost):
         canvas.text(260, 126, "lost:", SMALL, bold=True, kind="loss")
         canvas.text(260, 168, "\n".join(textwrap.wrap(" … ".join(lost), 60)), kind="loss")
     return canvas.finish(
-        f"A text of {total} tokens as a bar, cut after {limit}. What is kept ends with: {kept}. Lost is: "
+        f"A text of {total} tokens as a bar, truncated after {limit}. The kept part ends with: {kept}. The lost part: "
         f"{' … '.join(lost)}."
     )
 
@@ -185,7 +185,7 @@ def masked_weights(scores, mask, rows):
             )
 
     row(26, "scores", scores, 1)
-    canvas.text(508, 46, "sum of\nthe real", SMALL, "end", quiet=True)
+    canvas.text(508, 46, "sum over\nreal tokens", SMALL, "end", quiet=True)
     for number, (name, weights) in canvas.steps(enumerate(rows.items(), start=1)):
         row(26 + 52 * number, name, weights, 3)
         real = sum(weight for weight, one in zip(weights, mask) if one)
@@ -194,11 +194,11 @@ def masked_weights(scores, mask, rows):
         )
         wrong = [weight for weight, one in zip(weights, mask) if not one and weight > 0]
         if wrong:
-            canvas.text(260, 52 * (len(rows) + 1) + 42, "multiplying leaves weight on padding", bold=True,
+            canvas.text(260, 52 * (len(rows) + 1) + 42, "multiplying leaves padding with a weight", bold=True,
                         kind="loss")  # fmt: skip
     told = "; ".join(f"{name}, {' '.join(f'{weight:.3f}' for weight in weights)}" for name, weights in rows.items())
     return canvas.finish(
-        f"A row of {len(mask)} scores, {len(mask) - sum(mask)} of them of padding, and the weights made of them: "
+        f"A row of {len(mask)} scores, {len(mask) - sum(mask)} of them of padding, and the weights computed from them: "
         f"{told}."
     )
 
@@ -227,7 +227,7 @@ def batches(panels):
 
 
 def rectangle(lengths):
-    """Rows of ids of different lengths, filled up to the longest, and the mask of the shortest row."""
+    """Rows of ids of different lengths, padded to the longest, and the mask of the shortest row."""
     canvas = Canvas("02 rectangle", 44 * len(lengths) + 70)
     width, cell = max(lengths), 400 / max(lengths)
     for row, length in enumerate(lengths):
@@ -248,8 +248,8 @@ def rectangle(lengths):
             canvas.text(x, y, real, mono=True, bold=not real, kind=None if real else "loss")
         canvas.label(90, y + 30, "1: real, 0: padding", quiet=True)
     return canvas.finish(
-        f"{len(lengths)} rows of ids, of lengths {' and '.join(map(str, lengths))}. The shorter one is filled up to "
-        f"{width} with padding, so that the rows make a rectangle. In its mask, {shortest} ones stand for real tokens "
+        f"{len(lengths)} rows of ids, of lengths {' and '.join(map(str, lengths))}. The shorter one is padded to "
+        f"{width} ids, so that the rows make a rectangle. In its mask, {shortest} ones stand for real tokens "
         f"and {width - shortest} zeros for padding."
     )
 
@@ -267,10 +267,10 @@ def position_table(tokens, rows):
     with canvas.step():
         canvas.box(300, 20 + cut, 60, tall - cut, "?", "loss", dashed=True)
         canvas.arrow((160, 20 + cut), (296, 20 + cut), kind="loss", tip=False, dashed=True)
-        canvas.label(372, 20 + (cut + tall) / 2, f"{tokens - rows} without\na partner:\nan error", kind="loss")
+        canvas.label(372, 20 + (cut + tall) / 2, f"{tokens - rows} have no\nposition vector:\nan error", kind="loss")
     return canvas.finish(
-        f"A column of {tokens} token vectors beside the {rows} rows of the position table. They are to be added row by "
-        f"row, and {tokens - rows} token vectors have no partner, which is an error."
+        f"A column of {tokens} token vectors beside the {rows} rows of the position table. They should be added row by "
+        f"row, but {tokens - rows} token vectors have no position vector, which causes an error."
     )
 
 

@@ -21,20 +21,20 @@ def _pad_cases(rng):
     shuffled = [_ids(rng, n) for n in lengths]
     yield Case("Each row stays in its place and becomes as long as the longest", shuffled, pad_id)
     yield Case(
-        "The longest sentence may stand anywhere",  # `max` of these lists would pick the third
+        "The longest sentence may be anywhere in the batch",  # `max` of these lists would pick the third
         [_ids(rng, 3), _ids(rng, 8), [rng.randint(30000, 30500), *_ids(rng, 4)], _ids(rng, 4)],
         pad_id + 1,
     )
-    yield Case("Sentences of one length need no padding", [_ids(rng, 5) for _ in range(3)], pad_id)
-    yield Case("One sentence alone stays as it is", [_ids(rng, 6)], pad_id)
-    yield Case("The padding id is the one that is given", [_ids(rng, 4), _ids(rng, 6)], 0)
+    yield Case("Sentences of equal length need no padding", [_ids(rng, 5) for _ in range(3)], pad_id)
+    yield Case("A single sentence stays as it is", [_ids(rng, 6)], pad_id)
+    yield Case("Padding has the id that is given", [_ids(rng, 4), _ids(rng, 6)], 0)
     yield Case(
-        "A real token with the padding's id is still real",
+        "A real token with the id of padding is still real",
         [[*_ids(rng, 3), pad_id, *_ids(rng, 2)], _ids(rng, 3), [pad_id, *_ids(rng, 1), pad_id]],
         pad_id,
     )
-    yield Case("An empty sentence becomes all padding", [[], _ids(rng, 3)], pad_id)
-    yield Case("If all sentences are empty, so are the rows", [[], []], pad_id)
+    yield Case("An empty sentence becomes a row of padding", [[], _ids(rng, 3)], pad_id)
+    yield Case("If all sentences are empty, the rows are empty", [[], []], pad_id)
 
 
 def _width(batch):
@@ -84,6 +84,7 @@ PAD = exercise("02-pad-batch", _pad_cases, lambda batch, pad_id: (_padded(batch,
         [[1] * len(ids) + [0] * (len(ids) < _width(b)) for ids in b],
     ),
     no_padding=lambda b, p: (b, [[1] * len(ids) for ids in b]),
+    none_for_rows=(lambda b, p: ([None for _ in b], _masks(b)), lambda b, p: ([None for _ in b], [None for _ in b])),
 )
 
 
@@ -93,7 +94,7 @@ def _truncate_cases(rng):
     def sentence(length):
         return [cls, *_ids(rng, length - 2), sep]
 
-    yield Case("A long sentence is cut", sentence(rng.randint(12, 16)), rng.randint(6, 8))
+    yield Case("A long sentence is truncated", sentence(rng.randint(12, 16)), rng.randint(6, 8))
     yield Case("One token too many", sentence(9), 8)
     yield Case("A sentence of exactly max_length stays as it is", sentence(7), 7)
     yield Case("A short sentence stays as it is", sentence(4), rng.randint(8, 12))
@@ -104,7 +105,7 @@ def _truncate_cases(rng):
         [cls, *_ids(rng, 1), sep, cls, *_ids(rng, 1), sep, *_ids(rng, 2), sep],
         7,
     )  # cut just after a [SEP]
-    yield Case("So may a short text", [cls, sep, *_ids(rng, 2), cls, sep], rng.randint(8, 12))
+    yield Case("A short text may contain [CLS] and [SEP]", [cls, sep, *_ids(rng, 2), cls, sep], rng.randint(8, 12))
 
 
 def _truncate(ids, n):
@@ -157,17 +158,19 @@ def _bug_cases(rng):
     for row, n in enumerate(lengths):
         sure[row, rng.randrange(n)] = 10.0
     down, apart = torch.tensor([[0], [1], [0]]), torch.tensor([[1], [0], [-1]])
-    yield Case("Without padding it is the ordinary softmax", normal(rng, 2, 5), torch.ones(2, 5, dtype=torch.int64))
-    yield Case("Padding gets the weight 0, and real tokens share 1", scores, mask)
+    yield Case(
+        "Without padding, the result is the ordinary softmax", normal(rng, 2, 5), torch.ones(2, 5, dtype=torch.int64)
+    )
+    yield Case("Padding gets the weight 0, and the weights of real tokens add up to 1", scores, mask)
     yield Case("The scores at padded positions change nothing", scores + 6 * (1 - mask), mask)
     yield Case("A real token may have the score 0", with_zero, mask)
     yield Case(  # in one row real tokens are a million below 0
-        "Padding may score a million above 0", sure + FAR * (1 - mask - down * mask), mask
+        "The score of padding may be a million above 0", sure + FAR * (1 - mask - down * mask), mask
     )
-    yield Case("Padding may score a million below 0", scores - FAR * (1 - mask), mask)
+    yield Case("The score of padding may be a million below 0", scores - FAR * (1 - mask), mask)
     yield Case("All real scores may be a million below 0", sure - FAR * mask, mask)
-    yield Case("One row may be a million above 0, another a million below", sure + FAR * apart, mask)
-    yield Case("Padding may stand on the left", scores.flip(1), mask.flip(1))
+    yield Case("One row may be a million above 0, another a million below 0", sure + FAR * apart, mask)
+    yield Case("Padding may be on the left", scores.flip(1), mask.flip(1))
     yield Case("A row alone gives the same weights as in a batch", scores[1:2], mask[1:2])
     yield Case(
         "As many sentences as tokens",
@@ -205,9 +208,15 @@ BUG = exercise("02-find-the-bug", _bug_cases, _masked_softmax, judge=_judge_weig
     removed_after_softmax=lambda s, m: torch.softmax(s * m, dim=1) * m,
     upside_down=(lambda s, m: _softmax(s, m == 0), lambda s, m: _softmax(s, m == 0, -1e9)),
     nan_by_infinity=lambda s, m: torch.softmax(s + (1 - m) * float("-inf"), dim=1),
+    times_infinity=lambda s, m: torch.softmax(s * torch.where(m == 1, 1.0, float("-inf")), dim=1),
     mask_added=lambda s, m: torch.softmax(s + m, dim=1),
     plus_infinity=lambda s, m: _softmax(s, m == 1, float("inf")),
     found_by_score=lambda s, m: _softmax(s, s * m != 0),
+    zero_scores_only=lambda s, m: _softmax(s, s != 0),
+    just_below_the_lowest=(
+        lambda s, m: _softmax(s, m == 1, float(s.min()) - 1),
+        lambda s, m: torch.where(m == 1, s, s.amin(dim=1, keepdim=True) - 1).softmax(dim=1),
+    ),
     not_low_enough=(
         *(
             lambda s, m, low=low: _softmax(s, m == 1, low)
@@ -236,6 +245,10 @@ BUG = exercise("02-find-the-bug", _bug_cases, _masked_softmax, judge=_judge_weig
         lambda s, m: torch.softmax(s * m, dim=0),
         lambda s, m: _softmax(s, m == 1, dim=0),
         lambda s, m: _softmax(s, m == 1, -1e9, dim=0),
+    ),
+    all_rows_at_once=(
+        lambda s, m: torch.softmax(s[m == 1], dim=0),
+        lambda s, m: torch.zeros_like(s).masked_scatter(m == 1, torch.softmax(s[m == 1], dim=0)),
     ),
     scores_divided=lambda s, m: s * m / (s * m).sum(dim=1, keepdim=True),
     scores_returned=lambda s, m: s.masked_fill(m == 0, float("-inf")),
@@ -287,23 +300,25 @@ def _leak_cases(rng):
     one, two, three, four, five = rng.sample(range(VOCABULARY // 2), 5)
     # Each id stands at padding in four rows, and in some of them is the first or the last real one too.
     all_ids = torch.tensor([[first % FEW, (first + i) % FEW, i] for i in range(FEW) for first in range(4)])
-    yield Case("An encoder that hides padding does not leak", encoder("none", 0.0), *batch(ragged, 7, 0))
+    yield Case("An encoder that masks out padding does not leak", encoder("none", 0.0), *batch(ragged, 7, 0))
     yield Case(
         "An encoder without a mask leaks where there is padding", encoder("none", table=too_long), *batch(ragged, 7, 0)
     )
     yield Case("A mask multiplied into the scores leaks", encoder("product"), *batch([5, 2, 4], 6, 1))
-    yield Case("A mask used after the softmax leaks", encoder("late"), *batch([3, 6, 2], 6, 0))
-    yield Case("One padded position is enough", encoder("ends"), *batch([3, 7, 4], 7, 0))
-    yield Case("One padded position is enough, on the left too", encoder("ends"), *batch([3, 7, 6], 7, 0, left=True))
-    yield Case("One real token that notices is enough", middle(), *batch([3, 3], 4, 2))
+    yield Case("A mask applied after the softmax leaks", encoder("late"), *batch([3, 6, 2], 6, 0))
+    yield Case("One padded position is enough for a leak", encoder("ends"), *batch([3, 7, 4], 7, 0))
     yield Case(
-        "Padding on the left need not leak",
+        "One padded position on the left is enough for a leak", encoder("ends"), *batch([3, 7, 6], 7, 0, left=True)
+    )
+    yield Case("One affected real token is enough for a leak", middle(), *batch([3, 3], 4, 2))
+    yield Case(
+        "Padding on the left does not always leak",
         encoder("none", 0.0, positions=in_fours),
         *batch([6, 2, 5], 6, 0, left=True),
     )
     yield Case("One number may grow by 0.00015", changing(1.5e-4, one, "one", [5]), *batch(one_padded, 5, one))
     yield Case(  # a number near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit
-        "It may shrink by 0.00015",
+        "One number may shrink by 0.00015",
         changing(-1.5e-4, two, "none", [2], start=10.0, short=0.01),
         *batch(one_padded, 5, two),
     )
@@ -311,20 +326,22 @@ def _leak_cases(rng):
         "All numbers may grow by 0.00015", changing(1.5e-4, three, "none", slice(None)), *batch(one_padded, 5, three)
     )
     yield Case("A change of 0.00007 does not count", changing(7e-5, three, "one", [4]), *batch(one_padded, 5, three))
-    yield Case("Nor do many of them", changing(7e-5, four, "none", slice(None)), *batch(one_padded, 5, four))
+    yield Case(
+        "Many changes of 0.00007 do not count", changing(7e-5, four, "none", slice(None)), *batch(one_padded, 5, four)
+    )
     yield Case(
         "A vector may change and keep its norm",  # one number goes from 0.01 to -0.01
         changing(-0.02, five, "none", [3], start=-0.01),
         *batch(one_padded, 5, five),
     )
     yield Case(
-        "Whatever id stands at padding, another one takes its place",
+        "Whatever the id of padding is, another id replaces it",
         encoder("none", table=table[:FEW]),
         all_ids,
         torch.tensor([[1, 1, 0]] * len(all_ids)),
         FEW,
     )
-    yield Case("Without padding nothing can leak", encoder("none"), *batch([5, 5], 5, 0))
+    yield Case("Without padding, nothing can leak", encoder("none"), *batch([5, 5], 5, 0))
 
 
 def _next_ids(ids, size):
@@ -459,7 +476,9 @@ LEAKS = exercise(
 def _pad_row_cases(rng):
     pad = rng.randint(1, 99)
     for length, width in ((3, 7), (1, 4), (5, 5)):
-        yield Case("As many ones as there are ids", [rng.randint(100, 999) for _ in range(length)], width, pad)
+        yield Case(
+            "The mask has as many ones as there are ids", [rng.randint(100, 999) for _ in range(length)], width, pad
+        )
     yield Case("A real token may have the id of padding", [rng.randint(100, 999), pad, pad], 6, pad)
 
 
@@ -478,14 +497,26 @@ PAD_ROW = Completion(
         Mistake(
             "mask_from_ids",
             "You compute the mask from the ids.",
-            "A real token may have the id of padding, and its mask is 1. Use the lengths: `len(ids)` and `missing`.",
+            "A real token may have the id of padding, but its mask is 1. Use the lengths, `len(ids)` and `missing`.",
             (_mask_from_ids,),
         ),
         Mistake(
             "mask_upside_down",
-            "The mask is upside down.",
-            "1 marks a real token, 0 marks padding.",
+            "Your mask is inverted.",
+            "1 marks a real token, and 0 marks padding.",
             (lambda ids, width, pad: (ids + [pad] * (width - len(ids)), [0] * len(ids) + [1] * (width - len(ids))),),
+        ),
+        Mistake(
+            "mask_of_ones",
+            "Your mask is 1 everywhere.",
+            "Padding needs a 0: the mask has `len(ids)` ones, and then `missing` zeros.",
+            (lambda ids, width, pad: (ids + [pad] * (width - len(ids)), [1] * width),),
+        ),
+        Mistake(
+            "mask_too_short",
+            "Your mask is only as long as the row before padding.",
+            "It also needs a 0 for each `[PAD]`, so add `missing` zeros.",
+            (lambda ids, width, pad: (ids + [pad] * (width - len(ids)), [1] * len(ids)),),
         ),
     ),
 )
@@ -494,8 +525,8 @@ PAD_ROW = Completion(
 def _padding_share_cases(rng):
     for before, after in ((1, 1), (2, 4), (5, 1)):
         shorter = [rng.randint(1, 20) for _ in range(before + after)]
-        yield Case("The longest row decides the width", [*shorter[:before], rng.randint(25, 40), *shorter[before:]])
-    yield Case("Equal rows have no padding", [rng.randint(5, 9)] * 4)
+        yield Case("The longest row determines the width", [*shorter[:before], rng.randint(25, 40), *shorter[before:]])
+    yield Case("Rows of equal length have no padding", [rng.randint(5, 9)] * 4)
 
 
 PADDING_SHARE = Completion(
@@ -507,9 +538,27 @@ PADDING_SHARE = Completion(
     mistakes=(
         Mistake(
             "one_row_only",
-            "You count the positions of one row.",
-            "Each row of the batch is as wide as the longest: multiply by the number of rows, `len(lengths)`.",
+            "You count the positions of only one row.",
+            "Each row of the batch is as wide as the longest row. Multiply by the number of rows, `len(lengths)`.",
             (lambda lengths: 1 - sum(lengths) / max(lengths),),
+        ),
+        Mistake(
+            "always_32_rows",
+            "You assume that the batch has 32 rows.",
+            "A batch can have any number of rows. Use `len(lengths)`.",
+            (lambda lengths: 1 - sum(lengths) / (32 * max(lengths)),),
+        ),
+        Mistake(
+            "model_maximum",
+            "You assume that each row is padded to 512 tokens.",
+            "Each row is as wide as the longest row of its batch, which has `max(lengths)` tokens.",
+            (lambda lengths: 1 - sum(lengths) / (512 * len(lengths)),),
+        ),
+        Mistake(
+            "first_row_as_width",
+            "You use the length of the first row as the width.",
+            "Each row is as wide as the longest row of its batch, which has `max(lengths)` tokens.",
+            (lambda lengths: 1 - sum(lengths) / (len(lengths) * lengths[0]),),
         ),
     ),
 )

@@ -196,10 +196,17 @@ RIGHT = {
 WRONG = {
     "02-pad-batch": [
         (pad_mask_from_ids, "find padding by its id"),
+        (lambda b, p: ([list(row).append(p) for row in b], masks(b)), "Each row that you return is `None`"),
         (lambda b, p: (padded(sorted(b, key=len), p), masks(sorted(b, key=len))), "Each row stays in its place"),
     ],
     "02-truncate": [(lambda ids, n: ids[0:n], "cut off [SEP]")],
-    "02-find-the-bug": [(lambda s, m: (s * m).softmax(-1), "a score of 0 is not a weight of 0")],
+    "02-find-the-bug": [
+        (lambda s, m: (s * m).softmax(-1), "a score of 0 is not a weight of 0"),
+        (lambda s, m: s[m.bool()].softmax(0), "a single softmax over the real tokens of all rows"),
+        (lambda s, m: s.masked_fill(s == 0, -math.inf).softmax(-1), "mask out the tokens whose score is 0"),
+        (lambda s, m: (s * torch.where(m == 1, 1.0, -math.inf)).softmax(-1), "multiply the scores of padding by"),
+        (lambda s, m: s.masked_fill(m == 0, s.min().item() - 1).softmax(-1), "a score just below the lowest score"),
+    ],
     "02-padding-leaks": [(lambda *a: leaks(*a, count=torch.ones_like(a[2])), "compare padded positions too")],
 }
 
