@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..pooling import normalise
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -61,6 +61,7 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector, arguments=("
     all_words=lambda h, w, i: h[[x is not None for x in w]].mean(dim=0),
     other_words=lambda h, w, i: h[[x is not None and x != i for x in w]].mean(dim=0),
     list_compared=lambda h, w, i: h[w == i].mean(dim=0),
+    none_in_tensor=lambda h, w, i: h[torch.tensor(w) == i].mean(dim=0),
     word_zero_lost=(
         lambda h, w, i: h[[p for p, x in enumerate(w) if x and x == i]].mean(dim=0),
         lambda h, w, i: torch.stack([h[p] for p, x in enumerate(w) if x and x == i]).mean(dim=0),
@@ -157,13 +158,13 @@ def _nearest_cases(rng):
         [one, two, one],
     )
     yield Case(
-        "The nearest row decides, not the average of a sense",
+        "Only the nearest row counts, not the average of a sense",
         _in_a_plane(rng, 0, 20, 180, 190, 70, 75, 80),
         [one] * 4 + [two] * 3,
     )
     yield Case("Three senses", mixed, lonely)
     yield Case(
-        "A row that stands there twice is nearest to its copy",
+        "A row that occurs twice is nearest to its copy",
         _in_a_plane(rng, 0, 10, 100, 110)[[0, 0, 1, 2, 2, 3]],
         [one, one, two, two, two, one],
     )
@@ -173,7 +174,7 @@ def _nearest_cases(rng):
         ["river", "money", "money", "river", "bird", "bird"],
     )
     yield Case(
-        "The most similar row decides, by however little",
+        "The most similar row counts, even if it leads by very little",
         _turned(rng, _unit_rows(0, 30, -29.998, 180, 209.998, 150)),
         [one, two, one, two, two, one],
     )
@@ -247,6 +248,11 @@ NEAREST_SENSE = exercise("03-nearest-sense", _nearest_cases, _nearest_sense, poi
         lambda v, s: _running_maximum(v, s, lambda senses: senses[None]),
     ),
     list_of_places=lambda v, s: s[_cosines(v).argmax(dim=1)],
+    senses_in_tensor=lambda v, s: torch.tensor(s),
+    lists_compared=(
+        lambda v, s: float(_nearest_sense(v, s) == 1),  # lists are equal if all of their items are
+        lambda v, s: float(_nearest_sense(v, s) == 1) / len(s),
+    ),
     lengths_along_columns=lambda v, s: _share(_without_self(_products(v / v.norm(dim=1))), s),
     not_normalised=lambda v, s: _share(_without_self(v @ v.T), s),
     not_normalised_and_itself=lambda v, s: _share(v @ v.T, s),
@@ -402,7 +408,7 @@ def _all_states_cases(rng):
     yield Case("A token inside a sentence", states, rng.randrange(batch), rng.randrange(1, tokens))
     yield Case("The first token of the first sentence", states, 0, 0)
     yield Case("The last token of the last sentence", states, batch - 1, tokens - 1)
-    yield Case("The same place in both numbers", states, 1, 1)
+    yield Case("The row and the position have the same number", states, 1, 1)
 
 
 def _token_in_all_states(hidden_states, row, position):
@@ -415,6 +421,38 @@ ALL_STATES = Completion(
     ("hidden_states", "row", "position"),
     _all_states_cases,
     _token_in_all_states,
+    mistakes=(
+        Mistake(
+            "row_and_position_swapped",
+            "You swap `row` and `position`.",
+            "A hidden state has the shape (batch, tokens, hidden), so the row comes first: `state[row, position]`.",
+            (lambda states, row, position: torch.stack([state[position, row] for state in states]),),
+        ),
+        Mistake(
+            "tuple_indexed",
+            "You index `hidden_states` like a tensor, but it is a tuple of tensors.",
+            "Loop over it, and index each `state`.",
+            (lambda states, row, position: states[:, row, position],),
+        ),
+        Mistake(
+            "row_forgotten",
+            "You always take the first sentence.",
+            "Select the sentence with `row`.",
+            (lambda states, row, position: torch.stack([state[0, position] for state in states]),),
+        ),
+        Mistake(
+            "embeddings_skipped",
+            "Hidden state 0 is missing.",
+            "Start with the first item of `hidden_states`, the output of the embeddings.",
+            (lambda states, row, position: torch.stack([state[row, position] for state in states[1:]]),),
+        ),
+        Mistake(
+            "last_state_lost",
+            "The last hidden state is missing.",
+            "There is one more hidden state than there are layers. Loop over all items of `hidden_states`.",
+            (lambda states, row, position: torch.stack([state[row, position] for state in states[:-1]]),),
+        ),
+    ),
 )
 
 
@@ -462,5 +500,33 @@ def _overtaken(first, second, draws):
 
 
 OVERTAKEN = Completion(
-    "03-overtaken", "The second layer ahead", ("first", "second", "draws"), _overtaken_cases, _overtaken
+    "03-overtaken",
+    "The second layer ahead",
+    ("first", "second", "draws"),
+    _overtaken_cases,
+    _overtaken,
+    mistakes=(
+        Mistake(
+            "subtracted_the_other_way",
+            "You subtract `first` from `second`.",
+            "The lead of `first` over `second` is `first - second`.",
+            (lambda first, second, draws: _overtaken(second, first, draws),),
+        ),
+        Mistake(
+            "draws_left_out",
+            "You do not use `draws`.",
+            "Index the differences with `draws`, and take the mean of each draw.",
+            (lambda first, second, draws: (first < second).mean(),),
+        ),
+        Mistake(
+            "not_one_value_for_each_draw",
+            "Your `leads` does not contain one mean for each draw.",
+            "Each row of `draws` is one draw, so take the mean with `axis=1`.",
+            (
+                lambda first, second, draws: float((first - second)[draws].mean() < 0),
+                lambda first, second, draws: ((first - second)[draws].mean(axis=0) < 0).mean(),
+                lambda first, second, draws: ((first - second)[draws] < 0).mean(),
+            ),
+        ),
+    ),
 )

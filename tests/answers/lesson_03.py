@@ -55,6 +55,11 @@ def nearest_from(start):
     return nearest
 
 
+def nearest_with_lists_compared(vectors, senses):
+    nearest = ((unit := F.normalize(vectors)) @ unit.T).fill_diagonal_(float("-inf")).argmax(1).tolist()
+    return np.mean([senses[j] for j in nearest] == senses)
+
+
 def nearest_changed(change):
     def nearest(vectors, senses):
         cosines = change((unit := F.normalize(vectors)) @ unit.T).fill_diagonal_(float("-inf"))
@@ -199,7 +204,14 @@ RIGHT = {
 }
 
 WRONG = {
-    "03-word-vector": [(lambda h, w, i: h[i, :], "the token at position `index`")],
+    "03-word-vector": [
+        (lambda h, w, i: h[i, :], "the token at position `index`"),
+        (lambda h, w, i: h[torch.tensor(w).eq(i)].mean(dim=0), "`None` is not a number"),
+    ],
+    "03-nearest-sense": [
+        (lambda v, s: (torch.tensor(s) == torch.tensor(s)).float().mean(), "the labels are strings"),
+        (nearest_with_lists_compared, "between two lists"),
+    ],
     "03-patch": [(patch_in_place, "changes `embeddings`")],
 }
 
@@ -217,7 +229,7 @@ PROMISES = {
         ("most similar *other* row", nearest_among_same_letter),
         ("most similar *other* row", nearest_changed(lambda cosines: cosines.round(decimals=2))),
         ("most similar *other* row", nearest_changed(lambda cosines: cosines.round(decimals=4))),
-        ("of more than two kinds", nearest_of_two_kinds),
+        ("more than two values", nearest_of_two_kinds),
         ("can be negative, down to −1", nearest_changed(lambda cosines: cosines.clamp(min=0))),
         ("can be negative, down to −1", nearest_from(-1)),
     ],
