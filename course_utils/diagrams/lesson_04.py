@@ -7,7 +7,7 @@ from .canvas import SMALL, Canvas, text_width
 
 
 def three_poolings(tokens, mask, values):
-    """How [CLS], mean and maximum pooling make one vector of a sentence from the vectors of its tokens.
+    """How CLS, mean and max pooling turn the vectors of a sentence's tokens into one vector.
 
     tokens: of one sentence, padding included. mask: 1 for each token that counts, else 0.
     values: a few coordinates of each token's vector, (tokens, coordinates).
@@ -15,9 +15,9 @@ def three_poolings(tokens, mask, values):
     canvas = Canvas("04 three poolings", 250)
     counted = [row for row, counts in zip(values.tolist(), mask) if counts]
     pooled = {
-        "[CLS]: the first vector": counted[0],
-        "mean of the vectors that count": [sum(column) / len(counted) for column in zip(*counted)],
-        "maximum of each coordinate": [max(column) for column in zip(*counted)],
+        "CLS pooling: the first vector": counted[0],
+        "mean pooling: the mean over the real tokens": [sum(column) / len(counted) for column in zip(*counted)],
+        "max pooling: the largest value of each coordinate": [max(column) for column in zip(*counted)],
     }
     low, high = float(values.min()), float(values.max())
 
@@ -38,9 +38,9 @@ def three_poolings(tokens, mask, values):
         canvas.vector(right - 56, y - 9, len(row), "sentence", 56, 18, values=shades(row), across=True)
         canvas.label(left, y + 18, name, kind="sentence")
     return canvas.finish(
-        f"The {len(tokens)} tokens of a padded sentence, each with its vector. [CLS] pooling takes the first vector. "
-        "Mean pooling takes the mean, and maximum pooling the largest value of each coordinate, over the "
-        f"{len(counted)} tokens that the mask counts. Each gives one vector."
+        f"The {len(tokens)} tokens of a padded sentence, each with its vector. CLS pooling takes the first vector. "
+        "Mean pooling takes the mean, and max pooling takes the largest value of each coordinate, both over the "
+        f"{len(counted)} real tokens. Each pooling returns one vector."
     )
 
 
@@ -65,7 +65,7 @@ def _names(canvas, places, words, middle):
 
 
 def centre_of_gravity(points, shares, tokens, counted=None):
-    """The vectors of a sentence as points in a plane, with their mean, and how padding that counts pulls it away.
+    """The vectors of a sentence as points in a plane, with their mean, and how averaged padding pulls it away.
 
     points: (n, 2), along the two main directions, the real tokens first. shares: of the spread, along the two.
     tokens: the real ones. counted: {how many points count: cosine to the mean of the real ones}, each in a step.
@@ -94,7 +94,7 @@ def centre_of_gravity(points, shares, tokens, counted=None):
             for x, y in at:
                 canvas.arrow((x, y), (x0, y0), kind="sentence", tip=False)
             canvas.circle(x0, y0, 11, "sentence", "dot")
-            canvas.label(160, area + 16, "their mean lies in the middle", kind="sentence", bold=True)
+            canvas.label(160, area + 16, "their mean is at the centre", kind="sentence", bold=True)
             canvas.circle(142, area + 16, 9, "sentence", "dot")
     else:
         canvas.circle(x0, y0, 9, "sentence", "dot")
@@ -111,14 +111,17 @@ def centre_of_gravity(points, shares, tokens, counted=None):
         canvas.circle(*middles[count], 9, "loss", "dot")
         canvas.label(middles[count][0] + 13, middles[count][1], f"+ {count - real}", kind="loss")
         canvas.circle(wide + 16, 22 + 50 * number, 9, "loss", "dot")
-        canvas.label(wide + 34, 22 + 50 * number, f"+ {count - real} padding:\ncosine {cosine:.2f}", kind="loss")
+        canvas.label(wide + 34, 22 + 50 * number, f"{count - real} padding tokens:\ncosine {cosine:.2f}", kind="loss")
         before = count
-    flat = f"all dimensions projected onto a plane: {shares[0] + shares[1]:.0%} of the spread is seen"
+    flat = f"all dimensions projected onto a plane, which shows {shares[0] + shares[1]:.0%} of the spread"
     canvas.text(260, tall - 10, flat, SMALL, quiet=True)
-    told = ", ".join(f"with {count - real} it has a cosine of {cosine:.2f}" for count, cosine in counted.items())
+    told = ", ".join(f"{cosine:.2f} with {count - real} of them" for count, cosine in counted.items())
     return canvas.finish(
-        f"Points in a plane: the vectors of {real} real tokens, and their mean in the middle of them"
-        + (f". Padding lies apart, and the more of it counts, the further the mean moves to it: {told}" * bool(counted))
+        f"Points in a plane: the vectors of {real} real tokens, with their mean at the centre"
+        + (
+            ". The vectors at padded positions lie apart, and the more of them are averaged, the further the mean "
+            f"moves towards them. Its cosine with the mean of the real tokens is {told}" * bool(counted)
+        )
         + "."
     )
 
@@ -127,7 +130,7 @@ def masked_mean(mask, values, equal):
     """Each vector of a padded sentence times its mask value, the sum of the products, and the division.
 
     mask: 1 or 0 for each token. values: a few coordinates of each vector, (tokens, coordinates).
-    equal: whether the result is the mean that a loop finds.
+    equal: whether the result is the mean that a loop computes.
     """
     canvas, real, rows = Canvas("04 masked mean", 232), sum(mask), values.tolist()
     low, high = float(values.min()), float(values.max())
@@ -155,18 +158,18 @@ def masked_mean(mask, values, equal):
     with canvas.step():
         canvas.arrow((left + 74, 196), (left + 204, 196), f"divide by {real}")
         canvas.vector(left + 206, 172, len(total), "sentence", 28, 48, values=shades([one / real for one in total]))
-        canvas.label(left + 244, 196, f"{'=' if equal else '≠'} the slow loop's mean", kind="sentence", bold=True)
+        canvas.label(left + 244, 196, f"{'=' if equal else '≠'} the loop's mean", kind="sentence", bold=True)
     return canvas.finish(
-        f"Vectors of {len(mask)} tokens, below them the mask with {real} ones and {len(mask) - real} zeros, and below "
-        f"that the products: at padding only zeros. The products are added up, and the sum is divided by {real}. The "
-        f"result is {'' if equal else 'not '}the mean of the loop."
+        f"The vectors of {len(mask)} tokens; below them, the mask with {real} ones and {len(mask) - real} zeros; below "
+        f"the mask, the products, which are zero at padding. The products are added up, and the sum is divided by "
+        f"{real}. The result is {'' if equal else 'not '}the mean from the loop."
     )
 
 
 def lined_up(names, *attempts):
-    """Pairs of shapes below each other from the right, as torch lines them up; the first column that fails is marked.
+    """Pairs of shapes, aligned from the right as torch does it; the first column that fails is marked.
 
-    names: of the two tensors. attempts: one or more pairs of shapes, each shown one step after the other.
+    names: of the two tensors. attempts: one or more pairs of shapes, shown step by step.
     """
     canvas, told = Canvas("04 shapes lined up", 118 * len(attempts) - 6), []
     for number, shapes in enumerate(attempts):
@@ -174,8 +177,8 @@ def lined_up(names, *attempts):
         columns = [{shape[-back] for shape in shapes if len(shape) >= back} for back in backs]
         fails = next((back for back, sizes in zip(backs, columns) if len(sizes - {1}) > 1), None)
         sizes = sorted(columns[fails - 1]) if fails else []
-        verdict = f"{' and '.join(map(str, sizes))}: an error" if fails else "no error: the 1 is repeated"
-        told.append(f"{' and '.join(str(tuple(shape)) for shape in shapes)} give {verdict}")
+        verdict = f"error: {' and '.join(map(str, sizes))} differ" if fails else "no error: the 1 is repeated"
+        told.append(f"{' and '.join(str(tuple(shape)) for shape in shapes)}, {verdict}")
         with canvas.step() if number else nullcontext():
             for row, (name, shape) in enumerate(zip(names, shapes)):
                 canvas.text(16, y + 16 + 38 * row, name, anchor="start", mono=True)
@@ -185,13 +188,13 @@ def lined_up(names, *attempts):
             kind = "loss" if fails else "sentence"
             canvas.text(504, y + 88, verdict, anchor="end", kind=kind)
     return canvas.finish(
-        f"Shapes lined up from the right: {'; '.join(told)}. The sizes of a column must be equal, or one of them 1 or "
-        "missing."
+        f"Shapes aligned from the right. {'; '.join(told)}. In each column, the sizes must be equal, or one of them "
+        "must be 1 or missing."
     )
 
 
 def number_line(real, padded):
-    """One coordinate of a sentence's vectors: real tokens, the padding after the product with the mask, and after -inf.
+    """One coordinate of a sentence's vectors: real tokens, padding multiplied by the mask, and padding set to -inf.
 
     real: the values of real tokens, all negative. padded: the value at padding after the product.
     """
@@ -208,23 +211,23 @@ def number_line(real, padded):
         canvas.box(place(value) - 5, 85, 10, 10, kind="token", round_by=5)
     canvas.text((place(low) + place(max(real))) / 2, 60, f"{len(real)} real tokens", kind="token")
     canvas.arrow((place(max(real)), 150), (place(max(real)), 100), kind="sentence")
-    canvas.text(place(max(real)), 164, f"the maximum wanted: {max(real):.3f}", SMALL, kind="sentence")
+    canvas.text(place(max(real)), 164, f"the true maximum: {max(real):.3f}", SMALL, kind="sentence")
     with canvas.step():
         canvas.box(place(padded) - 7, 83, 14, 14, kind="loss", round_by=7)
         canvas.text(place(padded) + 8, 44, "padding times 0", SMALL, kind="loss")
         canvas.arrow((place(padded), 54), (place(padded), 80), kind="loss")
     with canvas.step():
         canvas.arrow((100, 25), (26, 25), kind="padding", dashed=True)
-        canvas.label(108, 25, "padding as minus infinity: never the maximum", kind="padding")
+        canvas.label(108, 25, "padding set to minus infinity: never the maximum", kind="padding")
     return canvas.finish(
         f"A number line for one coordinate. The {len(real)} real tokens lie below 0, and the largest of them is "
-        f"{max(real):.3f}. Padding times 0 lies at 0, to the right of all of them. As minus infinity it lies to the "
-        f"left of every number."
+        f"{max(real):.3f}. Padding multiplied by 0 lies at 0, to the right of all of them. Padding set to minus "
+        "infinity lies to the left of every number."
     )
 
 
 def zero_wins(wins):
-    """A square for each coordinate, marked where the zero of padding is larger than all real tokens."""
+    """A square for each coordinate, marked where the 0 at padding is larger than the values of all real tokens."""
     canvas, columns = Canvas("04 zero wins", 236), math.ceil((len(wins) * 500 / 195) ** 0.5)
     cell = 500 / columns
     for at, lost in enumerate(wins):
@@ -233,23 +236,23 @@ def zero_wins(wins):
     canvas.box(20, 212, 13, 13, kind="vector", round_by=2)
     canvas.label(40, 218, f"a real token wins: {len(wins) - sum(wins)}")
     canvas.box(260, 212, 13, 13, kind="loss", round_by=2, thick=True)
-    canvas.label(280, 218, f"the zero of padding wins: {sum(wins)}", kind="loss", bold=True)
+    canvas.label(280, 218, f"padding wins: {sum(wins)}", kind="loss", bold=True)
     return canvas.finish(
-        f"A square for each of the {len(wins)} coordinates. In {sum(wins)} of them, marked, the zero of padding is "
-        f"larger than the values of all real tokens, and becomes the maximum."
+        f"A square for each of the {len(wins)} coordinates. In the {sum(wins)} marked ones, the 0 at padding "
+        f"is larger than the values of all real tokens and becomes the maximum."
     )
 
 
 def library_chain(modules, pooling, shapes, equal):
-    """The library's modules as a chain, the lesson's own calls below them, and whether both give the same vectors.
+    """The library's modules as a chain, the lesson's own calls below, and whether both return the same vectors.
 
-    modules: their names. pooling: the name of the mode. shapes: of what leaves each module, or a short text.
+    modules: their names. pooling: the name of the mode. shapes: of each module's output, or a short text.
     equal: whether the vectors agree.
     """
     ours = ("model", "mean_pooling", "normalize")
     canvas, gap = Canvas("04 library chain", 244), 514 / len(modules)
     wide = gap - 42
-    for y, names, title in ((30, modules, "Sentence Transformers"), (150, ours, "our own lines")):
+    for y, names, title in ((30, modules, "Sentence Transformers"), (150, ours, "our own code")):
         with nullcontext() if y == 30 else canvas.step():
             canvas.label(6, y - 16, title, bold=True)
             for at, (name, shape) in enumerate(zip(names, shapes, strict=True)):
@@ -265,8 +268,8 @@ def library_chain(modules, pooling, shapes, equal):
         canvas.path((x, 53), (x + 14, 53), (x + 14, 92), tip=False)
         canvas.path((x, 173), (x + 14, 173), (x + 14, 134), tip=False)
     return canvas.finish(
-        f"A chain of boxes, {', '.join(modules)}, with the pooling {pooling}. Below it the lesson's own calls, "
-        f"{', '.join(ours)}. The vectors at the ends are {'equal' if equal else 'not equal'}."
+        f"A chain of modules: {', '.join(modules)}. Its pooling is {pooling}. Below it is the chain of the lesson's "
+        f"own calls: {', '.join(ours)}. The vectors at the ends are {'equal' if equal else 'not equal'}."
     )
 
 
@@ -291,14 +294,14 @@ def unit_circle(lengths, cosine):
         canvas.path(*around, tip=False, dashed=True)
         for turn in turns:
             canvas.arrow((x, y), end(1, turn), kind="sentence", thick=True)
-        canvas.label(around[3][0] + 16, y - 50, "both divided by their length", kind="sentence", bold=True)
+        canvas.label(around[3][0] + 16, y - 50, "each divided by its length", kind="sentence", bold=True)
     with canvas.step():
-        text = f"product of the two = cosine = {cosine:.3f}"
+        text = f"their dot product = their cosine = {cosine:.3f}"
         canvas.label(around[3][0] + 16, y - 24, text, kind="sentence", bold=True)
     return canvas.finish(
         f"Two arrows from one point, with lengths {lengths[0]:.1f} and {lengths[1]:.1f} and an angle of "
         f"{math.degrees(angle):.0f} degrees between them. Divided by their lengths, both end on a circle of radius 1, "
-        f"at the same angle. The product of the two is then the cosine, {cosine:.3f}."
+        f"at the same angle. Their dot product is then their cosine, {cosine:.3f}."
     )
 
 

@@ -98,10 +98,17 @@ MEAN = exercise("04-mean-pool", _mean_cases, mean_pool, strict=True, points=2)(
     special_left_out=lambda t, m: torch.stack([v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]),
     batch_averaged=lambda t, m: (_weighted(t, m).sum(dim=1) / _count(m)).mean(dim=0),
     first_token=lambda t, m: t[:, 0],
-    along_hidden=(lambda t, m: t.mean(dim=-1), lambda t, m: _weighted(t, m).sum(dim=-1) / _count(m)),
+    along_hidden=(
+        lambda t, m: t.mean(dim=-1),
+        lambda t, m: _weighted(t, m).sum(dim=-1) / _count(m),
+        lambda t, m: _weighted(t, m).sum(dim=-1) / m.sum(dim=1),
+        lambda t, m: _weighted(t, m).sum(dim=-1) / m,
+    ),
     along_batch=(lambda t, m: t.mean(dim=0), lambda t, m: _weighted(t, m).sum(dim=0) / m.sum(dim=0).unsqueeze(-1)),
     no_unsqueeze=(lambda t, m: (t * m).sum(dim=1) / _count(m), lambda t, m: (t * m).sum(dim=1) / m.sum(dim=1)),
     no_keepdim=lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(dim=1),
+    normalised=lambda t, m: normalise(mean_pool(t, m)),
+    token_dimension_kept=lambda t, m: mean_pool(t, m).unsqueeze(1),
 )
 
 
@@ -216,6 +223,10 @@ def _fits(close):
     return lambda v, t, m: _how(v, t, m, close=close)
 
 
+def _as_it_is(rows):
+    return rows
+
+
 def _nearest_way(v, t, m):
     return max(_ways(), key=lambda name: torch.cosine_similarity(v, _ways()[name](t, m)).min().item())
 
@@ -224,7 +235,10 @@ HOW = exercise(
     "04-how-pooled", _how_cases, _how, points=2, arguments=("vectors", "token_embeddings", "attention_mask")
 )(
     not_rescaled=_fits(lambda v, pooled: bool((v - pooled).abs().max() <= 1e-2)),
-    product_for_cosine=_fits(lambda v, pooled: bool(((v * pooled).sum(dim=1) > 0.999).all())),
+    product_for_cosine=[
+        _fits(lambda v, pooled, one=one, two=two: bool(((one(v) * two(pooled)).sum(dim=1) > 0.999).all()))
+        for one, two in ((_as_it_is, _as_it_is), (normalise, _as_it_is), (_as_it_is, normalise))
+    ],
     always_other=lambda v, t, m: "other",
     too_exact=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 1 - 1e-5).all())),
     too_generous=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.99).all())),
@@ -240,7 +254,11 @@ HOW = exercise(
         lambda *a, ways=ways: _how(*a, ways=_ways(**ways))
         for ways in (_RIGHT, {"mean": _RIGHT["mean"]}, {"max": _RIGHT["max"]})
     ],
-    maximum_with_padding=lambda *a: _how(*a, ways=_ways(max=lambda t, m: t.amax(dim=1))),
+    maximum_with_padding=[
+        lambda *a, pool=pool: _how(*a, ways=_ways(max=pool))
+        for pool in (lambda t, m: t.amax(dim=1), lambda t, m: _weighted(t, m).amax(dim=1))
+    ],
+    careless_sum_masked=lambda *a: _how(*a, ways=_ways(careless=lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1])),
     best_fit=_nearest_way,
     names_swapped=lambda *a: {"mean": "careless", "careless": "mean"}.get(_how(*a), _how(*a)),
 )
@@ -367,6 +385,37 @@ FIRST_TOKEN = Completion(
             "Look in the mask for the first 1 of each row.",
             (lambda vectors, mask: vectors[:, 0],),
         ),
+        Mistake(
+            "padding_found",
+            "You find the first padding token: `argmin` looks for the lowest mask value, 0.",
+            "Real tokens have the mask value 1, so look for the highest value.",
+            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.argmin(dim=1)],),
+        ),
+        Mistake(
+            "values_and_places",
+            "`max(dim=1)` returns two tensors, the highest values and their positions.",
+            "You need only the positions, which `argmax(dim=1)` returns.",
+            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.max(dim=1)],),
+        ),
+        Mistake(
+            "along_batch",
+            "You search along dimension 0, which runs over the sentences.",
+            "The tokens are dimension 1 of the mask, so use `dim=1`.",
+            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.argmax(dim=0)],),
+        ),
+        Mistake(
+            "dimension_kept",
+            "`first` has the shape (batch, 1), because of `keepdim=True`.",
+            "It needs one position per sentence, with the shape (batch,): leave `keepdim` out.",
+            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.argmax(dim=1, keepdim=True)],),
+        ),
+        Mistake(
+            "padding_counted",
+            "You count the padding tokens of each sentence.",
+            "Their number is the position of the first real token only if all of them are on the left. Look in the "
+            "mask for the first 1 of each row.",
+            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.shape[1] - mask.sum(dim=1)],),
+        ),
     ),
 )
 
@@ -408,6 +457,15 @@ ALL_COSINES = Completion(
             "`*` multiplies the numbers at the same places.",
             "The matrix product `@` multiplies each query with each document, and adds up.",
             (lambda queries, documents: normalise(queries) * normalise(documents),),
+        ),
+        Mistake(
+            "row_by_row",
+            "You compare row i of `queries` with row i of `documents` only.",
+            "Every query needs a cosine with every document: the matrix product `@` computes them all.",
+            (
+                lambda queries, documents: torch.cosine_similarity(queries, documents),
+                lambda queries, documents: (normalise(queries) * normalise(documents)).sum(dim=1),
+            ),
         ),
     ),
 )

@@ -187,22 +187,22 @@ RIGHT = {
 }
 
 WRONG = {
-    "04-mean-pool": [(lambda h, m: torch.mean(h, 1), "over all positions, padding too")],
-    "04-max-pool": [(lambda h, m: h.max(dim=1).values, "over padding too")],
+    "04-mean-pool": [(lambda h, m: torch.mean(h, 1), "over all positions, including padding")],
+    "04-max-pool": [(lambda h, m: h.max(dim=1).values, "include padding in the maximum")],
     "04-normalise": [
         (lambda v: v / torch.linalg.norm(v, dim=1, keepdim=True), "0 is divided by 0"),
         (lambda v: 0.5 * F.normalize(v), "off by up to"),
     ],
-    "04-how-pooled": [(lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p)), "too exact")],
-    "04-baseline": [(lambda v: (F.normalize(v) @ F.normalize(v).T).mean().item(), "Leave the diagonal out")],
+    "04-how-pooled": [(lambda *a: how(*a, same=lambda v, p: torch.allclose(v, p)), "too strict")],
+    "04-baseline": [(lambda v: (F.normalize(v) @ F.normalize(v).T).mean().item(), "Leave out the diagonal")],
 }
 
 PROMISES = {
     "04-mean-pool": [
-        ("a tensor (batch, hidden)", lambda h, m: mean(h, m).numpy(), "returned an ndarray"),
+        ("a tensor of shape (batch, hidden)", lambda h, m: mean(h, m).numpy(), "returned an ndarray"),
         ("of the same dtype as the token vectors", lambda h, m: mean(h, m).double(), "dtype"),
         ("Only real tokens count", lambda h, m: torch.stack([r[k.bool()][1:].mean(0) for r, k in zip(h, m)])),
-        ("The mask may hold 1 and 0", lambda h, m: torch.stack([row[k].mean(0) for row, k in zip(h, m)])),
+        ("The mask may contain 1 and 0", lambda h, m: torch.stack([row[k].mean(0) for row, k in zip(h, m)])),
         ("or true and false", lambda h, m: mean(h, 1 - (1 - m))),
     ],
     "04-max-pool": [
@@ -210,7 +210,7 @@ PROMISES = {
             "the same arguments",
             lambda h, m: maximum(h.float(), m).double() if h.dtype == torch.float64 else maximum(h, m),
         ),
-        ("a tensor (batch, hidden)", lambda h, m: maximum(h, m).numpy(), "returned an ndarray"),
+        ("a tensor of shape (batch, hidden)", lambda h, m: maximum(h, m).numpy(), "returned an ndarray"),
     ],
     "04-normalise": [
         ("a tensor of the same shape and dtype", lambda v: F.normalize(v).numpy(), "returned an ndarray"),
@@ -220,15 +220,15 @@ PROMISES = {
         ("scaled to length 1", lambda v: torch.stack([F.normalize(r, dim=0) if r.max() > 0 else 0 * r for r in v])),
     ],
     "04-how-pooled": [
-        ("the mean over all positions, padding too", lambda *a: {"careless": "mean"}.get(how(*a), how(*a))),
+        ("the mean over all positions, including padding", lambda *a: {"careless": "mean"}.get(how(*a), how(*a))),
         *(("a cosine above 1 - 1e-3", lambda *a, x=x: how(*a, same=row_by_row(x))) for x in (0.3, 0.98, 0.995, 0.9985)),
         ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[-1] > 0.999)),
         ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).median() > 0.999)),
         ("a cosine above", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p).abs() > 0.999).all())),
-        ('If none has, return `"other"`', lambda *a: {"other": "none"}.get(how(*a), how(*a))),
+        ('If there is no such pooling, return `"other"`', lambda *a: {"other": "none"}.get(how(*a), how(*a))),
         ("or not", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2))),
         ("Padding may be on the left", lambda v, t, m: how(v, t, right_only(m).long())),
-        ("only one row has any", lambda v, t, m: how(v[:-1], t[:-1], m[:-1])),
+        ("only one row does", lambda v, t, m: how(v[:-1], t[:-1], m[:-1])),
     ],
     "04-baseline": [
         ("over all pairs of rows", lambda v: (c := table(v).triu(1))[c != 0].mean()),
