@@ -36,6 +36,24 @@ def _join_wrongly(x):
     return x.reshape(x.shape[1], -1)
 
 
+def _not_transposed(x, heads):
+    """(tokens, heads, size): each token's heads are then compared with one another."""
+    return x.reshape(len(x), heads, -1)
+
+
+def _join_by_token(x):
+    return x.reshape(len(x), -1)
+
+
+def _swap_and_join(x):
+    return x.transpose(0, 1).reshape(len(x), -1)
+
+
+def _pieces_of_heads(x, heads):
+    """Pieces of as many numbers as there are heads, as `split(heads, dim=1)` cuts them."""
+    return torch.stack(x.split(heads, dim=1))
+
+
 def _heads(q, k, v, heads, dim=-1, split=_split, join=_join, divide=math.sqrt):
     q, k, v = (split(x, heads) for x in (q, k, v))
     return join((q @ k.transpose(-1, -2) / divide(q.shape[-1])).softmax(dim=dim) @ v)
@@ -81,6 +99,17 @@ FIND_THE_BUG = exercise(
     root_of_hidden=lambda q, k, v, h: _heads(q, k, v, h, divide=lambda size: math.sqrt(size * h)),
     one_large_head=lambda q, k, v, h: _heads(q, k, v, 1),
     swapped=lambda q, k, v, h: _heads(k, q, v, h),
+    not_transposed=tuple(
+        lambda q, k, v, h, dim=dim, join=join: _heads(q, k, v, h, dim=dim, split=_not_transposed, join=join)
+        for dim in (-1, 1)
+        for join in (_join_by_token, _swap_and_join)
+    ),
+    pieces_of_heads=tuple(
+        lambda q, k, v, h, dim=dim: _heads(
+            q, k, v, h, dim=dim, split=_pieces_of_heads, divide=lambda _: math.sqrt(q.shape[1] / h)
+        )
+        for dim in (-1, 1)
+    ),
     not_joined=lambda q, k, v, h: _heads(q, k, v, h, join=lambda x: x),
 )
 
@@ -106,13 +135,13 @@ ONE_HEAD = Completion(
     mistakes=(
         Mistake(
             "not_divided",
-            "The products go into the softmax as they are.",
-            "Divide them by the root of d, the number of columns, first.",
+            "The products go into the softmax undivided.",
+            "First divide them by the root of d, the number of columns of `queries`.",
             (lambda q, k, v: (q @ k.T).softmax(dim=-1) @ v,),
         ),
         Mistake(
             "swapped",
-            "Your rows are keys and your columns queries.",
+            "Your rows belong to keys and your columns to queries.",
             "Each row of the scores belongs to a query, the token that looks: `queries @ keys.T`.",
             (
                 lambda q, k, v: (k @ q.T / math.sqrt(q.shape[-1])).softmax(dim=-1) @ v,
@@ -122,20 +151,29 @@ ONE_HEAD = Completion(
         Mistake(
             "divided_by_d",
             "You divide the products by d.",
-            "Divide them by its root.",
+            "Divide them by the root of d.",
             (lambda q, k, v: (q @ k.T / q.shape[-1]).softmax(dim=-1) @ v,),
         ),
         Mistake(
             "root_of_two",
-            "You divide by the root of 2, which was right for the three tokens only.",
+            "You divide by the root of 2, which is right only for the three tokens of the lesson.",
             "d is the last dimension of `queries`: divide by its root, `d**0.5`.",
             (lambda q, k, v: (q @ k.T / math.sqrt(2)).softmax(dim=-1) @ v,),
         ),
         Mistake(
             "softmax_twice",
-            "You take the softmax twice: the last line takes it as well.",
-            "Your line should give the scores only.",
+            "You take the softmax twice, because the last line takes it as well.",
+            "Your line should compute only the scores.",
             (lambda q, k, v: (q @ k.T / math.sqrt(q.shape[-1])).softmax(dim=-1).softmax(dim=-1) @ v,),
+        ),
+        Mistake(
+            "keys_not_transposed",
+            "The scores don't come out as a table with a row for each query and a column for each key.",
+            "Transpose the keys before the product: `queries @ keys.T`.",
+            (
+                lambda q, k, v: (q @ k / math.sqrt(q.shape[-1])).softmax(dim=-1) @ v,
+                lambda q, k, v: (q.T @ k / math.sqrt(q.shape[-1])).softmax(dim=-1) @ v,
+            ),
         ),
     ),
 )
@@ -158,28 +196,40 @@ PREVIOUS_SCORE = Completion(
     mistakes=(
         Mistake(
             "diagonal_of_layers",
-            "Your diagonal runs over the layers and heads, the first two dimensions.",
-            "`dim1=-2, dim2=-1` takes it of the table of tokens.",
+            "You take the diagonal of layers and heads, the first two dimensions.",
+            "Use `dim1=-2, dim2=-1` to take the diagonal of each table of tokens.",
             (lambda weights: weights[:, :, 1:-1, 1:-1].diagonal(-1).mean(dim=-1),),
         ),
         Mistake(
             "token_after",
             "You score the token after.",
-            "The token before is below the main diagonal: offset -1 with `dim1=-2, dim2=-1`. Swapping the two "
-            "dimensions, or the sign, gives the other side.",
+            "The token before is below the main diagonal: use the offset -1 with `dim1=-2, dim2=-1`. If you swap the "
+            "two dimensions or change the sign, you get the other side.",
             (lambda weights: head_scores(weights)["next"],),
         ),
         Mistake(
             "token_itself",
             "You score the token itself: the main diagonal.",
-            "The token before is one place below it: offset -1.",
+            "The token before is one place below it: use the offset -1.",
             (lambda weights: head_scores(weights)["same"],),
         ),
         Mistake(
             "first_word_counted",
-            "You count the weight of the first word on [CLS], too.",
-            "[CLS] is not a word: use `words`, which has neither its row nor its column.",
+            "You also count the weight of the first word on [CLS].",
+            "[CLS] is not a word. Use `words`, which has neither the row nor the column of [CLS].",
             (lambda weights: weights[:, :, 1:-1].diagonal(dim1=-2, dim2=-1).mean(dim=-1),),
+        ),
+        Mistake(
+            "specials_counted",
+            "You take the diagonal of `weights`, which also contains [CLS] and [SEP].",
+            "Use `words`, which has neither their rows nor their columns.",
+            (lambda weights: weights.diagonal(-1, dim1=-2, dim2=-1).mean(dim=-1),),
+        ),
+        Mistake(
+            "two_back",
+            "You score the token two places before.",
+            "The token before is one place below the main diagonal: use the offset -1.",
+            (lambda weights: weights[:, :, 1:-1, 1:-1].diagonal(-2, dim1=-2, dim2=-1).mean(dim=-1),),
         ),
     ),
 )

@@ -27,6 +27,18 @@ def joined(q, k, v, n, dim=-1, split="right"):
     return out.transpose(0, 1).reshape(t, hidden)
 
 
+def tokens_left_first(q, k, v, n):
+    t, hidden = q.shape
+    q, k, v = (x.view(t, n, -1) for x in (q, k, v))
+    return (F.softmax(q @ k.mT / math.sqrt(hidden // n), dim=-1) @ v).transpose(0, 1).reshape(t, hidden)
+
+
+def split_by_heads(q, k, v, n):
+    t, hidden = q.shape
+    q, k, v = (torch.stack(x.split(n, dim=1)) for x in (q, k, v))
+    return torch.cat(list(F.softmax(q @ k.mT / math.sqrt(hidden // n), dim=-1) @ v), dim=1)
+
+
 def weights_by_loop(queries, keys, attention_mask):
     result = torch.zeros(len(queries), queries.shape[1], queries.shape[1])
     for h, (q, k) in enumerate(zip(queries, keys)):
@@ -233,7 +245,11 @@ RIGHT = {
 }
 
 WRONG = {
-    "05-find-the-bug": [(lambda q, k, v, n: joined(q, k, v, n, dim=1, split="wrong"), "Both mistakes are still there")],
+    "05-find-the-bug": [
+        (lambda q, k, v, n: joined(q, k, v, n, dim=1, split="wrong"), "Both mistakes are still there"),
+        (tokens_left_first, "the tokens are still in the first dimension"),
+        (split_by_heads, "Your pieces have as many numbers as there are heads"),
+    ],
     "05-attention-weights": [(lambda q, k, m: F.softmax(scores(q, k), -1), "The mask has no effect: padding")],
     "05-entropy": [(lambda w: -torch.sum(w * torch.log2(w), dim=-1), "0 times infinity is not a number")],
     "05-patching-map": [
