@@ -128,14 +128,16 @@ def beside_the_plane(tokens, vectors, points, named):
     )
 
 
-def two_planes(in_one, in_two, names):
+def two_planes(in_one, in_two, names, share):
     """The tokens of two sentences in one common plane, and in two planes laid on one another, with both means.
 
     in_one, in_two: points (n, 2) of the first sentence and (m, 2) of the second. names: of the two sentences.
+    share: of the variance that the common plane keeps.
     """
     canvas = Canvas("06 two planes", 258)
     unit, told = 92 / max(np.abs(points).max() for points in (*in_one, *in_two)), []
-    for x, title, sets in ((130, "one plane for both", in_one), (390, "a plane for each", in_two)):
+    common = f"one plane: {share:.0%} of the variance"
+    for x, title, sets in ((130, common, in_one), (390, "a plane for each", in_two)):
         canvas.text(x, 12, title, SMALL, bold=True)
         canvas.arrow((x - 100, 138), (x + 100, 138), tip=False, dashed=True)
         canvas.arrow((x, 46), (x, 230), tip=False, dashed=True)
@@ -157,8 +159,9 @@ def two_planes(in_one, in_two, names):
     canvas.box(266, 30, 8, 8, kind="vector", round_by=0)
     canvas.label(280, 34, names[1])
     return canvas.finish(
-        f"The tokens of two sentences ({names[0]}: dots, {names[1]}: squares). In one plane for both, their means are "
-        f"{told[0]} apart. In two planes, laid on one another, both means lie on the crossing of the axes: {told[1]}."
+        f"The tokens of two sentences ({names[0]}: dots, {names[1]}: squares). In one plane for both, which "
+        f"keeps {share:.0%} of the variance, their means are {told[0]} apart. In two planes, laid on one another, "
+        f"both means lie on the crossing of the axes: {told[1]}."
     )
 
 

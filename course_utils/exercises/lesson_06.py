@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ..pooling import normalise
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -486,17 +486,77 @@ def _cosine_table(first, second):
     return normalise(first) @ normalise(second).T
 
 
-COSINE_TABLE = Completion("06-cosine-table", "All cosines", ("first", "second"), _table_cases, _cosine_table)
+def _divided_by(lengths):
+    """The table of dot products, divided by `lengths` of the lengths of both."""
+    return lambda first, second: first @ second.T / lengths(first.norm(dim=1), second.norm(dim=1))
+
+
+COSINE_TABLE = Completion(
+    "06-cosine-table",
+    "All cosines",
+    ("first", "second"),
+    _table_cases,
+    _cosine_table,
+    mistakes=(
+        Mistake(
+            "one_length",
+            "You divide by only one of the two lengths.",
+            "Divide each dot product by both: `lengths[:, None] * others`.",
+            (_divided_by(lambda rows, columns: rows[:, None]), _divided_by(lambda rows, columns: columns)),
+        ),
+        Mistake(
+            "lengths_on_the_wrong_axis",
+            "Your lengths are on the wrong axis.",
+            "Row i of the table belongs to row i of `first`, so `lengths` needs the shape (n, 1), and `others` varies "
+            "along the columns: `lengths[:, None] * others`.",
+            (
+                _divided_by(lambda rows, columns: rows * columns[:, None]),
+                _divided_by(lambda rows, columns: rows * columns),
+                _divided_by(lambda rows, columns: rows[:, None] * columns[:, None]),
+                _divided_by(lambda rows, columns: rows),
+                _divided_by(lambda rows, columns: columns[:, None]),
+            ),
+        ),
+        Mistake(
+            "sum_of_lengths",
+            "You divide by the sum of the two lengths.",
+            "Divide by their product.",
+            (_divided_by(lambda rows, columns: rows[:, None] + columns),),
+        ),
+        Mistake(
+            "no_brackets",
+            "You divide by `lengths`, and then multiply by `others`.",
+            "Put the product of the lengths in brackets: `dots / (lengths[:, None] * others)`.",
+            (lambda first, second: first @ second.T / first.norm(dim=1)[:, None] * second.norm(dim=1),),
+        ),
+        Mistake(
+            "not_divided",
+            "You return the dot products themselves.",
+            "Divide them by both lengths, and assign the result to `dots`.",
+            (lambda first, second: first @ second.T,),
+        ),
+        Mistake(
+            "euclidean",
+            "You return Euclidean distances.",
+            "Divide the dot products by the lengths to get cosines.",
+            (torch.cdist,),
+        ),
+    ),
+)
 
 
 def _share_cases(rng):
     hidden = rng.randint(5, 8)
     rows = 3 * normal(rng, 9, hidden).double().numpy() + 2
     axes = np.linalg.svd(rows - rows.mean(axis=0))[2]
+    # Along the axes of a PCA the coordinates are uncorrelated, so that sums over the axes would go unnoticed.
+    other_axes = np.linalg.qr(normal(rng, hidden, hidden).double().numpy())[0].T
     yield Case("The first two axes of a PCA", rows, axes[:2])
     yield Case("One axis", rows, axes[:1])
     yield Case("Axes that are not the first", rows, axes[2:4])
     yield Case("All axes hold everything", rows, axes)
+    yield Case("Two axes at a right angle that no PCA chose", rows, other_axes[:2])
+    yield Case("Three axes at right angles that no PCA chose", rows, other_axes[:3])
 
 
 def _share_kept(rows, axes):
@@ -504,7 +564,59 @@ def _share_kept(rows, axes):
     return ((moved @ axes.T) ** 2).sum() / (moved**2).sum()
 
 
-SHARE_KEPT = Completion("06-share-kept", "The share of some axes", ("rows", "axes"), _share_cases, _share_kept)
+def _share_of_points(points):
+    """The share as the cell computes it from these points, which `points(moved, axes, rows)` gives."""
+
+    def share(rows, axes):
+        moved = rows - rows.mean(axis=0)
+        return (points(moved, axes, rows) ** 2).sum() / (moved**2).sum()
+
+    return share
+
+
+SHARE_KEPT = Completion(
+    "06-share-kept",
+    "The share of given axes",
+    ("rows", "axes"),
+    _share_cases,
+    _share_kept,
+    mistakes=(
+        Mistake(
+            "axes_added",
+            "You add up the coordinates of each row.",
+            "Keep one coordinate for each axis, the shape (n, k). They are squared first and added up afterwards. Only "
+            "for the axes of a PCA does your share come out right.",
+            (_share_of_points(lambda moved, axes, rows: (moved @ axes.T).sum(axis=1)),),
+        ),
+        Mistake(
+            "not_transposed",
+            "The shapes do not fit: `moved` is (n, hidden) and `axes` is (k, hidden).",
+            "Transpose the axes, `axes.T`, which makes them (hidden, k).",
+            (_share_of_points(lambda moved, axes, rows: moved @ axes),),
+        ),
+        Mistake(
+            "some_axes",
+            "You use only some of the axes.",
+            "Use all k of them: `axes.T` has a column for each axis.",
+            (
+                _share_of_points(lambda moved, axes, rows: moved @ axes[:2].T),
+                _share_of_points(lambda moved, axes, rows: moved @ axes[:1].T),
+            ),
+        ),
+        Mistake(
+            "not_projected",
+            "You don't project the rows, so the share is always 1.",
+            "Take the dot product of each row of `moved` with each axis.",
+            (_share_of_points(lambda moved, axes, rows: moved),),
+        ),
+        Mistake(
+            "mean_not_subtracted",
+            "You project the rows without subtracting their mean.",
+            "Use `moved`.",
+            (_share_of_points(lambda moved, axes, rows: rows @ axes.T),),
+        ),
+    ),
+)
 
 
 def _assign_cases(rng):
