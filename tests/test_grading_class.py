@@ -139,7 +139,7 @@ def test_pages(out):
 
 def test_the_class_report_says_what_to_teach_again(out, folder, tmp_path):
     shown = (out / "class.html").read_text()
-    assert "1 of 4: They average over all positions, padding too." in shown
+    assert "1 of 4: They average over all positions, including padding." in shown
     assert "slide 8 of deck 04" in shown and "Ada Lovelace" not in shown
     assert "return token_embeddings.mean(1)" in shown and "ada@example.org" not in shown
     rows = [row for row in read_table(out / "class.csv") if row["kind"] == "mistake"]

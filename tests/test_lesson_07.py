@@ -48,7 +48,7 @@ def test_filling_by_hand_is_the_librarys_pipeline(text):
         assert space["probabilities"][answer["token"]].item() == pytest.approx(answer["score"], abs=1e-6)
 
 
-def test_a_view_that_is_cut_has_no_weight_under_either_implementation_of_attention():
+def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention():
     """A mask of true and false, which sdpa takes, would do nearly nothing under eager: what is added works in both."""
     tokenizer, model = load_masked_lm()
     ids, own = tokenizer(MASKED[1], return_tensors="pt")["input_ids"], model.config._attn_implementation
@@ -61,11 +61,11 @@ def test_a_view_that_is_cut_has_no_weight_under_either_implementation_of_attenti
                 seen.extend(model(input_ids=copies, attention_mask=added, output_attentions=True).attentions)
         return bits_at(copies, at, piece, added)
 
-    bits_with_cuts = _from_the_notebook("occlusion-tools", "bits_with_cuts", bits_at=watched)
+    bits_with_blocks = _from_the_notebook("occlusion-tools", "bits_with_blocks", bits_at=watched)
     results = []
     for implementation in ("eager", "sdpa"):
         model.set_attn_implementation(implementation)
-        results.append(bits_with_cuts(ids, 2, 7, [[], [3], [0, 4]]))
+        results.append(bits_with_blocks(ids, 2, 7, [[], [3], [0, 4]]))
     model.set_attn_implementation(own)
     assert torch.allclose(*results, atol=1e-4)
     for weights in seen:  # (copies, heads, from, to) of each layer

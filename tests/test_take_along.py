@@ -94,6 +94,10 @@ def test_the_word_vector_taken_along_is_that_of_the_lesson(monkeypatch):
             states = model(**encoded).last_hidden_state[0]
         by_the_lesson = WORD_VECTOR.reference(states, encoded.word_ids(), place)
         torch.testing.assert_close(vector_in(sentence, word), by_the_lesson, rtol=0, atol=1e-5)
+    assert vector_in("I write C++ daily.", "C++").shape == vector_in("In the U.S. today", "U.S.").shape == (384,)
+    for missing in ["No such word here", 507 * "a " + "embeddings", 600 * "a " + "embeddings"]:
+        with pytest.raises(ValueError, match="does not read all of it"):
+            vector_in(missing, "embeddings")
 
 
 def test_the_weights_taken_along_are_those_of_the_lesson(monkeypatch):
@@ -120,3 +124,14 @@ def test_the_pairs_and_the_share_taken_along_are_those_of_scikit_learn(monkeypat
     np.testing.assert_allclose([cosine for cosine, *_ in names["closest"]], best, atol=1e-5)
     spread = np.linalg.svd(vectors - vectors.mean(axis=0), compute_uv=False) ** 2
     assert names["kept"] == pytest.approx(spread[:2].sum() / spread.sum(), abs=1e-5)
+
+
+def test_what_matters_when_taken_along_masks_each_word_and_each_pair(monkeypatch):
+    what_matters = taken("07", monkeypatch)["what_matters"]
+    worth = {"a": 1, "of": 2, "waste": 4, "[MASK]": 0}
+
+    def score(text):
+        return sum(worth[word] for word in text.split())
+
+    assert what_matters("a waste of", score) == [(-1, "a"), (-4, "waste"), (-2, "of")]
+    assert what_matters("a waste of", score, size=2) == [(-5, "a waste"), (-3, "a of"), (-6, "waste of")]

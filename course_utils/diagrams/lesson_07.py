@@ -26,12 +26,12 @@ def objective(tokens, chosen, other, share, becomes):
         y = 78 + 3 * 42
         canvas.text(62, y + 14, f"{1 - share:.0%}", anchor="end", bold=True)
         end = canvas.tokens(70, y, tokens, "token")[-1][2]
-        canvas.label(end + 8, y + 14, "nothing is asked", quiet=True)
+        canvas.label(end + 8, y + 14, "no prediction here", quiet=True)
     one, two, three = (f"{part:.0%}" for part in becomes)
     return canvas.finish(
         f"In {' '.join(tokens)}, the token {tokens[chosen]} is among the {share:.0%} that are chosen. In {one} of the "
         f"cases it becomes [MASK], in {two} another token, such as {other}, and in {three} it stays. Each time "
-        f"{tokens[chosen]} must be predicted. Nothing is asked where a token is not chosen."
+        f"{tokens[chosen]} must be predicted. Nothing is predicted where a token is not chosen."
     )
 
 
@@ -54,7 +54,7 @@ def masked_loss(tokens, labels, losses):
             canvas.text(left + wide / 2, y + 42, label, SMALL, bold=True, kind="loss")
             asked.append((left + wide / 2, y + 56))
         left += wide + 4
-    canvas.text(512, y + 66, "−100: not asked", SMALL, "end", quiet=True)
+    canvas.text(512, y + 66, "−100: ignored", SMALL, "end", quiet=True)
     with canvas.step():
         for (x, top), loss in zip(asked, losses, strict=True):
             canvas.box(x - 13, top, 26, max(1, 40 * loss / most), kind="loss", round_by=0)
@@ -101,16 +101,16 @@ def trained_parts(parts, megabytes):
 
 
 def interventions(tokens, place, mask, word, bits):
-    """Two ways to ask whether a prediction at a mask depends on a token: hide the token, or cut the mask's view of it.
+    """Two ways to ask whether a prediction at a mask depends on a token: mask the token, or block it from the mask.
 
     tokens: three of the sentence, the last one a [MASK]. place, mask: the two places among them. word: the prediction.
-    bits: the surprisal of `word` unchanged, with the token hidden, and with the view of it cut.
+    bits: the surprisal of `word` unchanged, with the token masked, and with the token blocked.
     """
     canvas, gap = Canvas("07 interventions", 260), 3
     widths = [max(text_width(token, SMALL, True), text_width("[MASK]", SMALL, True) * (at == place)) + 8
               for at, token in enumerate(tokens)]  # fmt: skip
     across = sum(widths) + 2 * gap
-    for panel, (title, value) in enumerate(zip(("as it is", "hidden", "cut"), bits, strict=True)):
+    for panel, (title, value) in enumerate(zip(("unchanged", "masked", "blocked"), bits, strict=True)):
         left = 1 + panel * (canvas.width - 2 - across) / 2
         shown = ["[MASK]" if panel == 1 and at == place else token for at, token in enumerate(tokens)]
         canvas.text(left + across / 2, 10, title, bold=True)
@@ -137,9 +137,9 @@ def interventions(tokens, place, mask, word, bits):
             canvas.text(left + across / 2, 247, f"“{word}”: {value:.1f} bits", kind="loss", bold=True)
     return canvas.finish(
         f"Three times the tokens {', '.join(tokens)} under two layers, whose lines lead to the vector at the mask. "
-        f"{word} costs {bits[0]:.1f} bits. With {tokens[place]} hidden, replaced by a [MASK], {bits[1]:.1f} "
-        f"bits. With the lines from {tokens[place]} to the mask cut, here dashed, {bits[2]:.1f} bits: it still gets "
-        "through, over the other tokens, whose lines are thick."
+        f"{word} costs {bits[0]:.1f} bits. With {tokens[place]} masked, it costs {bits[1]:.1f} "
+        f"bits. With {tokens[place]} blocked from the mask, whose lines are dashed, it costs {bits[2]:.1f} bits: the "
+        "word still gets through, by way of the other tokens, whose lines are thick."
     )
 
 

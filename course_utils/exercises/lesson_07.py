@@ -267,6 +267,26 @@ LABELS = Completion(
     ("ids", "chosen"),
     _label_cases,
     lambda ids, chosen: ids.masked_fill(~chosen, IGNORED),
+    mistakes=(
+        Mistake(
+            "labels_inverted",
+            "Your labels are inverted: they are −100 at the chosen positions and ids everywhere else.",
+            "The model must predict the chosen tokens. Use `~chosen` to fill in −100 everywhere else.",
+            (lambda ids, chosen: ids.masked_fill(chosen, IGNORED),),
+        ),
+        Mistake(
+            "labels_zero",
+            "Your labels are 0 where no token was chosen.",
+            "0 is the id of a piece, so the loss would count it. The loss ignores −100.",
+            (lambda ids, chosen: ids.masked_fill(~chosen, 0),),
+        ),
+        Mistake(
+            "labels_everywhere",
+            "Your labels contain an id at every position.",
+            "Where no token was chosen, the label must be −100.",
+            (lambda ids, chosen: ids.clone(),),
+        ),
+    ),
 )
 
 
