@@ -281,6 +281,16 @@ LABELS = Completion(
             (lambda ids, chosen: ids.masked_fill(~chosen, 0),),
         ),
         Mistake(
+            "labels_mask",
+            "Your labels are 103, the id of `[MASK]`.",
+            "`[MASK]` belongs in the input. The labels are the original ids where a token was chosen, else −100.",
+            (
+                lambda ids, chosen: ids.masked_fill(chosen, 103),
+                lambda ids, chosen: ids.masked_fill(~chosen, 103),
+                lambda ids, chosen: torch.full_like(ids, IGNORED).masked_fill(chosen, 103),
+            ),
+        ),
+        Mistake(
             "labels_everywhere",
             "Your labels contain an id at every position.",
             "Where no token was chosen, the label must be −100.",
@@ -407,6 +417,12 @@ NATS_TO_BITS = Completion(
             "You return nats.",
             "Divide by ln 2, `math.log(2)`, for bits.",
             (lambda logits, targets: -_log_p(logits, targets).mean().item(),),
+        ),
+        Mistake(
+            "no_sign",
+            "The sign of your result is wrong: you negate the loss.",
+            "The loss that `cross_entropy` returns is already minus the logarithm, so only divide it by ln 2.",
+            (lambda logits, targets: _log_p(logits, targets).mean().item() / math.log(2),),
         ),
         Mistake(
             "multiplied",
