@@ -147,7 +147,7 @@ def test_a_skeleton_of_a_lecture_is_a_deck_at_once(course):
     said, status = course("new-lecture", "04")
     assert status == 0 and "course slides 04" in said
     path = next(Path.cwd().rglob("lectures/04_pooling.md"))
-    assert "TODO" in path.read_text(encoding="utf-8") and "The function on the model card" in render(path)
+    assert "TODO" in path.read_text(encoding="utf-8") and "One call" in render(path)
     before = course.files()
     said, status = course("new-lecture", "04")
     assert status == 1 and "exists already" in said and course.files() == before
