@@ -133,11 +133,13 @@ def test_the_reference_passes_and_each_mistake_is_told_its_own_sentence(exercise
 WITH_MISTAKES = [one for one in completions_of(LESSONS).values() if one.mistakes]
 
 
+@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("completion", WITH_MISTAKES, ids=lambda one: one.id)
-def test_each_mistake_of_a_completion_is_told_its_own_sentence(completion):
+def test_each_mistake_of_a_completion_is_told_its_own_sentence(completion, seed):
     for mistake in completion.mistakes:
         for imitate in mistake.imitations:
-            assert examine(completion, imitate, 0).mistake == mistake.message
+            report = examine(completion, imitate, seed)
+            assert report.status == "failed" and report.mistake == mistake.message
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from transformers import AutoTokenizer
 from course_utils._support import notebooks
 from course_utils._support.cell_needs import CHECKPOINT
 from course_utils.exercises import lesson_01 as exercises
-from course_utils.exercises.judging import examine
 from course_utils.models import encoder_folder
 
 PARTS = [nbformat.read(notebooks.parts()[key], as_version=4) for key in ("01-vocabularies", "01")]
@@ -137,48 +136,6 @@ def test_an_entry_does_harm_if_the_library_says_so(lesson, word, pieces):
 
 def test_the_check_knows_the_vocabulary_that_the_lesson_uses(lesson):
     assert set(lesson["vocabulary"]) <= exercises._berts_pieces()
-
-
-def _step(candidate):
-    """The completion `longest_start` with this candidate in its gap."""
-
-    def longest_start(rest, pieces, mark=""):
-        for end in range(len(rest), 0, -1):
-            if candidate(rest, end, mark) in pieces:
-                return rest[:end]
-
-    return longest_start
-
-
-def _totals(add):
-    """The completion `pair_totals` with this line in its gap."""
-
-    def pair_totals(words, counts):
-        totals = {}
-        for word, symbols in words.items():
-            for pair in zip(symbols, symbols[1:]):
-                add(totals, pair, counts[word])
-        return totals
-
-    return pair_totals
-
-
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize(
-    "completion, wrong, words",
-    [
-        (exercises.LONGEST_START, _step(lambda rest, end, mark: rest[:end] + mark), "mark after the letters"),
-        (exercises.LONGEST_START, _step(lambda rest, end, mark: (mark + rest)[:end]), "characters of the mark among"),
-        (exercises.LONGEST_START, _step(lambda rest, end, mark: mark + rest[: end - 1]), "one letter fewer"),
-        (exercises.PAIR_TOTALS, _totals(lambda t, p, n: t.update({"".join(p): t.get("".join(p), 0) + n})), "texts"),
-        (exercises.PAIR_TOTALS, _totals(lambda t, p, n: t.update({p: t.get(p, 1) + n})), "does not start at 0"),
-        (exercises.PAIR_TOTALS, _totals(lambda t, p, n: t.setdefault(p, n)), "keep the first count"),
-    ],
-    ids=["mark-after", "mark-shortened", "letter-fewer", "joined-key", "starts-at-one", "first-count"],
-)
-def test_wrong_completions_fail_and_are_told_why(completion, wrong, words, seed):
-    report = examine(completion, wrong, seed)
-    assert report.status == "failed" and words in report.messages[0], report
 
 
 def slow_merge(symbols, pair):

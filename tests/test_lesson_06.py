@@ -15,8 +15,7 @@ from torch.nn.functional import cosine_similarity
 
 from course_utils import embed, load_encoder, load_senses
 from course_utils.benchmark import glove_vectors
-from course_utils.exercises.judging import examine
-from course_utils.exercises.lesson_06 import CENTRE, COSINE, COSINE_TABLE, MEAN_COSINE, PROJECT, SHARE_KEPT
+from course_utils.exercises.lesson_06 import CENTRE, COSINE, MEAN_COSINE, PROJECT
 
 NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "06_similarity.ipynb"
 GENERATOR = torch.Generator().manual_seed(6)
@@ -71,44 +70,6 @@ def test_the_reference_plane_is_that_of_singular_values():
     points = centred @ np.linalg.svd(centred)[2][:2].T
     by_hand = np.linalg.norm(points[:6, None] - points[None, 6:], axis=-1)
     np.testing.assert_allclose(PROJECT.reference(first, second), by_hand, atol=1e-9)
-
-
-def _sum_over_axes(rows, axes):
-    """Right for the axes of a PCA alone, along which the coordinates are uncorrelated."""
-    moved = rows - rows.mean(axis=0)
-    return ((moved @ axes.T).sum(axis=1) ** 2).sum() / (moved**2).sum()
-
-
-def _one_length(first, second):
-    return first @ second.T / first.norm(dim=1)[:, None]
-
-
-def _wrong_axis(first, second):
-    return first @ second.T / (first.norm(dim=1) * second.norm(dim=1)[:, None])
-
-
-def _no_brackets(first, second):
-    return first @ second.T / first.norm(dim=1)[:, None] * second.norm(dim=1)
-
-
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize(
-    "completion, wrong, words",
-    [
-        (SHARE_KEPT, _sum_over_axes, "add up the coordinates of each row"),
-        (COSINE_TABLE, _one_length, "only one of the two lengths"),
-        (COSINE_TABLE, _wrong_axis, "on the wrong axis"),
-        (COSINE_TABLE, torch.cdist, "Euclidean distances"),
-        (COSINE_TABLE, _no_brackets, "then multiply by `others`"),
-        (COSINE_TABLE, lambda first, second: first @ second.T, "the dot products themselves"),
-        (SHARE_KEPT, lambda rows, axes: SHARE_KEPT.reference(rows, axes[:2]), "only some of the axes"),
-        (SHARE_KEPT, lambda rows, axes: 1.0, "the share is always 1"),
-    ],
-    ids=["sum", "one-length", "wrong-axis", "distance", "brackets", "undivided", "some-axes", "unprojected"],
-)
-def test_wrong_completions_fail_and_are_told_why(completion, wrong, words, seed):
-    report = examine(completion, wrong, seed)
-    assert report.status == "failed" and words in report.messages[0], report
 
 
 def _pairs(name, *cells):

@@ -98,31 +98,23 @@ def _pair_totals(words, counts):
     return {pair: sum(count for other, count in pairs if other == pair) for pair, _ in pairs}
 
 
-def _add_without_default(words, counts):
-    totals = {}
-    for word, symbols in words.items():
-        for pair in zip(symbols, symbols[1:]):
-            totals[pair] += counts[word]
-    return totals
+def _updating(update):
+    """A solution that goes over all pairs; `update(totals, pair, count)` is its missing line."""
 
-
-def _added_up(key=lambda pair: pair, start=lambda count: 0):
     def totals_of(words, counts):
         totals = {}
         for word, symbols in words.items():
             for pair in zip(symbols, symbols[1:]):
-                totals[key(pair)] = totals.get(key(pair), start(counts[word])) + counts[word]
+                update(totals, pair, counts[word])
         return totals
 
     return totals_of
 
 
-def _first_count_of_each(words, counts):
-    totals = {}
-    for word, symbols in words.items():
-        for pair in zip(symbols, symbols[1:]):
-            totals.setdefault(pair, counts[word])
-    return totals
+def _adding(key=lambda pair: pair, start=lambda count: 0):
+    return _updating(
+        lambda totals, pair, count: totals.update({key(pair): totals.get(key(pair), start(count)) + count})
+    )
 
 
 def _last_count_of_each(words, counts):
@@ -140,7 +132,7 @@ PAIR_TOTALS = Completion(
             "no_default",
             "Your function stops with a KeyError: it looks up a key that the dictionary does not have.",
             "`totals.get(pair, 0)` gives 0 for a new pair, and the keys of `counts` are words.",
-            (_add_without_default,),
+            (_updating(lambda totals, pair, count: totals.update({pair: totals[pair] + count})),),
         ),
         Mistake(
             "overwritten",
@@ -158,19 +150,19 @@ PAIR_TOTALS = Completion(
             "joined_key",
             "Your keys are texts, because you join the two symbols of a pair.",
             "The key is the pair itself: `totals[pair]`.",
-            (_added_up(key="".join),),
+            (_adding(key="".join),),
         ),
         Mistake(
             "wrong_start",
             "The total of a new pair does not start at 0, so each of your totals is too high.",
             "`totals.get(pair, 0)` gives 0 for a new pair.",
-            (_added_up(start=lambda count: 1), _added_up(start=lambda count: count)),
+            (_adding(start=lambda count: 1), _adding(start=lambda count: count)),
         ),
         Mistake(
             "first_count_only",
             "You keep the first count of each pair and add nothing to it.",
             "Add `counts[word]` to the total each time the pair occurs.",
-            (_first_count_of_each,),
+            (_updating(lambda totals, pair, count: totals.setdefault(pair, count)),),
         ),
     ),
 )
@@ -393,13 +385,14 @@ def _fewest(word, pieces, end_first):
     return cuts.get(0, ["[UNK]"])
 
 
-def _skipping(word, pieces):
+def _skipping(word, pieces, trace=(), marked=lambda found, start: start):
+    """Moves on by a letter where nothing fits, and leaves `trace` there."""
     found, start = [], 0
     while start < len(word):
-        mark = "##" if start else ""
-        end = next((e for e in range(len(word), start, -1) if mark + word[start:e] in pieces), None)
-        found.append("[UNK]" if end is None else mark + word[start:end])
-        start = start + 1 if end is None else end
+        mark = "##" if marked(found, start) else ""
+        letters = _longest_start(word[start:], pieces, mark)
+        found += trace if letters is None else [mark + letters]
+        start += len(letters or "-")
     return found
 
 
@@ -432,22 +425,6 @@ def _removing(remove):
     return search
 
 
-def _skipping_letters(marked, otherwise):
-    """A search that moves on by a letter when nothing fits, and keeps no trace of it."""
-
-    def search(word, pieces):
-        found, start = [], 0
-        while start < len(word):
-            mark = "##" if marked(found, start) else ""
-            letters = _longest_start(word[start:], pieces, mark)
-            if letters is not None:
-                found.append(mark + letters)
-            start += len(letters or "-")
-        return found or otherwise
-
-    return search
-
-
 @functools.cache
 def _berts_pieces():
     return frozenset((packaged_folder() / "model" / "vocab.txt").read_text(encoding="utf-8").split("\n"))
@@ -473,9 +450,9 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
         lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, rest]),
         lambda w, p: _match(w, p, stuck=lambda found, rest: [*found, ("##" if found else "") + rest]),
     ),
-    unk_for_letters=_skipping,
+    unk_for_letters=lambda w, p: _skipping(w, p, trace=["[UNK]"]),
     letters_skipped=[
-        _skipping_letters(marked, otherwise)
+        lambda w, p, marked=marked, otherwise=otherwise: _skipping(w, p, marked=marked) or otherwise
         for marked in (lambda found, start: found, lambda found, start: start)
         for otherwise in ([], ["[UNK]"])
     ],
