@@ -20,7 +20,7 @@ def returned(mask, hidden, sentences=False):
         for at, counts in enumerate(marks):
             canvas.vector(left + at * cell, y, 4, "vector" if counts else "padding", cell - 4, 52)
     bottom, right = top + 72 * len(mask) - 20, left + places * cell - 4
-    canvas.bracket(left, right, bottom + 6, f"{places} places each, {hidden} numbers in a vector")
+    canvas.bracket(left, right, bottom + 6, f"{places} positions each, {hidden} numbers in a vector")
     shape = (len(mask), places, hidden)
     canvas.text((left + right) / 2, 14, f"{'last_hidden_state ' * sentences}{shape}", SMALL, mono=True, bold=True)
     if sentences:
