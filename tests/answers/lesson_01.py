@@ -328,8 +328,8 @@ PROMISES = {
     ],
     "01-wordpiece": [
         ("string of at least one letter", lambda word, p: wordpiece_recursive(word, p) if len(word) > 1 else ["[UNK]"]),
-        ("with `##` where they continue a word", wordpiece_any_start),
-        ("Return the pieces in order, in a list or tuple", lambda *args: " ".join(wordpiece_recursive(*args))),
+        ("those that continue a word begin with `##`", wordpiece_any_start),
+        ("Return the pieces in order, as a list or tuple", lambda *args: " ".join(wordpiece_recursive(*args))),
     ],
     "01-harmful-entry": [
         ("Return one entry, a text", lambda *args: [harmful_last(*args)]),

@@ -213,7 +213,7 @@ WRONG = {
 PROMISES = {
     "02-pad-batch": [
         ("may be empty", lambda b, p: (padded(b, p), masks([row or [p] for row in b]))),
-        ("any of them, even all", lambda b, p: (padded(b, p, w := max(1, *map(len, b))), masks(b, w))),
+        ("any or even all of them may be empty", lambda b, p: (padded(b, p, w := max(1, *map(len, b))), masks(b, w))),
         ("as long as the longest row of the batch", lambda b, p: (padded(b, p, 20), masks(b, 20))),
     ],
     "02-truncate": [
@@ -236,7 +236,7 @@ PROMISES = {
         ),
         ("between minus a million and a million", lambda s, m: softmax(s.clamp(max=1e5), m)),
         ("between minus a million and a million", lambda s, m: softmax(s.clamp(min=-1e5), m)),
-        ("Any score, real or padded", lambda s, m: (s + (1 - m) * -2e6).softmax(1)),
+        ("Any score, even at padding", lambda s, m: (s + (1 - m) * -2e6).softmax(1)),
     ],
     "02-padding-leaks": [
         ("at the row's padded positions", lambda e, i, m, n: leaks(e, i, m, n, others=i)),

@@ -200,7 +200,7 @@ WRONG = {
 PROMISES = {
     "04-mean-pool": [
         ("a tensor of shape (batch, hidden)", lambda h, m: mean(h, m).numpy(), "returned an ndarray"),
-        ("of the same dtype as the token vectors", lambda h, m: mean(h, m).double(), "dtype"),
+        ("Its dtype must be that of the token vectors", lambda h, m: mean(h, m).double(), "dtype"),
         ("Only real tokens count", lambda h, m: torch.stack([r[k.bool()][1:].mean(0) for r, k in zip(h, m)])),
         ("The mask may contain 1 and 0", lambda h, m: torch.stack([row[k].mean(0) for row, k in zip(h, m)])),
         ("or true and false", lambda h, m: mean(h, 1 - (1 - m))),
@@ -221,12 +221,12 @@ PROMISES = {
     ],
     "04-how-pooled": [
         ("the mean over all positions, including padding", lambda *a: {"careless": "mean"}.get(how(*a), how(*a))),
-        *(("a cosine above 1 - 1e-3", lambda *a, x=x: how(*a, same=row_by_row(x))) for x in (0.3, 0.98, 0.995, 0.9985)),
+        *(("is above 1 - 1e-3", lambda *a, x=x: how(*a, same=row_by_row(x))) for x in (0.3, 0.98, 0.995, 0.9985)),
         ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[-1] > 0.999)),
         ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).median() > 0.999)),
-        ("a cosine above", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p).abs() > 0.999).all())),
+        ("the cosine of", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p).abs() > 0.999).all())),
         ('If there is no such pooling, return `"other"`', lambda *a: {"other": "none"}.get(how(*a), how(*a))),
-        ("or not", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2))),
+        ("may or may not have", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2))),
         ("Padding may be on the left", lambda v, t, m: how(v, t, right_only(m).long())),
         ("only one row does", lambda v, t, m: how(v[:-1], t[:-1], m[:-1])),
     ],

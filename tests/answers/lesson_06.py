@@ -316,7 +316,7 @@ PROMISES = {
     "06-project": [
         ("(n, hidden) and (m, hidden)", lambda f, s: distances_in(f, s)[: len(s)]),
         (
-            "the rows of both sets together",
+            "fitted by PCA to both sets together",
             lambda f, s: distances_in(f, s, rows=f if len(f) > 1 else np.vstack([f, s])),
         ),
         (
