@@ -635,9 +635,11 @@ def _assign_cases(rng):
     yield Case("All are near enough, and the lengths of the centres do not matter", vectors, centres, -1.0)
     yield Case("Some vectors are near enough to a centre, others are not", vectors, centres, threshold)
     yield Case("None is near enough", vectors[1:], centres, 1.0)
-    yield Case("One vector, one centre", vectors[:1], centres[:1], -1.0)
-    yield Case("A cosine equal to the threshold is high enough", axes[:2], 0.5 * axes[:1], 1.0)
-    yield Case("Of equal cosines, the first centre", axes[:2], 0.5 * axes[[2, 0, 0, 1, 1]], 0.5)
+    yield Case("One vector, one centre", vectors[:1], centres[:1], 0.5)
+    # cosines of 0 are exact on every processor
+    both_ways = np.concatenate([axes[:2], -axes[:1]])
+    yield Case("A cosine equal to the threshold is high enough", both_ways, 0.5 * axes[:1], 0.0)
+    yield Case("Of equal cosines, the first centre", axes[[0, 3]], 0.5 * axes[:4] * [[-1], [1], [1], [-1]], -0.5)
 
 
 def _assign(vectors, centres, threshold, length=1, compare=np.greater_equal, none=-1):
