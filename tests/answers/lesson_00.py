@@ -135,7 +135,7 @@ PROMISES = {
         ("any number of rows", lambda t: t / t.sum(dim=1, keepdim=True) if len(t) > 1 else t),
         ("and columns", lambda t: (t / t.sum(dim=1, keepdim=True)).squeeze()),
         (
-            "perhaps as many rows as columns",
+            "possibly as many rows as columns",
             lambda t: t / (t.sum(1) if len(t) == t.shape[1] else t.sum(1, keepdim=True)),
         ),
     ],
@@ -143,7 +143,7 @@ PROMISES = {
         ("by that word's factor", lambda v, w: v.sum(dim=1) * w.sum(dim=1, keepdim=True)),
         ("The result has the shape (sentences, numbers)", lambda v, w: w.unsqueeze(1) @ v),
         (
-            "Any of the three sizes may be equal to another one",
+            "Any two of the three sizes may be equal",
             lambda v, w: (v * (w if v.shape[-1] == w.shape[-1] == len(w) else w.unsqueeze(-1))).sum(dim=1),
         ),
         ("Factors may be 0", lambda v, w: weighted_by_loop(v, w) / w.ne(0).all(dim=1, keepdim=True)),

@@ -332,14 +332,14 @@ PROMISES = {
         ("Return the pieces in order, as a list or tuple", lambda *args: " ".join(wordpiece_recursive(*args))),
     ],
     "01-harmful-entry": [
-        ("Return one entry, a text", lambda *args: [harmful_last(*args)]),
+        ("Return one entry, a string", lambda *args: [harmful_last(*args)]),
         ("that is not in `pieces` yet", harmful_known_piece, "is in `pieces` already"),
         ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: part in pieces)),
         ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: "##" + part in pieces)),
-        ("there is at least one such entry", harmful_at_boundaries),
-        ("If it is added to `pieces`, greedy search", harmful_rest_as_before),
+        ("has at least one harmful entry", harmful_at_boundaries),
+        ("When this entry is added to `pieces`, greedy search", harmful_rest_as_before),
         ("into *more* pieces than before", harmful_or_equal, "which is not more than"),
-        ("An entry that continues a word carries `##`", lambda *args: harmful_last(*args).replace("##", "")),
+        ("An entry that continues a word begins with `##`", lambda *args: harmful_last(*args).replace("##", "")),
         ("The word must not become `[UNK]`", harmful_or_unknown, "the word becomes [UNK]"),
     ],
     "01-merge": [
@@ -348,9 +348,9 @@ PROMISES = {
         ("every occurrence of the pair", lambda symbols, pair: merge_by_loop(symbols, pair, form=str.lower)),
         ("A symbol may be longer than a letter", merge_one_letter_only),
         *(
-            ("any text can be one", merge_with_separator(z))
+            ("it can be any string", merge_with_separator(z))
             for z in (" ", "\0", "\n", "\t", ",", "|", "#", "##", "_", "\x1f", "§", "→", "\ue000")
         ),
-        ("put together as they are", lambda symbols, pair: merge_by_loop(symbols, pair, "".join(pair).lower())),
+        ("joined unchanged", lambda symbols, pair: merge_by_loop(symbols, pair, "".join(pair).lower())),
     ],
 }

@@ -218,8 +218,11 @@ PROMISES = {
     ],
     "02-truncate": [
         ("do not write 101 or 102", lambda ids, n: ids if len(ids) <= n else [101, *ids[1 : n - 1], ids[-1]]),
-        ("the text may contain `[CLS]` and `[SEP]` itself", truncate_without_repeats),
-        ("the text may contain `[CLS]` and `[SEP]` itself", lambda ids, n: cut(ids[: ids.index(ids[-1]) + 1], n)),
+        ("the text between them may also contain `[CLS]` and `[SEP]`", truncate_without_repeats),
+        (
+            "the text between them may also contain `[CLS]` and `[SEP]`",
+            lambda ids, n: cut(ids[: ids.index(ids[-1]) + 1], n),
+        ),
         ("If there are more than `max_length` ids", lambda ids, n: ids if len(ids) < n else [*ids[: n - 2], ids[-1]]),
         ("`max_length` is at least 2", lambda ids, n: cut(ids, max(n, 3))),
     ],
@@ -240,17 +243,14 @@ PROMISES = {
     ],
     "02-padding-leaks": [
         ("at the row's padded positions", lambda e, i, m, n: leaks(e, i, m, n, others=i)),
-        ("any of its real tokens", lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == 1) * m)),
-        (
-            "any of its real tokens",
-            lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == m.sum(1, keepdim=True)) * m),
-        ),
+        ("of its real tokens", lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == 1) * m)),
+        ("of its real tokens", lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == m.sum(1, keepdim=True)) * m)),
         *(
             ("by more than 1e-4", lambda *a, most=most: leaks(*a, most=most))
             for most in (0.0, 1e-6, 5e-5, 2e-4, 1e-3, 1e-2, 1.0)
         ),
         *(
-            ("change a number in the vector", lambda *a, of=of: leaks(*a, of=of))
+            ("change any number in the vectors", lambda *a, of=of: leaks(*a, of=of))
             for of in (
                 lambda change: change.amax(2),
                 lambda change: -change.amin(2),

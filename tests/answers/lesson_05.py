@@ -267,12 +267,12 @@ PROMISES = {
     ],
     "05-attention-weights": [
         ("for all heads at once", lambda q, k, m: weights_of_real_tokens(q, k, m)[0]),
-        ("d is any number", lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1)),
+        ("d can be any number", lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1)),
         ("1 for real tokens and 0 for padding", lambda q, k, m: weights_of_real_tokens(q, k, 1 - m)),
         ("which may be on the right, on the left or on both sides", weights_for_padding_on_the_right),
         ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
         ("(heads, tokens, tokens)", lambda q, k, m: weights_of_real_tokens(q, k, m).transpose(0, 1)),
-        ("Padding gets the weight 0", lambda *a: weights_of_real_tokens(*a).clamp(min=1e-6), "gets the weight 1e-06"),
+        ("Padding gets a weight of 0", lambda *a: weights_of_real_tokens(*a).clamp(min=1e-6), "gets the weight 1e-06"),
         (
             "they look at real tokens",
             lambda q, k, m: torch.where(m[:, None] == 0, torch.eye(len(m)), weights_of_real_tokens(q, k, m)),
@@ -280,8 +280,16 @@ PROMISES = {
     ],
     "05-entropy": [
         ("of any shape", lambda w: entropy_by_where(w.flatten(0, -3) if w.ndim > 3 else w)),
-        ("the entropy in bits", lambda w: -(w * w.clamp(min=3e-3).log2()).sum(-1), "Small weights count, too"),
-        ("the entropy in bits", lambda w: entropy_by_where(torch.where(w < 1e-6, 0, w)), "Small weights count, too"),
+        (
+            "the entropy of each row in bits",
+            lambda w: -(w * w.clamp(min=3e-3).log2()).sum(-1),
+            "Small weights count, too",
+        ),
+        (
+            "the entropy of each row in bits",
+            lambda w: entropy_by_where(torch.where(w < 1e-6, 0, w)),
+            "Small weights count, too",
+        ),
         ("of each row", lambda w: entropy_by_where(w.transpose(-1, -2) if w.ndim > 1 else w)),
     ],
     "05-patching-map": [
@@ -292,7 +300,10 @@ PROMISES = {
         ("two texts with the same number of tokens", lambda t, s, f: [row[1:] for row in map_by_loops(t, s, f)]),
         ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_shifted)),
         ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_first_number)),
-        ("run the layers after it", lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[k : k + 1])),
-        ("the Euclidean length of its change", lambda t, s, f: map_by_loops(t, s, f, length=lambda v: v.abs().max())),
+        ("run the remaining layers", lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[k : k + 1])),
+        (
+            "the Euclidean length of the change in the sentence vector",
+            lambda t, s, f: map_by_loops(t, s, f, length=lambda v: v.abs().max()),
+        ),
     ],
 }

@@ -294,8 +294,8 @@ PROMISES = {
             "or whole numbers, down to int8",
             lambda a, b: (lambda d: d / (a.double().norm() * b.double().norm()) if d else 0.0)((a * b).sum().double()),
         ),
-        ("If either is all zeros", lambda a, b: math.nan if not a.any() and b.any() else cosine_of(*wide(a, b))),
-        ("If either is all zeros", lambda a, b: math.nan if not b.any() and a.any() else cosine_of(*wide(a, b))),
+        ("If either vector is all zeros", lambda a, b: math.nan if not a.any() and b.any() else cosine_of(*wide(a, b))),
+        ("If either vector is all zeros", lambda a, b: math.nan if not b.any() and a.any() else cosine_of(*wide(a, b))),
         ("Return one number", lambda a, b: a.double() * b.double() / (a.double().norm() * b.double().norm() + 1e-300)),
     ],
     "06-mean-cosine": [
@@ -310,7 +310,7 @@ PROMISES = {
         ("(n, hidden), (n, hidden) and (m, hidden)", lambda f, s, b: centred(f, s, b[: len(f)])),
         ("row i of `first` with row i of `second`", lambda f, s, b: centred(f, s.flip(0), b)),
         ("the cosine of row i", lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1.0)),
-        ("in the shape (n,)", lambda f, s, b: centred(f, s, b)[:, None]),
+        ("as a tensor of shape (n,)", lambda f, s, b: centred(f, s, b)[:, None]),
         ("for all rows", lambda f, s, b: centred(f, s, b)[:1]),
     ],
     "06-project": [

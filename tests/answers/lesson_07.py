@@ -234,7 +234,7 @@ RIGHT = {
 WRONG = {
     "07-edit-row": [
         (row_by_log_softmax, "p to 1 - p"),
-        (row_by_clamped_double_softmax, "A present probability that is rounded to 0"),
+        (row_by_clamped_double_softmax, "A present probability that is so close to 0"),
         (lambda h, t, b, i, p: row_with_torch(h, t, b, i, p) + 2e-4 * t[i].sign(), "The row is raised"),
         (row_slightly_off, "the nearest one that does it is only"),
         (lambda h, t, b, i, p: (t[i], b), "no row of numbers"),
@@ -247,21 +247,21 @@ WRONG = {
 PROMISES = {
     "07-edit-row": [
         (
-            "the piece has the probability `p` at this mask",
+            "gives the piece the probability `p` at this mask",
             lambda h, t, b, i, p: row_with_torch(h, t, b, i, 1 - p),
             "the piece has the probability",
         ),
-        *(("has the probability `p` at this mask", row_plus_a_little(x)) for x in (1e-2, 1e-3, 1e-4, 1e-5)),
-        ("return the one that is nearest to the old row", row_with_one_number_changed, "the nearest one that does it"),
-        ("may be lower than the present probability", row_never_lowered),
-        ("rounded to 0", row_unless_rounded_to(0)),
-        ("or to 1", row_unless_rounded_to(1)),
+        *(("gives the piece the probability `p` at this mask", row_plus_a_little(x)) for x in (1e-2, 1e-3, 1e-4, 1e-5)),
+        ("return the one nearest to the old row", row_with_one_number_changed, "the nearest one that does it"),
+        ("may be lower than the piece's current probability", row_never_lowered),
+        ("so close to 0", row_unless_rounded_to(0)),
+        ("or 1 that it is rounded", row_unless_rounded_to(1)),
         ("The logits may be large", row_by_powers),
-        ("Return a new row (d,)", lambda *args: row_with_torch(*args)[None], "shape"),
+        ("Return a new row for this piece, of shape (d,)", lambda *args: row_with_torch(*args)[None], "shape"),
     ],
     "07-mask-tokens": [("for a whole batch", mask_first_row_only)],
     "07-surprisal": [
-        ("the surprisal of each, in bits, (n,)", lambda *args: bits_by_loop(*args)[:1]),
+        ("as a tensor of shape (n,)", lambda *args: bits_by_loop(*args)[:1]),
         *(
             ("its surprisal is then large", lambda x, t, most=most: bits_by_loop(x, t).clamp(max=most))
             for most in (149, 1000, 10000)
