@@ -234,7 +234,7 @@ RIGHT = {
 WRONG = {
     "07-edit-row": [
         (row_by_log_softmax, "p to 1 - p"),
-        (row_by_clamped_double_softmax, "A present probability that is so close to 0"),
+        (row_by_clamped_double_softmax, "A present probability that is rounded to 0"),
         (lambda h, t, b, i, p: row_with_torch(h, t, b, i, p) + 2e-4 * t[i].sign(), "The row is raised"),
         (row_slightly_off, "the nearest one that does it is only"),
         (lambda h, t, b, i, p: (t[i], b), "no row of numbers"),
