@@ -345,7 +345,7 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
     page.goto(f"{lab[0]}/lab/{write_side_by_side(lab[1], file)}?token=secret")
     page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
     beside = page.frame_locator(".jp-HTMLViewer iframe")
-    assert "load_encoder()" in beside.locator("#tokens pre").inner_text()
+    assert "AutoModel.from_pretrained(" in beside.locator("#card pre").inner_text()
     cells = page.locator(".jp-Notebook .jp-CodeCell")
 
     def run(comment, more=""):
@@ -357,12 +357,12 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
 
     run("import reveal")
     run("# 1. ", "\nreveal()")
-    page.wait_for_selector(".jp-Notebook .cm-content:has-text('tokenizer, model = load_encoder()')")
+    page.wait_for_selector(".jp-Notebook .cm-content:has-text('library.encode(')")
     assert cells.filter(has_text="# 1. ").count() == 0
     keep(page, "live_revealed")
     before = cells.count()
     run("# 2. ", "\nmine = 1\nreveal()")
-    page.wait_for_selector(".jp-Notebook .cm-content:has-text('rows.append(sum(kept) / len(kept))')")
+    page.wait_for_selector(".jp-Notebook .cm-content:has-text('def mean_pooling(')")
     assert cells.filter(has_text="mine = 1").count() == 1 and cells.count() == before + 1
     assert page.outside == page.problems == []
 
