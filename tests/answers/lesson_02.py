@@ -243,8 +243,11 @@ PROMISES = {
     ],
     "02-padding-leaks": [
         ("at the row's padded positions", lambda e, i, m, n: leaks(e, i, m, n, others=i)),
-        ("of its real tokens", lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == 1) * m)),
-        ("of its real tokens", lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == m.sum(1, keepdim=True)) * m)),
+        ("in the vectors of its real tokens", lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == 1) * m)),
+        (
+            "in the vectors of its real tokens",
+            lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == m.sum(1, keepdim=True)) * m),
+        ),
         *(
             ("by more than 1e-4", lambda *a, most=most: leaks(*a, most=most))
             for most in (0.0, 1e-6, 5e-5, 2e-4, 1e-3, 1e-2, 1.0)

@@ -221,12 +221,21 @@ PROMISES = {
     ],
     "04-how-pooled": [
         ("the mean over all positions, including padding", lambda *a: {"careless": "mean"}.get(how(*a), how(*a))),
-        *(("is above 1 - 1e-3", lambda *a, x=x: how(*a, same=row_by_row(x))) for x in (0.3, 0.98, 0.995, 0.9985)),
+        *(
+            ("the cosine of its result with `vectors` is above 1 - 1e-3", lambda *a, x=x: how(*a, same=row_by_row(x)))
+            for x in (0.3, 0.98, 0.995, 0.9985)
+        ),
         ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[-1] > 0.999)),
         ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).median() > 0.999)),
-        ("the cosine of", lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p).abs() > 0.999).all())),
+        (
+            "the cosine of its result with `vectors`",
+            lambda *a: how(*a, same=lambda v, p: (F.cosine_similarity(v, p).abs() > 0.999).all()),
+        ),
         ('If there is no such pooling, return `"other"`', lambda *a: {"other": "none"}.get(how(*a), how(*a))),
-        ("may or may not have", lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2))),
+        (
+            "may or may not have been scaled to length 1",
+            lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2)),
+        ),
         ("Padding may be on the left", lambda v, t, m: how(v, t, right_only(m).long())),
         ("only one row does", lambda v, t, m: how(v[:-1], t[:-1], m[:-1])),
     ],
