@@ -8,7 +8,7 @@ from ..._support.notebooks import part_of
 from .headings import HEADING, anchor_of
 
 VERDICTS = ("same", "weaker", "opposite", "not comparable")
-ROW = "| {says} *{source}* | {theirs} | {ours} ({links}) | **{verdict}** {because} |"
+ROW = "| {says} *{source}* | {theirs} | {ours} ({links}) | **{verdict}**{because} |"
 PAGE = """# What the literature says, and what we saw
 
 The lessons rest on papers, on documentation, and on five tutorials that the course began with. Each row is a claim of
@@ -46,13 +46,14 @@ def literature_page(lessons):
     """The page as Markdown. lessons: {name: notebook} of the book; a cell's link leads to the heading above it."""
     named = {part_of(name): name for name in lessons}
     text, found = [], Counter()
-    for title, rows in claims():
-        found.update(claim["verdict"] for claim in rows)
-        links = [" ".join(_link(cell, named, lessons) for cell in claim["cells"]) for claim in rows]
-        filled = [
-            ROW.format(**{"because": "", **claim, "links": links}) for claim, links in zip(rows, links, strict=True)
-        ]
-        text.append(PART.format(title=title, rows="\n".join(filled)))
+    for title, part in claims():
+        found.update(claim["verdict"] for claim in part)
+        rows = []
+        for claim in part:
+            links = dict.fromkeys(_link(cell, named, lessons) for cell in claim["cells"])
+            because = f": {claim['because']}" if "because" in claim else ""
+            rows.append(ROW.format(**{**claim, "links": ", ".join(links), "because": because}))
+        text.append(PART.format(title=title, rows="\n".join(rows)))
     verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS)
     return PAGE.format(count=found.total(), verdicts=verdicts) + "".join(text)
 
@@ -61,11 +62,11 @@ def _link(cell, named, lessons):
     """A cell, such as "08-thresholds:pooling", as a link to the heading above it; plain if the book lacks it."""
     key, _, wanted = cell.partition(":")
     if key not in named:
-        return f"`{cell}`"
-    anchor = ""
+        return f"lesson {key[:2]}"
+    heading = ""
     for one in lessons[named[key]].cells:
         if one.cell_type == "markdown" and (found := HEADING.findall(one.source)):
-            anchor = "#" + anchor_of(found[-1])
+            heading = found[-1]
         if one.get("id") == wanted:
             break
-    return f"[{cell}](<{named[key]}.ipynb{anchor}>)"
+    return f"[{key[:2]}, {heading}](<{named[key]}.ipynb#{anchor_of(heading)}>)"

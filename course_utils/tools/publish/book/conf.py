@@ -5,6 +5,7 @@ language = "en"
 extensions = ["myst_nb"]
 
 nb_execution_mode = "off"  # tests compare the lessons' stored outputs with fresh ones
+nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"
 # on paper, show the picture of a view that is interactive on screen
 nb_mime_priority_overrides = [("singlehtml", "image/png", 0)]
 myst_heading_anchors = 3
