@@ -37,7 +37,7 @@ def arcs(tokens, weights, askers):
 
 
 def one_table(tokens, weights, place, column):
-    """A head's table without its numbers, and then the sums of its rows and of its columns.
+    """A head's table, darker for larger weights, and then the sums of its rows and of its columns.
 
     weights: (tokens, tokens), a row for each token that looks. place: the row that is marked. column: the column that
     is marked.
@@ -49,9 +49,9 @@ def one_table(tokens, weights, place, column):
     for at, token in enumerate(tokens):
         canvas.text(left + (at + 0.5) * wide, top - 12, token, SMALL, bold=at == column)
         canvas.text(left - 8, top + (at + 0.5) * high, token, SMALL, "end", bold=at == place)
-        for other in range(n):
+        for other, weight in enumerate(weights[at]):
             marked = "head" if at == place else "loss" if other == column else "plain"
-            canvas.box(left + other * wide, top + at * high, wide, high, kind=marked, round_by=0)
+            canvas.box(left + other * wide, top + at * high, wide, high, kind=marked, round_by=0, shade=weight)
     canvas.label(2, top + (place + 0.5) * high, "token\nthat looks", kind="head")
     canvas.text(left + n * wide / 2, 10, "token that is looked at", SMALL, kind="loss")
     with canvas.step():
@@ -66,7 +66,7 @@ def one_table(tokens, weights, place, column):
     most = max(range(n), key=lambda at: columns[at])
     return canvas.finish(
         f"A table of {n} by {n} cells, a row for each token that looks and a column for each that is looked at. The "
-        f"row of {tokens[place]} and the column of {tokens[column]} are marked. All rows add up to 1. The sums of the "
+        f"row of {tokens[place]} and the column of {tokens[column]} are marked. Darker cells have larger weights. All rows add up to 1. The sums of the "
         f"columns range from {min(columns):.2f} to {columns[most]:.2f}, the sum for {tokens[most]}."
     )
 

@@ -70,7 +70,7 @@ function fit(slide) {
   const [text, code] = drawings.length ? [28, 22] : lines.length ? [32, 28] : [36, 28];
   for (let step = 0; step <= STEPS; step++) {
     const most = between(code, LEAST, step);
-    set("--text", between(text, printed ? 20 : 24, step)); // on paper all explanations are open
+    set("--text", between(text, printed && options.length ? 20 : 24, step)); // on paper all explanations are open
     set("--lines", most);
     if (step === STEPS) set("--gap", 10);
     for (const {pre, wide} of lines) {
