@@ -107,6 +107,7 @@ tables: setup
 	$(BIN)/python -m course_utils.trainings.pairs
 	$(BIN)/python -m course_utils.trainings.negation
 	$(BIN)/python -m course_utils.trainings.losses
+	$(BIN)/python -m course_utils.trainings.questions
 	$(BIN)/python -m course_utils.trainings.search
 	$(BIN)/python -m course_utils.trainings.rerank
 	$(BIN)/python -m course_utils.trainings.matryoshka

@@ -149,6 +149,16 @@ def load_doc_judgements():
     return pd.read_csv(TABLES / "doc_judgements.csv")
 
 
+def load_doc_questions():
+    """Questions written for this course about texts of `load_docstrings()`, to train with: each with one text's name.
+
+    Returns a table with the columns `name` and `query`.
+    """
+    import pandas as pd
+
+    return pd.read_csv(TABLES / "doc_questions.csv")
+
+
 def load_docstrings(places=None):
     """The documentation of NumPy, pandas, SciPy and scikit-learn, as it is installed here: one text a public name.
 

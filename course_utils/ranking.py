@@ -1,6 +1,6 @@
 """Search by words, fused lists, chunks, late interaction, and measures of ranked lists. Derived in lesson 12.
 
-`sections` is shown in lesson 14.
+Lesson 14 cuts texts with a simpler form of `sections`.
 """
 
 import re

@@ -41,6 +41,7 @@ def setup(seed=0, solutions=True, online=False):
     import huggingface_hub
     import numpy as np
     import torch
+    import tqdm.autonotebook
     import transformers
 
     from . import plots
@@ -55,6 +56,8 @@ def setup(seed=0, solutions=True, online=False):
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
+    # bars of Sentence Transformers: text, which TQDM_DISABLE puts out, and no widget that stays in a saved notebook
+    tqdm.autonotebook.tqdm, tqdm.autonotebook.trange = tqdm.std.tqdm, tqdm.std.trange
     plots.use_style()
     figures.show_as_the_course_does()
     bertviz_offline.stand_in()

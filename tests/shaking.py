@@ -30,7 +30,7 @@ PRODUCTS = {
 OTHERS = {
     "torch": "softmax log_softmax cosine_similarity",
     "torch.Tensor": "softmax log_softmax",
-    "torch.nn.functional": "softmax log_softmax cosine_similarity scaled_dot_product_attention",
+    "torch.nn.functional": "softmax log_softmax cosine_similarity scaled_dot_product_attention embedding_bag",
     "numpy.linalg": "norm",
     "course_utils.benchmark": "glove_vectors",
 }

@@ -12,11 +12,11 @@ from scipy.stats import spearmanr
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.sampler import GroupByLabelBatchSampler
 from sentence_transformers.sentence_transformer import losses as library
-from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
+from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator, TripletEvaluator
 
-from course_utils import load_reviews
+from course_utils import load_doc_judgements, load_doc_queries, load_reviews
 from course_utils.exercises.lesson_11 import RANKING, TRIPLET
-from course_utils.trainings import losses, negation
+from course_utils.trainings import losses, negation, questions
 
 from .tables import written
 
@@ -257,3 +257,27 @@ def test_the_stored_tables_of_the_losses_fit_each_other():
         taken = rows.iloc[-1] if reached.iloc[-1] else rows.loc[rows["development"].idxmax()]
         first = stored[(stored["loss"] == name) & (stored["seed"] == 0)]
         assert set(first["rate"]) == {taken["rate"]} and set(first["steps"]) == {taken["steps"]}
+
+
+def test_reciprocal_ranks_are_those_of_the_librarys_evaluator(sentence_model):
+    judged, queries = load_doc_judgements().query("grade == 2"), load_doc_queries("test").set_index("id")["query"]
+    answers = judged.groupby("id")["name"].agg(set).to_dict()
+    evaluate = InformationRetrievalEvaluator(queries.to_dict(), questions.pages().to_dict(), answers)
+    found = questions.reciprocal_ranks(sentence_model)
+    ours = found.loc[found["part"] == "test", "score"]
+    assert len(ours) == 86 and ours.mean() == pytest.approx(evaluate(sentence_model)["cosine_mrr@10"], abs=1e-3)
+
+
+def test_pairs_are_a_text_and_a_page_that_does_not_contain_it():
+    for pairs, number in ((questions.question_pairs(), 536), (questions.own_pairs(), 1000)):
+        assert list(pairs.columns) == ["anchor", "positive"] and len(pairs) >= number and pairs.notna().all(axis=None)
+        assert set(pairs["positive"]) <= set(questions.pages())
+        assert not any(row.anchor in row.positive for row in pairs.itertuples())
+
+
+def test_the_stored_trainings_on_questions_fit_themselves():
+    stored = pd.read_csv(questions.FILE)
+    assert stored.groupby(["pairs", "number", "seed"]).size().tolist() == [7] * 15
+    assert stored.groupby("measure")["before"].nunique().tolist() == [1] * 7
+    assert (stored["after"] - stored["before"] - stored["difference"]).abs().max() < 2e-4
+    assert (stored["low"] <= stored["difference"]).all() and (stored["difference"] <= stored["high"]).all()

@@ -46,6 +46,23 @@ def test_the_stored_runs_have_every_query_once_a_way():
         assert search.DEPTH - 1 <= len(set(names)) == len(names) <= search.DEPTH and set(names) <= set(docs["name"])
 
 
+def test_the_runs_have_the_ranks_of_their_names():
+    stored, runs = pd.read_csv(search.RUNS), search.load_doc_runs()
+    assert runs.groupby(["way", "query"], sort=False)["name"].agg(" ".join).tolist() == stored["names"].tolist()
+    assert (
+        runs.groupby(["way", "query"])["rank"].agg(list).map(lambda ranks: ranks == [*range(1, len(ranks) + 1)])
+    ).all()
+
+
+def test_only_the_lesson_s_windows_have_stored_vectors(tiny, monkeypatch):
+    windows = [window for page in search.pages(load_docstrings()) for window in chunks(page, search.WORDS)]
+    found = search.load_window_vectors(windows, "sentence-transformers/all-MiniLM-L6-v2")
+    assert found.shape == (len(windows), 384) and found.dtype == np.float32
+    some = windows[:3]
+    assert (search.load_window_vectors(some, "packaged") * found[:3]).sum(axis=1) == pytest.approx(1, abs=1e-3)
+    assert search.load_window_vectors(some, str(tiny)) == pytest.approx(embed(some, model=str(tiny)), abs=1e-2)
+
+
 @pytest.fixture
 def small(monkeypatch):
     docs, queries = load_docstrings(), load_doc_queries()[:3]

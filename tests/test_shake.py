@@ -61,6 +61,7 @@ def calls():
         "tensor @ tensor": lambda: query @ table.T,
         "array @ array, in a cell": lambda: in_a_cell("QUERY @ TABLE.T"),
         "np.einsum": lambda: np.einsum("qd,td->qt", QUERY, TABLE),
+        "EmbeddingBag": lambda: torch.nn.EmbeddingBag.from_pretrained(table)(torch.arange(8).reshape(4, 2)),
         "softmax": lambda: query.softmax(dim=-1),
         "torch.cosine_similarity": lambda: torch.cosine_similarity(query, table),
         "util.cos_sim": lambda: util.cos_sim(QUERY, TABLE),

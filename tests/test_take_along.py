@@ -12,12 +12,14 @@ import torch
 from huggingface_hub import constants
 from sklearn.metrics.pairwise import cosine_similarity
 
-from course_utils import data, embed, models
+from course_utils import data, embed, models, ranking
 from course_utils._support import fast_bert
 from course_utils._support.cell_needs import CHECKPOINT
 from course_utils._support.hub_cache import cache_with
 from course_utils._support.notebooks import lesson_cells, parts
 from course_utils.attention import attend
+from course_utils.benchmark import row_cosines
+from course_utils.evaluation import bootstrap, spearman
 from course_utils.exercises.lesson_03 import WORD_VECTOR
 from notebooks.conftest import nearly_equal
 
@@ -64,8 +66,8 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    all_reviews = data.load_reviews
-    monkeypatch.setattr(data, "load_reviews", lambda *which: all_reviews(*which).head(400))  # a tenth of the time
+    all_reviews, few = data.load_reviews, 400 if key != "10" else 10_000  # lesson 10 keeps 2,000 for its other parts
+    monkeypatch.setattr(data, "load_reviews", lambda *which: all_reviews(*which).head(few))  # a tenth of the time
     lines = [CHECKPOINT.findall(cell.source) for cell in CODE[key]]
     assert sum(map(len, lines)) == 1
     names = {}
@@ -144,3 +146,72 @@ def test_what_matters_when_taken_along_masks_each_word_and_each_pair(monkeypatch
 
     assert what_matters("a waste of", score) == [(-1, "a"), (-4, "waste"), (-2, "of")]
     assert what_matters("a waste of", score, size=2) == [(-5, "a waste"), (-3, "a of"), (-6, "waste of")]
+
+
+def test_the_search_taken_along_fuses_as_the_lesson_does(monkeypatch):
+    names = taken("12", monkeypatch)
+    texts = names["texts"]
+    queries = ["E71", "the letters are so faint that I can hardly read them", "of paper", "zzz", "the"]
+    without_stop_words = [[" ".join(words) for words in names["split"](strings)] for strings in (queries, texts)]
+    by_words = ranking.bm25(*without_stop_words)
+    by_vectors = embed(queries) @ embed(texts).T
+    lists = [
+        [[at for at in np.argsort(-row, kind="stable") if row[at]] for row in scores]
+        for scores in (by_words, by_vectors)
+    ]
+    for query, places in zip(queries, ranking.reciprocal_rank_fusion(*lists)):
+        assert names["search"](query) == [texts[place] for place in places]
+
+
+def test_the_lead_taken_along_is_the_paired_interval_of_the_course(monkeypatch):
+    names = taken("08", monkeypatch)
+    table = data.load_scored_pairs().head(60)
+    columns = [table[name].tolist() for name in ("sentence1", "sentence2", "score")]
+    cosines = [row_cosines(*map(model.encode, columns[:2])) for model in (names["one"], names["other"])]
+
+    def lead(scores, one, other):
+        return spearman(scores, one) - spearman(scores, other)
+
+    of_course = bootstrap(lead, columns[2], *cosines, repeats=1000)
+    assert names["compare"](names["one"], names["other"], zip(*columns)) == pytest.approx(of_course, abs=2e-3)
+
+
+def test_the_program_taken_along_cuts_texts_as_the_lesson_does(monkeypatch):
+    (cell,) = [cell for cell in CODE["14"] if cell.id == "pieces"]
+    by_the_lesson = {}
+    exec(cell.source, by_the_lesson)
+    pieces_of = taken("14", monkeypatch)["pieces_of"]
+    texts = [*data.load_docstrings({"numpy": "numpy.linalg"})["text"], "", "# ", "---\nx: 1\n---\n# a\nb", "---\nx"]
+    assert all(pieces_of(text) == by_the_lesson["pieces_of"](text) for text in texts)
+    assert pieces_of("# a\n## b\n") == [("a > b", "")] and pieces_of("") == [("", "")]
+
+
+def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator(monkeypatch):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+
+    names = taken("15", monkeypatch)
+    queries = {str(number): question for number, question in enumerate(names["questions"])}
+    documents = {str(number): text for number, text in enumerate(names["documents"])}
+    answers = {query: {str(names["questions"][question])} for query, question in queries.items()}
+    model = SentenceTransformer(names["name"], truncate_dim=8)  # few numbers, so that not all ranks are 1
+    evaluator = InformationRetrievalEvaluator(queries, documents, answers, mrr_at_k=[len(documents)], name="own")
+    found = evaluator(model)[f"own_cosine_mrr@{len(documents)}"]
+    assert found < 1 and names["reciprocal_ranks"](model).mean() == pytest.approx(found)
+
+
+def test_the_search_taken_along_finds_what_the_lesson_found(monkeypatch, capsys):
+    taken("09", monkeypatch)
+    (first,) = [cell for cell in CODE["09"] if cell.id == "first-search"]
+    stored = "".join(output.text for output in first.outputs).splitlines()
+    assert capsys.readouterr().out.splitlines() == stored[:3]
+
+
+def test_the_bits_and_codes_taken_along_are_those_of_whole_vectors_and_signs(monkeypatch):
+    names = taken("13", monkeypatch)
+    queries, corpus = names["queries"], names["corpus"]
+    decoded = names["ranges"][0] + names["codes"] * np.ptp(names["ranges"], axis=0) / 255
+    assert (np.abs(decoded - corpus) <= 0.51 * np.ptp(names["ranges"], axis=0) / 255).all()
+    assert (names["differ"].sum(axis=-1) == ((queries[:, None] > 0) != (corpus > 0)).sum(axis=-1)).all()
+    for query, rows, found in zip(queries, names["near"], names["again"], strict=True):
+        assert found.tolist() == rows[np.argsort(-(corpus[rows] @ query), kind="stable")[:10]].tolist()

@@ -66,8 +66,9 @@ def one_table(tokens, weights, place, column):
     most = max(range(n), key=lambda at: columns[at])
     return canvas.finish(
         f"A table of {n} by {n} cells, a row for each token that looks and a column for each that is looked at. The "
-        f"row of {tokens[place]} and the column of {tokens[column]} are marked. Darker cells have larger weights. All rows add up to 1. The sums of the "
-        f"columns range from {min(columns):.2f} to {columns[most]:.2f}, the sum for {tokens[most]}."
+        f"row of {tokens[place]} and the column of {tokens[column]} are marked. Darker cells have larger "
+        f"weights. All rows add up to 1. The sums of the columns range from {min(columns):.2f} to {columns[most]:.2f}, "
+        f"the sum for {tokens[most]}."
     )
 
 

@@ -90,11 +90,11 @@ def mistakes(counts):
     with canvas.step():
         canvas.box(262, 24, 120, 138, thick=True, dashed=True)
         canvas.arrow((322, 162), (322, 180))
-        canvas.text(322, 208, f"precision\n{found} of {found + alarms}\n{found / (found + alarms):.2f}")
+        canvas.text(322, 208, f"precision\n{found} of {found + alarms}\n{found / (found + alarms):.0%}")
     with canvas.step():
         canvas.box(144, 88, 246, 66, thick=True)
         canvas.arrow((390, 121), (406, 121))
-        canvas.text(412, 121, f"recall\n{found} of {found + missed}\n{found / (found + missed):.2f}", anchor="start")
+        canvas.text(412, 121, f"recall\n{found} of {found + missed}\n{found / (found + missed):.0%}", anchor="start")
     with canvas.step():
         canvas.text(256, 208, "a page that\nquotes praise:", SMALL, "end", kind="layer", bold=True)
         canvas.label(412, 68, "an archive\nof all praise:", kind="layer", bold=True)
@@ -221,33 +221,6 @@ def three_parts(sizes, decides):
     return canvas.finish(f"A bar cut into three parts as large as they are. {'; '.join(told)}.")
 
 
-def numbers_for_a_sentence(lengths, knows, examples):
-    """How many numbers each kind of features has for one sentence, as bars, beside the number of labelled sentences.
-
-    lengths: {features: how many numbers}. knows: for each, what they know.
-    """
-    canvas, left, told = Canvas("10 numbers for a sentence", 250, gap=2), 158, []
-    most, reach = max(lengths.values()), 220
-    for (name, length), words in zip(lengths.items(), knows, strict=True):
-        y = 8 + 46 * len(told)
-        canvas.text(left - 10, y + 17, "\n".join(_lines_of(name, 140)), SMALL, "end")
-        with canvas.step():
-            canvas.box(left, y, max(2, reach * length / most), 18, kind="vector", shade=1, round_by=0)
-            canvas.label(left + reach * length / most + 8, y + 9, f"{length:,} numbers", bold=True)
-            canvas.label(left, y + 29, words, quiet=True)
-        told.append(f"{name} {length:,} ({words})")
-    y = 8 + 46 * len(told) + 6
-    with canvas.step():
-        canvas.text(left - 10, y + 9, "to learn from", SMALL, "end", kind="loss")
-        canvas.box(left, y, reach * examples / most, 18, kind="loss", shade=1, round_by=0)
-        words = f"{examples} sentences, but {most:,} numbers"
-        canvas.label(left + reach * examples / most + 8, y + 9, words, kind="loss", bold=True)
-    return canvas.finish(
-        f"Bars for the numbers that describe one sentence: {'; '.join(told)}. For comparison, a bar for the {examples} "
-        "sentences to learn from."
-    )
-
-
 def gradients_kept(batches=3):
     """What the gradient holds after each batch, if it is never cleared, and if it is cleared before each batch."""
     canvas, wide = Canvas("10 gradients kept", 112), 124
@@ -329,39 +302,4 @@ def space_before_and_after(before, after, labels, names, found):
         f"Two planes with a point for each sentence, before and after training: {len(labels[0])} {names[0]}, below "
         f"them {len(labels[1])} {names[1]}. Full points are favourable, rings are not. After the training: {found[0]} "
         f"above, {found[1]} below."
-    )
-
-
-def chosen_rate(losses, shares, tested):
-    """For each learning rate the training loss and the share right on the validation part; then which one is chosen.
-
-    losses, shares: {rate: ...}. tested: the share right on the test part, at the chosen rate.
-    """
-    canvas, wide, left = Canvas("10 chosen rate", 252), 84, 100
-    best, low, high = max(shares, key=shares.get), min(shares.values()) - 0.01, max(shares.values())
-    for row, name in ((20, "learning\nrate"), (76, "training\nloss"), (164, "accuracy on\nvalidation")):
-        canvas.text(left - 8, row, name, SMALL, "end")
-    for at, rate in enumerate(losses):
-        canvas.text(left + (at + 0.5) * wide, 20, f"{rate:g}", bold=True)
-    with canvas.step():
-        for at, loss in enumerate(losses.values()):
-            tall = max(1, 44 * loss / max(losses.values()))
-            canvas.box(left + at * wide + 24, 88 - tall, 36, tall, kind="loss", shade=1, round_by=0)
-            canvas.text(left + (at + 0.5) * wide, 98, f"{loss:.2f}", SMALL, kind="loss")
-    with canvas.step():
-        heights = [178 - 52 * (share - low) / (high - low) for share in shares.values()]
-        places = [(left + (at + 0.5) * wide, y) for at, y in enumerate(heights)]
-        canvas.path(*places, tip=False, kind="head")
-        for (x, y), share in zip(places, shares.values()):
-            canvas.circle(x, y, 5, "head", "dot")
-            canvas.text(x, 191, f"{share:.3f}", SMALL, kind="head")
-    with canvas.step():
-        x = left + list(shares).index(best) * wide
-        canvas.box(x + 4, 4, wide - 8, 198, thick=True)
-        words = f"report: {tested:.2f}, on the test part"
-        canvas.box_from((x + wide / 2, 202), x - 38, 220, 280, 28, words, "sentence", bold=True)
-    told = "; ".join(f"{rate:g}: loss {losses[rate]:.2f}, validation {share:.3f}" for rate, share in shares.items())
-    return canvas.finish(
-        f"Five learning rates: {told}. A frame marks {best:g}, which the validation part chooses; on the test "
-        f"part it is right on {tested:.2f}."
     )

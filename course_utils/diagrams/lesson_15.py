@@ -1,4 +1,4 @@
-"""The diagrams of lesson 15: a static model, masks, late chunks, and vectors turned by a secret."""
+"""The diagrams of lesson 15: a static model, masks, the last token, guessed words, and late chunks."""
 
 from .canvas import SMALL, Canvas
 
@@ -68,42 +68,6 @@ def masks(panels):
     return canvas.finish(f"Masks as squares, a row for each token that looks. {told}")
 
 
-def turned_and_back(back, pairs):
-    """Stored vectors turned by a secret matrix, and turned back by whoever knows some pairs.
-
-    back: the share of words that comes back "plain", "turned" and "turned back". pairs: how many pairs are known.
-    """
-    canvas = Canvas("15 turned and back", 236)
-    canvas.text(52, 24, "texts", SMALL, quiet=True)
-    canvas.box(8, 40, 88, 40, "encoder", "layer", SMALL)
-    canvas.arrow((100, 60), (136, 60))
-    canvas.vector(142, 40, 4, "sentence", 26, 40)
-    canvas.text(155, 96, "plain", SMALL, quiet=True)
-    with canvas.step():
-        canvas.arrow((172, 60), (206, 60))
-        canvas.box(212, 40, 104, 40, "secret\nmatrix", "special", SMALL, dashed=True)
-        canvas.arrow((320, 60), (356, 60))
-        canvas.vector(362, 40, 4, "masked", 26, 40)
-        canvas.text(375, 96, "stored", SMALL, quiet=True)
-    with canvas.step():
-        canvas.label(396, 50, "attack on these:")
-        canvas.label(396, 70, f"{back['turned']:.2f} of words", bold=True, kind="loss")
-    with canvas.step():
-        canvas.box(180, 128, 168, 40, f"{pairs} pairs of both:\na matrix estimated", "head", SMALL)
-        canvas.path((155, 106), (155, 148), (176, 148))
-        canvas.path((375, 106), (375, 148), (352, 148))
-    with canvas.step():
-        canvas.arrow((264, 170), (264, 192))
-        said = f"turned back: {back['turned back']:.2f} of the words, as if never turned ({back['plain']:.2f})"
-        canvas.text(264, 208, said, SMALL, bold=True, kind="loss")
-    return canvas.finish(
-        "Texts go through the encoder and become vectors; a secret matrix turns these, and the turned vectors are "
-        f"stored. The attack on these gives back {back['turned']:.2f} of the words. Whoever knows {pairs} texts' "
-        f"vectors both plain and stored estimates the matrix and turns all others back: {back['turned back']:.2f} of "
-        f"the words, where vectors that were never turned give back {back['plain']:.2f}."
-    )
-
-
 def last_column(masks, cosines, texts):
     """A batch padded on each side, its last column framed, and how near `hidden[:, -1]` is to each text's own vector.
 
@@ -165,14 +129,14 @@ def guessed_words(text, guesses, own, content, share, frequent):
             x, y = 6 + 103 * (at % half), 108 + 38 * (at // half)
             canvas.box(x, y, 97, 30, word, "masked" if word in own else "padding", SMALL, bold=word in own)
     with canvas.step():
-        found = f"here {len(own)} of {content} content words; on average {share:.2f} of them"
+        found = f"here {len(own)} of {content} content words; on average {share:.0%} of them"
         canvas.text(260, 200, found, bold=True, kind="loss")
-        canvas.text(260, 222, f"({frequent:.2f} by always guessing the most frequent words)", SMALL, quiet=True)
+        canvas.text(260, 222, f"({frequent:.0%} by always guessing the most frequent words)", SMALL, quiet=True)
     return canvas.finish(
         f"The text {text!r} goes through the encoder; its vector is stored. From the vector, a linear map guesses "
         f"{len(guesses)} words: {', '.join(guesses)}. Of these, the text holds {', '.join(own) or 'none'}: "
-        f"{len(own)} of its {content} content words. On average, {share:.2f} of a stored text's content words come "
-        f"back, and {frequent:.2f} by always guessing frequent words."
+        f"{len(own)} of its {content} content words. On average, {share:.0%} of a stored text's content words come "
+        f"back, and {frequent:.0%} by always guessing frequent words."
     )
 
 

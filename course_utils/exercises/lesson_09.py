@@ -9,7 +9,7 @@ import torch
 
 from ..pooling import normalise
 from .comparing import difference
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -503,6 +503,38 @@ CLS_CHAIN = Completion(
     ("token_vectors",),
     _cls_cases,
     lambda token_vectors: normalise(token_vectors[:, 0]),
+    mistakes=(
+        Mistake(
+            "first_text_taken",
+            "You take all token vectors of the first text.",
+            "The first axis is the texts: keep all of them, and take the first token, `token_vectors[:, 0]`.",
+            (lambda vectors: normalise(vectors[0]),),
+        ),
+        Mistake(
+            "mean_taken",
+            "You average the token vectors of each text, which is mean pooling.",
+            "`[CLS]` pooling takes the first of them alone.",
+            (lambda vectors: normalise(vectors.mean(dim=1)),),
+        ),
+        Mistake(
+            "last_token_taken",
+            "You take the last token of each text.",
+            "`[CLS]` is the first one.",
+            (lambda vectors: normalise(vectors[:, -1]),),
+        ),
+        Mistake(
+            "first_numbers_taken",
+            "You take the first number of each token's vector.",
+            "The axes are texts, tokens and hidden: the token is the second.",
+            (lambda vectors: normalise(vectors[:, :, 0]),),
+        ),
+        Mistake(
+            "axis_kept",
+            "You keep the axis of the tokens: `:1` and `[0]` select one token and leave the axis.",
+            "A plain `0` removes it, and leaves the shape (texts, hidden).",
+            (lambda vectors: vectors[:, :1] / vectors[:, :1].norm(dim=1, keepdim=True),),
+        ),
+    ),
 )
 
 

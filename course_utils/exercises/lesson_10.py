@@ -11,7 +11,7 @@ import torch
 
 from .._support.recipes import linear_maker
 from .comparing import TOLERANCE, difference
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -799,19 +799,47 @@ def _epoch_cases(rng):
         yield Case(label, linear_maker(normal(rng, classes, width), 0.5), batches)
 
 
-def _train_epoch(make, batches):
+def _train_epoch(make, batches, clear=lambda optimizer, place: True, after=False):
+    """The losses of one epoch. clear: whether the gradients are cleared at a batch; after: only after `backward`."""
     layer, optimizer = make()
     losses = []
-    for inputs, labels in batches:
+    for place, (inputs, labels) in enumerate(batches):
         loss = torch.nn.functional.cross_entropy(layer(inputs), labels)
-        optimizer.zero_grad()
+        if clear(optimizer, place) and not after:
+            optimizer.zero_grad()
         loss.backward()
+        if after:
+            optimizer.zero_grad()
         optimizer.step()
         losses.append(loss.item())
     return losses
 
 
-TRAIN = Completion("10-train", "Four steps for each batch", ("make", "batches"), _epoch_cases, _train_epoch)
+TRAIN = Completion(
+    "10-train",
+    "Four steps for each batch",
+    ("make", "batches"),
+    _epoch_cases,
+    _train_epoch,
+    mistakes=(
+        Mistake(
+            "never_cleared",
+            "The gradients are never cleared, so each step follows the sum of all gradients so far.",
+            "`backward` adds to what is there: call `stepper.zero_grad()` before it.",
+            (partial(_train_epoch, clear=lambda optimizer, place: False),),
+        ),
+        Mistake(
+            "cleared_after_backward",
+            "You clear the gradients between `backward` and `step`, so `step` has nothing to follow.",
+            "Clear them before `backward`, or after `step`.",
+            (partial(_train_epoch, after=True),),
+        ),
+    ),
+    hints=(
+        "What does `backward` do with the gradients of the batch before?",
+        "An optimizer has a method that clears the gradients of all its weights.",
+    ),
+)
 
 
 def _report_cases(rng):
@@ -824,10 +852,20 @@ def _report_cases(rng):
         ("One setting", ("only",)),
         ("Names", ("head", "last layer", "everything")),
     ):
-        validation = dict(zip(settings, rng.sample(range(500, 900), len(settings))))
-        yield Case(label, {name: score / 1000 for name, score in validation.items()}, scores(settings))
+        first, *others = rng.sample(range(500, 900), len(settings))
+        if others and first > max(others):  # the first setting is not the best
+            first, others[-1] = others[-1], first
+        validation = dict(zip(settings, (first, *others)))
+        turned = settings[1:] + settings[:1]  # the keys need not come in the same order
+        yield Case(label, {name: score / 1000 for name, score in validation.items()}, scores(turned))
     one, other = sorted(rng.sample(range(500, 900), 2))
     yield Case("The highest test score belongs to another", {"a": other / 1000, "b": one / 1000}, {"a": 0.4, "b": 0.95})
+
+
+def _by_position(validation_scores, test_scores):
+    """A mistake: the place of the best validation score, looked up in the other dictionary."""
+    place = int(np.argmax(list(validation_scores.values())))
+    return list(test_scores.values())[place]
 
 
 def _score_to_report(validation_scores, test_scores):
@@ -835,5 +873,103 @@ def _score_to_report(validation_scores, test_scores):
 
 
 REPORT = Completion(
-    "10-report", "The score to report", ("validation_scores", "test_scores"), _report_cases, _score_to_report
+    "10-report",
+    "The score to report",
+    ("validation_scores", "test_scores"),
+    _report_cases,
+    _score_to_report,
+    mistakes=(
+        Mistake(
+            "chosen_on_test",
+            "You choose the setting with the best *test* score, so the test part has decided something.",
+            "Let the validation scores choose, and report the test score of that setting.",
+            (lambda validation_scores, test_scores: max(test_scores.values()),),
+        ),
+        Mistake(
+            "worst_setting",
+            "You choose the setting with the lowest validation score.",
+            "Take the highest: `max(..., key=...)`.",
+            (lambda validation_scores, test_scores: test_scores[min(validation_scores, key=validation_scores.get)],),
+        ),
+        Mistake(
+            "first_setting",
+            "You take the first setting, whatever its score.",
+            "`max(validation_scores, key=validation_scores.get)` returns the key with the highest score.",
+            (
+                lambda validation_scores, test_scores: test_scores[next(iter(test_scores))],
+                lambda validation_scores, test_scores: test_scores[next(iter(validation_scores))],
+            ),
+        ),
+        Mistake(
+            "by_position",
+            "You look up the best setting by its position, but the two dictionaries may order their keys differently.",
+            "Use the key itself: `max(validation_scores, key=validation_scores.get)`.",
+            (_by_position,),
+        ),
+    ),
+    hints=("Which of the two parts may decide?", "`max` takes a function `key`: the score of each setting."),
+)
+
+
+def _last_token_cases(rng):
+    def padded(lengths, width):
+        mask = torch.tensor([[int(place < length) for place in range(width)] for length in lengths])
+        return normal(rng, len(lengths), width, rng.randint(2, 5)), mask
+
+    yield Case("Rows of different lengths", *padded([5, 2, 4], 6))
+    yield Case("A batch without padding", *padded([3, 3], 3))
+    yield Case("One row, one real token", *padded([1], 4))
+    yield Case("The longest row is not the first", *padded([rng.randint(1, 3), 7, rng.randint(4, 6)], 7))
+
+
+def _last_real_token(states, attention_mask):
+    return torch.stack([row[sum(marks) - 1] for row, marks in zip(states, attention_mask.tolist(), strict=True)])
+
+
+def _rows(states):
+    return torch.arange(len(states))
+
+
+LAST_TOKEN = Completion(
+    "10-last-token",
+    "The last real token",
+    ("states", "attention_mask"),
+    _last_token_cases,
+    _last_real_token,
+    mistakes=(
+        Mistake(
+            "last_position",
+            "You take the last position of each row, which may be padding.",
+            "Count the real tokens of each row in the mask.",
+            (lambda states, mask: states[:, -1],),
+        ),
+        Mistake(
+            "one_too_far",
+            "You go one position too far: a row with n real tokens has them at 0 to n - 1.",
+            "Subtract 1 from the number of real tokens.",
+            (lambda states, mask: states[_rows(states), mask.sum(dim=1)],),
+        ),
+        Mistake(
+            "first_real_token",
+            "You take the first real token: `argmax` returns the first position that holds the largest value.",
+            "Count the real tokens instead: `attention_mask.sum(dim=1)`.",
+            (lambda states, mask: states[_rows(states), mask.argmax(dim=1)],),
+        ),
+        Mistake(
+            "first_padding",
+            "You take the first padding token: `argmin` finds the first 0 of the mask.",
+            "The last real token is one position before, and a row without padding has no 0.",
+            (lambda states, mask: states[_rows(states), mask.argmin(dim=1)],),
+        ),
+        Mistake(
+            "counted_over_the_batch",
+            "You count the real tokens of the whole batch, and not of each row.",
+            "`dim=1` counts along each row.",
+            (
+                lambda states, mask: states[_rows(states), mask.sum() - 1],
+                lambda states, mask: states[:, mask.sum() - 1],
+            ),
+        ),
+    ),
+    hints=("How many real tokens does each row have?", "Positions are counted from 0."),
 )

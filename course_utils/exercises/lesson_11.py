@@ -493,6 +493,12 @@ def _rests_cases(rng):
     yield Case("All are wrong", anchor, near + 30, near, 0.5)
     yield Case("Right, and by less than the margin", anchor, near, anchor + 0.5 * normal(rng, n, hidden), 5.0)
     yield Case("Another margin", anchor, near, far, rng.choice([2.0, 4.0, 6.0]))
+    # distances without rounding: 3, and 4 or 5
+    zeros, side = torch.zeros(2, 2), float(rng.choice([4, 5]))
+    exact = torch.tensor([[0.0, side], [0.0, 3.5]])
+    yield Case(
+        "Farther by exactly the margin: it costs nothing", zeros, zeros + torch.tensor([3.0, 0.0]), exact, side - 3
+    )
 
 
 def _share_that_costs_nothing(anchor, positive, negative, margin):
@@ -506,6 +512,14 @@ RESTS = Completion(
     ("anchor", "positive", "negative", "margin"),
     _rests_cases,
     _share_that_costs_nothing,
+    mistakes=(
+        Mistake(
+            "strictly_beyond",
+            "You leave out a triplet whose negative is farther than the positive by exactly the margin.",
+            "It costs max(0, 0) = 0: *at least* the margin is enough.",
+            (lambda a, p, n, m: ((a - p).norm(dim=1) + m < (a - n).norm(dim=1)).float().mean().item(),),
+        ),
+    ),
 )
 
 

@@ -302,7 +302,11 @@ RESCORE = exercise(
 
 
 def _decode_cases(rng):
-    for label, n, d in [("Several vectors", 4, 5), ("One vector", 1, 6), ("Many dimensions", 3, 12)]:
+    step = np.float32(rng.choice([0.5, 0.25]))
+    low = np.array([-rng.randint(4, 40), rng.randint(1, 9)], dtype=np.float32)
+    few = np.array([[rng.randint(-128, -100), rng.randint(1, 126)]], dtype=np.int8)
+    yield Case("One vector of two numbers", few, low, low + 255 * step)
+    for label, n, d in [("Several vectors", 4, 5), ("Many dimensions", 3, 12)]:
         _, low, high = _calibrated(rng, n, d)
         yield Case(label, _numbers(rng, n, d, lambda: rng.randint(-128, 126)).astype(np.int8), low, high)
     _, low, high = _calibrated(rng, 2, 4)
@@ -314,15 +318,19 @@ DECODE = Completion(
     "Decode",
     ("codes", "low", "high"),
     _decode_cases,
-    lambda codes, low, high: low + (codes + 128.5) * (high - low) / 255,
+    lambda codes, low, high: (low + (codes + 128.5) * (high - low) / 255).tolist(),
 )
 
 
 def _sign_cases(rng):
-    for label, n, d in [("Several rows", 5, 9), ("One row", 1, 7), ("Many dimensions", 3, 40)]:
-        corpus = _numbers(rng, n + 1, d, lambda: rng.gauss(0, 1))
+    def number():
+        """A few quarters above or below 0."""
+        return rng.choice([-1, 1]) * rng.randint(1, 9) / 4
+
+    for label, n, d in [("Two rows", 2, 4), ("One row", 1, 7), ("Many dimensions", 3, 40)]:
+        corpus = _numbers(rng, n + 1, d, number)
         yield Case(label, corpus[0], corpus[1:])
-    corpus = _numbers(rng, 3, 6, lambda: rng.gauss(0, 1))
+    corpus = _numbers(rng, 3, 6, number)
     yield Case(
         "The same vector, its double and its opposite", corpus[0], np.stack([corpus[0], corpus[0] * 2, -corpus[0]])
     )
@@ -334,5 +342,5 @@ SIGNS = Completion(
     "Signs that differ",
     ("query", "corpus"),
     _sign_cases,
-    lambda query, corpus: ((query > 0) != (corpus > 0)).sum(axis=1),
+    lambda query, corpus: ((query > 0) != (corpus > 0)).sum(axis=1).tolist(),
 )

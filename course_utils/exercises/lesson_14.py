@@ -18,8 +18,12 @@ CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
 TARGET, DEPTH, TEXTS, WORDS = 0.56, 10, 130, 40  # mean nDCG to reach, results per query, texts to search, words of each
 SHORTER_TARGET = 0.52  # where each query has lost its middle word
 HELD_OUT_TARGET = 0.4  # on queries that only the grader has
+SEARCH_TARGETS = f"{TARGET} among {TEXTS} texts, {SHORTER_TARGET} without a word, {HELD_OUT_TARGET} held out"
 HELD_OUT = Path(__file__).parent  # held_out_queries.csv and held_out_judgements.csv; the sandbox does not see them
-WHOLE = 28, 150  # among some reviews: each fifth that one of these loses takes more than 0.1 off its cosine
+WHOLE = (  # two reviews: each fifth that one of these loses takes more than 0.1 off its cosine
+    "it's bedeviled by labored writing and slack direction .",
+    "a battle between bug-eye theatre and dead-eye matinee .",
+)
 
 
 def _gain(values):
@@ -221,14 +225,9 @@ def _without_middle(query):
     return " ".join(words[: len(words) // 2] + words[len(words) // 2 + 1 :])
 
 
-@cache
 def _beginnings():
-    """Some reviews, each followed by its first four fifths, three fifths, two fifths and first fifth."""
-    from ..data import load_queries, load_reviews
-
-    reviews = load_reviews("rotten_tomatoes")["text"].drop(load_queries()["row"]).drop_duplicates()
-    reviews = reviews.sample(198, random_state=0).tolist()
-    texts = [reviews[number].split() for number in WHOLE]
+    """Two reviews, each followed by its first four fifths, three fifths, two fifths and first fifth."""
+    texts = [review.split() for review in WHOLE]
     return [[" ".join(words[: round(len(words) * fifths / 5)]) for fifths in (5, 4, 3, 2, 1)] for words in texts]
 
 
@@ -242,12 +241,16 @@ def _twins():
 def _find_cases(rng):
     dev, _, pool = _pool()
     texts = rng.sample(pool, TEXTS)
-    exact, rest = texts[:5], texts[5 : TEXTS // 2]
+    exact, rest = texts[:5], texts[5 : TEXTS // 4]
     family = rng.choice(_beginnings())
     beginnings = [family[n] for n in rng.choice([(2, 4, 1, 3), (3, 1, 4, 2)])]  # in no order of length
     beginnings.insert(rng.randrange(5), family[0])
-    yield Case(f"{len(dev)} development queries, {TEXTS} texts", [*dev], texts, DEPTH)
-    yield Case("The same queries, each without its middle word", [*map(_without_middle, dev)], texts, DEPTH)
+    yield Case(  # in one call, which encodes the texts once
+        f"{len(dev)} development queries among {TEXTS} texts, and each without its middle word",
+        [*dev, *map(_without_middle, dev)],
+        texts,
+        DEPTH,
+    )
     yield Case(
         "A text of the collection, word for word, finds itself first",
         [*exact, *_twins()],
@@ -382,12 +385,15 @@ def _judge(args, outcome):
     if k == 1:
         right = sum(texts[places[0]] == query for query, places in zip(queries, found))
         return None if right == len(queries) else f"{right} of {len(queries)} texts come first for themselves"
-    target = TARGET if queries[0] in dev else HELD_OUT_TARGET if queries[0] in held else SHORTER_TARGET
-    reached = _reached(queries, texts, found, k)
-    if reached >= target:
-        return None
-    another = f", which was set with the packaged encoder; {ENV_VAR} names another" if another_is_set() else ""
-    return f"the mean nDCG@{k} is {reached:.3f}, and the target is {target}{another}"
+    shorter = [*map(_without_middle, dev)]
+    for target, which in ((TARGET, dev), (SHORTER_TARGET, shorter), (HELD_OUT_TARGET, held)):
+        rows = [row for row, query in enumerate(queries) if query in which]
+        reached = _reached([queries[row] for row in rows], texts, [found[row] for row in rows], k) if rows else 1
+        if reached < target:
+            kind = "of the queries without their middle word " if which is shorter else ""
+            another = f", which was set with the packaged encoder; {ENV_VAR} names another" if another_is_set() else ""
+            return f"the mean nDCG@{k} {kind}is {reached:.3f}, and the target is {target}{another}"
+    return None
 
 
 def _form(queries, texts, k, outcome):

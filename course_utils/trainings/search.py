@@ -19,7 +19,7 @@ from .._support.tables import write_table
 from ..benchmark import glove_vectors
 from ..data import load_doc_queries, load_docstrings, load_queries, load_reviews
 from ..embedding import embed, has_bfloat16, hidden_states
-from ..models import load_masked_lm, progress_bar
+from ..models import is_packaged, load_masked_lm, progress_bar
 from ..pooling import normalise
 from ..ranking import best_of_each, chunks
 from .learning_curve import FOLDER, into_folder
@@ -28,6 +28,31 @@ RUNS = FOLDER / "search_runs.csv"  # one row per way and query: the names of the
 REVIEWS = FOLDER / "search_reviews.csv"  # one row per review query: the places of the best texts by late interaction
 VECTORS = FOLDER / "search_windows.safetensors"  # the unit vectors of all windows, in float16
 WORDS, DEPTH = 100, 30  # words in a window; texts that are kept for each query
+
+
+def load_window_vectors(windows, checkpoint):
+    """Unit vectors (windows, hidden) of texts by an encoder, in float32: what its `encode_document` gives.
+
+    windows: a list of strings. checkpoint: the encoder's name. The vectors of lesson 12's windows by the packaged
+    encoder are stored, in float16; others are encoded, with a progress bar.
+    """
+    from safetensors.numpy import load_file
+
+    if is_packaged(checkpoint) and windows == flat([chunks(page, WORDS) for page in pages(load_docstrings())])[0]:
+        return load_file(VECTORS)["vectors"].astype(np.float32)
+    return encoded(windows, model=checkpoint)
+
+
+def load_doc_runs():
+    """What the stored searches found in `load_docstrings()`.
+
+    Returns a table with the columns `way`, `query` (its id), `name` (of the page) and `rank` (from 1, at most DEPTH).
+    """
+    import pandas as pd
+
+    table = pd.read_csv(RUNS)
+    table = table.assign(name=table.pop("names").str.split()).explode("name", ignore_index=True)
+    return table.assign(rank=table.groupby(["way", "query"]).cumcount() + 1)
 
 
 def summary(text):
@@ -67,11 +92,11 @@ def ways(docs):
     }
 
 
-def encoded(texts):
+def encoded(texts, model=None):
     """Unit vectors (texts, hidden), in bfloat16 where the processor has it; warnings of cuts are expected here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return embed(list(texts), precision="bfloat16" if has_bfloat16() else "float32")
+        return embed(list(texts), model=model, precision="bfloat16" if has_bfloat16() else "float32")
 
 
 def others():

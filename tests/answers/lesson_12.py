@@ -176,6 +176,7 @@ PROMISES = {
             "If there are fewer than `k` texts, return all of them",
             lambda p, o, k: t if len(t := texts_loop(p, o, k)) == k else t + [t[-1] if t else 0] * (k - len(t)),
         ),
+        ("the list may be empty", lambda p, o, k: texts_loop(p, o, k) if p else None),
         ("as a list", lambda p, o, k: set(texts_loop(p, o, k))),
     ],
 }

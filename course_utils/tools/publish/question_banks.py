@@ -41,8 +41,7 @@ CONTEXT = {
     "02-quiz-one": ("calls-intro",),
     "06-quiz-centring": ("centring-intro", "centring-question"),
     "10-quiz-overtake": ("curve-intro",),
-    "11-quiz-accuracy": ("weakness-intro", "accuracy-intro"),
-    "13-quiz-index": ("walk-intro", "greedy-read"),
+    "13-quiz-index": ("graph-intro",),
     **dict.fromkeys("05-quiz-patch 09-quiz-tokens 12-quiz-hybrid 14-quiz-look".split(), ()),
 }
 

@@ -1,0 +1,132 @@
+"""Train an encoder on questions about documentation: how many does it take until a search finds more?
+
+    python -m course_utils.trainings.questions
+
+trains on 67 to 536 pairs of a question and its page, on drawn pairs, three times each, and on as many pairs from the
+documentation's own text (about half an hour on two cores). It writes `questions.csv`, which lesson 11 loads, beside
+this file.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import click
+import numpy as np
+
+from .._support.tables import write_table
+from ..data import load_doc_judgements, load_doc_queries, load_doc_questions, load_docstrings
+from ..models import progress_bar
+from . import negation
+from .learning_curve import into_folder
+
+FILE = Path(__file__).with_name("questions.csv")  # one row per kind of pairs, number of pairs, seed and measure
+SEEDS, SIZES = range(3), (67, 134, 268, 536)
+SETTINGS = {"learning_rate": 1e-4, "num_train_epochs": 2, "per_device_train_batch_size": 32}
+DEPTH = 10  # ranks that are looked at
+REVIEWS = 200  # of the review search
+
+
+@cache
+def pages():
+    """The name and first paragraph of each docstring: a Series by name. A signature in front is left out."""
+    docs = load_docstrings().set_index("name")["text"]
+    text = docs.str.replace(r"^[\w.]+\([^\n]*\n\n", "", regex=True)
+    return docs.index.to_series() + ": " + text.str.split("\n\n").str[0].str.replace("\n", " ")
+
+
+def question_pairs():
+    """A table with the columns `anchor`, a question, and `positive`, the page for which it was written."""
+    asked = load_doc_questions()
+    return asked.assign(anchor=asked["query"], positive=asked["name"].map(pages()))[["anchor", "positive"]]
+
+
+def own_pairs():
+    """The same from the documentation's own text: the second paragraph of a docstring, and its page."""
+    docs, shown = load_docstrings(), pages()
+    rows = []
+    for name, text in zip(docs["name"], docs["text"]):
+        before_sections = re.split(r"\n[A-Z][A-Za-z ]+\n-{3,}\n", text)[0]
+        paragraphs = [" ".join(part.split()) for part in before_sections.split("\n\n")]
+        others = [part for part in paragraphs if part[:1] not in ("", ".", ">") and part not in shown[name]]
+        if others and 6 <= len(others[0].split()) <= 60:
+            rows.append({"anchor": others[0], "positive": shown[name]})
+    import pandas as pd
+
+    return pd.DataFrame(rows)
+
+
+def trained(pairs, seed=0):
+    """Train a fresh encoder on a table of pairs, as lesson 11 does. Returns the model."""
+    import torch
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+    from sentence_transformers.sentence_transformer.training_args import BatchSamplers
+
+    from ..training import training_settings, watch
+
+    torch.manual_seed(seed)
+    model = negation.fresh_encoder()
+    settings = training_settings(seed=seed, batch_sampler=BatchSamplers.NO_DUPLICATES, **SETTINGS)
+    trainer = SentenceTransformerTrainer(
+        model,
+        SentenceTransformerTrainingArguments(**settings),
+        train_dataset=Dataset.from_pandas(pairs, preserve_index=False),
+        loss=MultipleNegativesRankingLoss(model),
+    )
+    watch(trainer)
+    trainer.train()
+    return model
+
+
+def reciprocal_ranks(model):
+    """For each query that has an answer: 1 over the rank of the first page that answers it, 0 beyond DEPTH.
+
+    Returns a table with the columns `part`, `trained_on` (whether such a page has a question to train with) and
+    `score`.
+    """
+    queries, judged, shown = load_doc_queries(), load_doc_judgements(), pages()
+    answers = judged[judged["grade"] == 2].groupby("id")["name"].agg(set)
+    queries = queries[queries["id"].isin(answers.index)]
+    cosines = negation.encoded(model, queries["query"]) @ negation.encoded(model, shown).T
+    best = np.argsort(-cosines, axis=1, kind="stable")[:, :DEPTH]
+    asked, scores, known = set(load_doc_questions()["name"]), [], []
+    for query, places in zip(queries["id"], best):
+        right = shown.index[places].isin(answers[query])
+        scores.append(1 / (right.argmax() + 1) if right.any() else 0.0)
+        known.append(bool(answers[query] & asked))
+    return queries[["part"]].assign(trained_on=known, score=scores)
+
+
+def measured(model):
+    """The columns of numbers that the measures use: a dictionary for `negation.compared`."""
+    found = reciprocal_ranks(model)
+    held_out = found[found["part"] == "test"]
+    shares = {
+        "development queries": found[found["part"] == "dev"],
+        "held-out queries": held_out,
+        "held-out, page trained on": held_out[held_out["trained_on"]],
+        "held-out, page not trained on": held_out[~held_out["trained_on"]],
+    }
+    return {name: [rows["score"].to_numpy()] for name, rows in shares.items()} | negation.measured(model, REVIEWS)
+
+
+@click.command()
+@into_folder
+def main(folder):
+    """Train on each number of pairs, three times, and write what each training gained and lost."""
+    before, rows = measured(negation.fresh_encoder()), []
+    kinds = {"questions": (question_pairs(), SIZES), "own text": (own_pairs(), SIZES[-1:])}
+    turns = [(kind, size, seed) for kind, (_, sizes) in kinds.items() for size in sizes for seed in SEEDS]
+    for kind, size, seed in (bar := progress_bar(iterable=turns, unit="training")):
+        model = trained(kinds[kind][0].sample(size, random_state=seed), seed)
+        for measure, values in negation.compared(before, measured(model)).items():
+            row = {"pairs": kind, "number": size, "seed": seed, "measure": measure}
+            rows.append(row | dict(zip(negation.CHANGE, np.round(values, 4))))
+            bar.write(f"{kind}, {size}, seed {seed}, {measure}: {np.round(values, 3)}")
+    write_table(rows, folder / FILE.name)
+
+
+if __name__ == "__main__":
+    main()
