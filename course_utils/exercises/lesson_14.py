@@ -18,7 +18,13 @@ CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
 TARGET, DEPTH, TEXTS, WORDS = 0.56, 10, 130, 40  # mean nDCG to reach, results per query, texts to search, words of each
 SHORTER_TARGET = 0.52  # where each query has lost its middle word
 HELD_OUT_TARGET = 0.4  # on queries that only the grader has
-SEARCH_TARGETS = f"{TARGET} among {TEXTS} texts, {SHORTER_TARGET} without a word, {HELD_OUT_TARGET} held out"
+
+
+def search_targets():
+    """The mean nDCG@10 that `14-search` asks for, as a line of text."""
+    return f"{TARGET} among {TEXTS} texts, {SHORTER_TARGET} without a word, {HELD_OUT_TARGET} held out"
+
+
 HELD_OUT = Path(__file__).parent  # held_out_queries.csv and held_out_judgements.csv; the sandbox does not see them
 WHOLE = (  # two reviews: each fifth that one of these loses takes more than 0.1 off its cosine
     "it's bedeviled by labored writing and slack direction .",
