@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from .. import ranking
 from .._support.tables import write_table
 from ..data import load_doc_judgements, load_doc_queries, load_doc_questions, load_docstrings
 from ..models import progress_bar
@@ -91,12 +92,12 @@ def reciprocal_ranks(model):
     queries = queries[queries["id"].isin(answers.index)]
     cosines = negation.encoded(model, queries["query"]) @ negation.encoded(model, shown).T
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :DEPTH]
-    asked, scores, known = set(load_doc_questions()["name"]), [], []
-    for query, places in zip(queries["id"], best):
-        right = shown.index[places].isin(answers[query])
-        scores.append(1 / (right.argmax() + 1) if right.any() else 0.0)
-        known.append(bool(answers[query] & asked))
-    return queries[["part"]].assign(trained_on=known, score=scores)
+    answering = [answers[query] for query in queries["id"]]
+    found = [shown.index[places].tolist() for places in best]
+    asked = set(load_doc_questions()["name"])
+    return queries[["part"]].assign(
+        trained_on=[bool(names & asked) for names in answering], score=ranking.reciprocal_ranks(found, answering, DEPTH)
+    )
 
 
 def measured(model):
