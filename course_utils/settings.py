@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 
 from . import models
-from ._support.bars import progress_bar
+from ._support.bars import bars_are_text, progress_bar
 
 PACKAGES = ("numpy", "torch", "transformers", "matplotlib")  # the import of torch may take many seconds
 
@@ -41,7 +41,6 @@ def setup(seed=0, solutions=True, online=False):
     import huggingface_hub
     import numpy as np
     import torch
-    import tqdm.autonotebook
     import transformers
 
     from . import plots
@@ -56,8 +55,7 @@ def setup(seed=0, solutions=True, online=False):
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    # bars of Sentence Transformers: text, which TQDM_DISABLE puts out, and no widget that stays in a saved notebook
-    tqdm.autonotebook.tqdm, tqdm.autonotebook.trange = tqdm.std.tqdm, tqdm.std.trange
+    bars_are_text()
     plots.use_style()
     figures.show_as_the_course_does()
     bertviz_offline.stand_in()

@@ -119,6 +119,17 @@ def test_pictures_appear_and_warnings_too(shared):
 
 
 @pytest.mark.parametrize("start", ["warm", "cold"])
+def test_bars_of_sentence_transformers_are_text(start, kernels, monkeypatch):
+    """The warm process may have imported that library, with the class of its bars, before a kernel is forked."""
+    if start == "cold":
+        monkeypatch.setenv(COLD, "1")
+    kernel = kernels()
+    if start == "cold":
+        kernel.run("from course_utils import setup\nsetup()")
+    assert kernel.says("import tqdm.autonotebook; print(tqdm.autonotebook.tqdm is tqdm.tqdm)") == "True"
+
+
+@pytest.mark.parametrize("start", ["warm", "cold"])
 def test_the_field_s_own_lines_run_without_a_variable_and_without_a_word(start, kernels, monkeypatch):
     """A warm kernel was forked from a process that had imported the libraries; they have read their variables there."""
     assert not any(name.startswith(("HF_", "TRANSFORMERS_")) for name in os.environ)

@@ -14,6 +14,16 @@ def progress_bar(**settings):
     return _kind()(**{"delay": 2, **settings}, leave=False, disable=disable)
 
 
+def bars_are_text():
+    """Let Sentence Transformers draw its bars as text, which TQDM_DISABLE puts out: widgets stay in a saved notebook.
+
+    It has to be called before that library is imported.
+    """
+    import tqdm.autonotebook
+
+    tqdm.autonotebook.tqdm, tqdm.autonotebook.trange = tqdm.std.tqdm, tqdm.std.trange
+
+
 def in_a_notebook():
     with contextlib.suppress(ImportError):
         from IPython import get_ipython

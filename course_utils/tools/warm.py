@@ -14,6 +14,7 @@ from importlib.util import find_spec
 
 import course_utils
 
+from .._support.bars import bars_are_text
 from .._support.notebooks import NOTEBOOKS, parts
 
 
@@ -50,6 +51,7 @@ def load(modules):
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    bars_are_text()
     for name in modules:
         importlib.import_module(name)
     from .. import embedding, models
