@@ -196,6 +196,7 @@ RANDOM = list(random_attentions(2, 3, 4)[:, None])
         ({"heads": [-1]}, r"got \[-1\]"),
         ({"sentence_b_start": 0}, "sentence_b_start must be from 1 to 3; got 0"),
         ({"sentence_b_start": 4}, "sentence_b_start must be from 1 to 3; got 4"),
+        ({"attention": ()}, "attention must be a list of tensors"),
         ({"tokens": [101, 102, 103, 104]}, "tokens must be a list of strings"),
         ({"tokens": None}, "tokens must be a list of strings"),
         ({"html_action": "show"}, "html_action must be"),
@@ -218,7 +219,8 @@ def test_the_call_is_the_librarys(view, capsys):
     assert getattr(bertviz, view.__name__) is again is getattr(sys.modules[f"bertviz.{view.__name__}"], view.__name__)
     assert ours(RANDOM, list("abcd")) is None and "View object" not in capsys.readouterr().out.replace("Figure. ", "")
     both = {"encoder_attention": RANDOM, "encoder_tokens": list("abcd"), "html_action": "return"}
-    assert "cdnjs" in ours(**both).data
+    assert "cdnjs" in ours(**both).data  # the library's
+    assert "<iframe" in ours(RANDOM, list("abcd"), html_action="return").data
 
 
 @VIEWS

@@ -51,16 +51,16 @@ class View:
     sentence and numbers. Between processors, views of the same tokens differ only in the last of the digits printed.
     """
 
-    def __init__(self, page, draw):
-        """draw: makes the still picture, a `plots.Figure`, when it is first asked for."""
-        self.page, self.draw = page, draw
+    def __init__(self, data, draw):
+        """data: the page, named as in IPython's HTML. draw: makes the still picture, a `plots.Figure`, when asked."""
+        self.data, self.draw = data, draw
 
     @functools.cached_property
     def still(self):
         return self.draw()
 
     def _repr_html_(self):
-        return self.page
+        return self.data
 
     def _repr_png_(self):
         return self.still._repr_png_()
@@ -117,7 +117,8 @@ def checked(asked, many):
         raise TypeError("tokens must be a list of strings, as tokenizer.convert_ids_to_tokens returns them")
     tokens = list(tokens)
     n = len(tokens)
-    if not isinstance(attention, (tuple, list)) or not all(isinstance(layer, torch.Tensor) for layer in attention):
+    layers = attention if isinstance(attention, (tuple, list)) else []
+    if not layers or not all(isinstance(layer, torch.Tensor) for layer in layers):
         if isinstance(attention, torch.Tensor):
             raise ValueError(
                 "attention must be a list with a tensor (1, heads, n, n) for each layer, as a model returns it; got "
