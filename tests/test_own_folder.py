@@ -73,6 +73,8 @@ def run(key, folder, texts, checkpoint, capsys):
         tags = cell.metadata.get("tags", [])
         if cell.cell_type != "code" or "nbgrader" in cell.metadata or {"completion", "take-along"} & set(tags):
             continue
+        if cell.id == "search-try":  # of search.py, whose tests are below
+            continue
         source = CHECKPOINT.sub(f"checkpoint = {str(checkpoint)!r}", given.get(cell.id, cell.source))
         source, replaced = LOADED.subn(lambda _: f"docs = load_texts({str(folder)!r})", source)
         assert replaced == (cell.id == "corpus"), cell.id
@@ -113,7 +115,7 @@ def test_the_program_keeps_vectors_and_encodes_only_what_is_new(tmp_path):
     program, notes = tmp_path / "search.py", tmp_path / "my notes"
     program.write_text(PROGRAM, encoding="utf-8")
     (notes / ".hidden").mkdir(parents=True)
-    for name, text in {**NOTES, ".hidden/x.md": "hidden", "d.py": "x = 1", "e.md": ""}.items():
+    for name, text in {**NOTES, ".hidden/x.md": "hidden", "d.py": "x = 1", "e.md": "", "f.md": NOTES["a.md"]}.items():
         (notes / name).write_text(text, encoding="utf-8")
     environment = {**os.environ, "HF_HUB_CACHE": str(cache_with()), "HF_HUB_OFFLINE": "1"}
 
@@ -124,9 +126,38 @@ def test_the_program_keeps_vectors_and_encodes_only_what_is_new(tmp_path):
         return done.stdout.splitlines()
 
     first = ask("departure of the coach")
-    assert first[0] == "4 pieces, 4 of them new" and first[1].endswith("c.txt The bus leaves at noon.")
+    assert first[0] == "3 pieces, 3 of them new"  # not those of an empty file and of a copy
+    assert first[1].split()[1:] == ["c.txt:1"] and first[2].strip() == "The bus leaves at noon."
     (notes / "b.md").unlink()
     (notes / "a.md").write_text("# Tea\nBoil the water.\n# Coffee\nGrind the beans.", encoding="utf-8")
     second = ask("how do I make an espresso")
-    assert second[0] == "4 pieces, 1 of them new" and "a.md > Coffee" in second[1]
+    assert second[0] == "4 pieces, 2 of them new" and "a.md:4  Coffee" in second[1]
     assert ask("bread")[0] == "4 pieces, 0 of them new"
+    (notes / "g.txt").write_text("caf\u00e9", encoding="latin-1")
+    assert ask("bread")[0] == "5 pieces, 1 of them new g.txt: not UTF-8"
+    assert len(ask("bread")) == 1 + 2 * 3  # three files: none is there twice
+
+
+def test_the_program_says_how_it_is_called_and_what_it_lacks(tmp_path):
+    program = tmp_path / "search.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    environment = {**os.environ, "HF_HUB_CACHE": str(cache_with()), "HF_HUB_OFFLINE": "1"}
+    for arguments, out, error in (
+        (["nosuch"], 'python search.py FOLDER "a question"', ""),
+        (["nosuch", "x"], "", "no texts in nosuch"),
+    ):
+        command = [sys.executable, str(program), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment)
+        assert out in done.stdout and error in done.stderr, arguments
+    command = [sys.executable, "-c", "from search import hits_for, read"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert done.returncode == 0 and not done.stdout, done.stderr
+
+
+def test_the_program_has_the_functions_of_the_lesson():
+    """Word for word, but for their docstrings."""
+    cells = nbformat.read(parts()["14"], as_version=4).cells
+    for cell_id, name in (("pieces", "pieces_of"), ("ask", "hits_for")):
+        (lesson,) = [cell.source for cell in cells if cell.id == cell_id]
+        function = re.search(rf"def {name}.*?(?=\n\n|\Z)", lesson, re.DOTALL)[0]
+        assert re.sub(r'    """.*?"""\n', "", function, count=1) in PROGRAM

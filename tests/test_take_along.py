@@ -23,7 +23,9 @@ from course_utils.evaluation import bootstrap, spearman
 from course_utils.exercises.lesson_03 import WORD_VECTOR
 from notebooks.conftest import nearly_equal
 
-ALONE = "import sys\nsys.modules['course_utils'] = None  # as if it were not installed\nexec(sys.stdin.read(), {})"
+ALONE = """import sys
+sys.modules['course_utils'] = None  # as if it were not installed
+exec(sys.stdin.read(), {'__name__': '__main__'})"""
 TAKEN = "take-along"
 CODE = {
     key: [cell for cell in lesson_cells(nbformat.read(path, as_version=4)) if cell.cell_type == "code"]
@@ -148,19 +150,27 @@ def test_what_matters_when_taken_along_masks_each_word_and_each_pair(monkeypatch
     assert what_matters("a waste of", score, size=2) == [(-5, "a waste"), (-3, "a of"), (-6, "waste of")]
 
 
-def test_the_search_taken_along_fuses_as_the_lesson_does(monkeypatch):
-    names = taken("12", monkeypatch)
-    texts = names["texts"]
-    queries = ["E71", "the letters are so faint that I can hardly read them", "of paper", "zzz", "the"]
-    without_stop_words = [[" ".join(words) for words in names["split"](strings)] for strings in (queries, texts)]
-    by_words = ranking.bm25(*without_stop_words)
-    by_vectors = embed(queries) @ embed(texts).T
+def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(monkeypatch):
+    (cell,) = [cell for cell in CODE["12"] if TAKEN in tags(cell)]
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
+    docs = data.load_docstrings()[::60]
+    texts = ["Error E71: the toner is low.", *docs["name"] + "\n\n" + docs["text"]]
+    source = re.sub(r"^texts = \[.*?\]$", "texts = own", cell.source, flags=re.MULTILINE | re.DOTALL)
+    names = {"own": texts}
+    exec(source, names)
+    assert names["texts"] is texts
+    queries = ["E71", "rows that are there twice", "drop_duplicates", "zzz", "???", "the mean of each group"]
+    cut = [ranking.chunks(text, 100) for text in texts]
+    owners = np.repeat(np.arange(len(texts)), [len(own) for own in cut])
+    vectors = embed([window for own in cut for window in own])
+    by_vectors = ranking.best_of_each(embed(queries) @ vectors.T, owners)
     lists = [
-        [[at for at in np.argsort(-row, kind="stable") if row[at]] for row in scores]
-        for scores in (by_words, by_vectors)
+        [[at for at in np.argsort(-row, kind="stable")[:30] if row[at] > 0] for row in scores]
+        for scores in (ranking.bm25(queries, texts), by_vectors)
     ]
     for query, places in zip(queries, ranking.reciprocal_rank_fusion(*lists)):
-        assert names["search"](query) == [texts[place] for place in places]
+        found = names["search"](query)
+        assert found[:10] == [texts[place] for place in places[:10]] and set(found) == {texts[at] for at in places}
 
 
 def test_the_lead_taken_along_is_the_paired_interval_of_the_course(monkeypatch):
@@ -183,7 +193,8 @@ def test_the_program_taken_along_cuts_texts_as_the_lesson_does(monkeypatch):
     pieces_of = taken("14", monkeypatch)["pieces_of"]
     texts = [*data.load_docstrings({"numpy": "numpy.linalg"})["text"], "", "# ", "---\nx: 1\n---\n# a\nb", "---\nx"]
     assert all(pieces_of(text) == by_the_lesson["pieces_of"](text) for text in texts)
-    assert pieces_of("# a\n## b\n") == [("a > b", "")] and pieces_of("") == [("", "")]
+    assert pieces_of("# a\n## b\n") == [(1, "a > b", "")] and pieces_of("") == [(1, "", "")]
+    assert pieces_of("---\nx: 1\n---\n# a\nb", 1)[0] == (5, "a", "b")
 
 
 def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator(monkeypatch):

@@ -28,20 +28,21 @@ def three_modules(texts, mask, shapes):
         for y in rows:
             canvas.vector(x, y, width=36, height=18, kind="sentence", across=True)
 
-    def shape(x, size, names):
+    def shape(x, size, names, aside=0):
+        """The names stand a little aside, so that those of two shapes keep apart."""
         canvas.text(x, below, size, SMALL)
-        canvas.text(x, below + 20, names, SMALL, quiet=True)
+        canvas.text(x + aside, below + 20, names, SMALL, quiet=True)
 
     with canvas.step():
         module(69, 94, "Transformer", "tokenizer, encoder")
         for y, counts in zip(rows, mask):
             for place, real in enumerate(counts):
                 canvas.box(176 + place * wide, y, wide, 18, kind="vector" if real else "padding", round_by=0)
-        shape(214, sizes[0], "texts, tokens, numbers")
+        shape(214, sizes[0], "texts, tokens, numbers", aside=-10)
     with canvas.step():
         module(265, 60, "Pooling", "mean")
         sentences(338)
-        shape(356, sizes[1], "texts, numbers")
+        shape(356, sizes[1], "texts, numbers", aside=8)
     with canvas.step():
         module(387, 82, "Normalize", "length 1")
         sentences(482)
@@ -265,15 +266,15 @@ def asked_and_found(rows):
     """
     canvas = Canvas("09 asked and found", 24 + 72 * len(rows))
     canvas.label(6, 10, "searched for", quiet=True)
-    canvas.label(306, 10, "the nearest of all", quiet=True)
+    canvas.label(310, 10, "the nearest of all", quiet=True)
     placed = [(26 + 72 * at, *row) for at, row in enumerate(rows)]
     for y, wanted, *_ in placed:
-        canvas.box(4, y, 200, 50, textwrap.fill(wanted, 24), "token", SMALL)
+        canvas.box(4, y, 184, 50, textwrap.fill(wanted, 24), "token", SMALL)
     for y, _, text, cosine, remark, fits in canvas.steps(placed):
         kind = "sentence" if fits else "loss"
-        canvas.arrow((204, y + 26), (302, y + 26), kind=kind, thick=True)
-        canvas.text(252, y + 10, f"{cosine:.2f}", kind=kind, bold=True)
-        canvas.text(252, y + 42, remark, SMALL, kind=kind, bold=True)
-        canvas.box(304, y, 212, 50, textwrap.fill(text, 28), "token", SMALL)
+        canvas.arrow((188, y + 26), (306, y + 26), kind=kind, thick=True)
+        canvas.text(247, y + 10, f"{cosine:.2f}", kind=kind, bold=True)
+        canvas.text(247, y + 42, remark, SMALL, kind=kind, bold=True)
+        canvas.box(308, y, 208, 50, textwrap.fill(text, 28), "token", SMALL)
     told = "; ".join(f"{one!r} finds {text!r} with {cosine:.2f}, {remark}" for one, text, cosine, remark, _ in rows)
     return canvas.finish(f"What was searched for, the nearest text that was found, and its cosine: {told}.")

@@ -205,14 +205,14 @@ def rank_by_rank(names, grades, rankings, first, found):
 
 
 def text_in_windows(words, size, cosines):
-    """A text of some words, cut into windows of `size`: each becomes a vector, and the best one speaks for the text.
+    """A page of some words, cut into windows of `size`: each becomes a vector, and the best one speaks for the page.
 
     cosines: of the query with each window.
     """
     canvas = Canvas("12 text in windows", 230)
     best, left, right = max(range(len(cosines)), key=lambda at: cosines[at]), 12, 508
     unit = (right - left) / words
-    canvas.label(left, 14, f"one text, {words} words", quiet=True)
+    canvas.label(left, 14, f"one page, {words} words", quiet=True)
     canvas.box(left, 26, right - left, 30, "", "token", round_by=0)
     starts = [left + at * size * unit for at in range(len(cosines))]
     ends = [min(right, start + size * unit) for start in starts]
@@ -231,11 +231,11 @@ def text_in_windows(words, size, cosines):
             canvas.text(middle, 154, f"{cosines[at]:.2f}", bold=at == best, kind="sentence" if at == best else None)
     with canvas.step():
         canvas.arrow((middles[best], 166), (260, 192), kind="sentence", thick=True)
-        canvas.box(150, 194, 220, 30, f"score of the text: {cosines[best]:.2f}", "sentence")
+        canvas.box(150, 194, 220, 30, f"score of the page: {cosines[best]:.2f}", "sentence")
     told = ", ".join(f"{cosine:.2f}" for cosine in cosines)
     return canvas.finish(
-        f"A text of {words} words is cut into {len(cosines)} windows of {size} words or less. Each becomes a vector, "
-        f"and their cosines with the query are {told}. The highest, {cosines[best]:.2f}, is the score of the text."
+        f"A page of {words} words is cut into {len(cosines)} windows of {size} words or less. Each becomes a vector, "
+        f"and their cosines with the query are {told}. The highest, {cosines[best]:.2f}, is the score of the page."
     )
 
 

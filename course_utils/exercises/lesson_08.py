@@ -98,12 +98,23 @@ SORTS = ("stable", "quicksort")  # the second is NumPy's default, and may change
 
 SPEARMAN = exercise("08-spearman", _spearman_cases, _of_ranks("average"), points=2)(
     pearson=_correlation,
-    one_ranked=(lambda x, y: _correlation(rankdata(x), y), lambda x, y: _correlation(x, rankdata(y))),
+    one_ranked=[
+        lambda x, y, method=method, first=first: (
+            _correlation(rankdata(x, method), y) if first else _correlation(x, rankdata(y, method))
+        )
+        for method in ("average", "min", "dense")
+        for first in (True, False)
+    ],
     argsort=[
         lambda x, y, kind=kind: _correlation(np.argsort(x, kind=kind), np.argsort(y, kind=kind)) for kind in SORTS
     ],
     ties_by_order=[
-        lambda x, y, kind=kind: _correlation(*(np.argsort(np.argsort(c, kind=kind)) for c in (x, y))) for kind in SORTS
+        *(
+            lambda x, y, kind=kind: _correlation(*(np.argsort(np.argsort(c, kind=kind)) for c in (x, y)))
+            for kind in SORTS
+        ),
+        lambda x, y: _correlation(rankdata(x, "ordinal"), rankdata(y)),
+        lambda x, y: _correlation(rankdata(x), rankdata(y, "ordinal")),
     ],
     ties_lowest=_of_ranks("min"),
     ties_highest=_of_ranks("max"),
@@ -128,6 +139,8 @@ SPEARMAN = exercise("08-spearman", _spearman_cases, _of_ranks("average"), points
         lambda x, y: _of_ranks("average")(x, y) * len(x) / (len(x) - 1),
         lambda x, y: _of_ranks("average")(x, y) * (len(x) - 1) / len(x),
     ),
+    p_value=lambda x, y: float(spearmanr(x, y).pvalue),
+    covariance=[lambda x, y, ddof=ddof: float(np.cov(rankdata(x), rankdata(y), ddof=ddof)[0, 1]) for ddof in (0, 1)],
     ties_with_next=[
         lambda x, y, whole=whole: _correlation(_shared_with_next(x, whole), _shared_with_next(y, whole))
         for whole in (False, True)
@@ -164,6 +177,12 @@ def _between(values):
 def _with_candidates(candidates_of, train, labels, test, test_labels):
     """The accuracy with the lowest of other candidates that are right most often on the training pairs."""
     return _accuracy(_best_of(candidates_of(train, labels, test), train, labels), test, test_labels)
+
+
+def _as_the_library(train, labels, test, test_labels):
+    """The accuracy with a threshold as Sentence Transformers chooses it: between values or above all, highest first."""
+    candidates = sorted({min(train), *_between(train), _just_beyond(train)}, reverse=True)
+    return _accuracy(max(candidates, key=lambda threshold: _accuracy(threshold, train, labels)), test, test_labels)
 
 
 def _beyond(train):
@@ -246,6 +265,21 @@ OTHER_THRESHOLDS = {
     ),
     "on both": lambda train, labels, test, test_labels: _held_out(
         train + test, labels + test_labels, test, test_labels
+    ),
+    "on both, above": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train + test, labels + test_labels, operator.gt), test, test_labels, operator.gt
+    ),
+    "above and highest": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train, labels, operator.gt, lowest=False), test, test_labels, operator.gt
+    ),
+    "above and first": lambda train, labels, test, test_labels: _accuracy(
+        max(train, key=lambda threshold: _accuracy(threshold, train, labels, operator.gt)),
+        test,
+        test_labels,
+        operator.gt,
+    ),
+    "at most": lambda train, labels, test, test_labels: _accuracy(
+        _threshold(train, labels, operator.le), test, test_labels, operator.le
     ),
     "training accuracy": lambda train, labels, test, test_labels: _held_out(train, labels, train, labels),
     "above": lambda train, labels, test, test_labels: _accuracy(
@@ -460,10 +494,16 @@ THRESHOLD = exercise(
     arguments=("train_values", "train_labels", "test_values", "test_labels"),
 )(
     chosen_on_test=[OTHER_THRESHOLDS[name] for name in ("tuned on test", "tuned on test, of training values")],
-    chosen_on_both=OTHER_THRESHOLDS["on both"],
+    chosen_on_both=[OTHER_THRESHOLDS[name] for name in ("on both", "on both, above")],
     training_accuracy=OTHER_THRESHOLDS["training accuracy"],
     threshold_returned=lambda train, labels, *_: _threshold(train, labels),
-    greater_only=OTHER_THRESHOLDS["above"],
+    greater_only=[OTHER_THRESHOLDS[name] for name in ("above", "above and highest", "above and first")],
+    at_most=OTHER_THRESHOLDS["at most"],
+    more_than_the_accuracy=(
+        lambda *args: (_held_out(*args), _threshold(*args[:2])),
+        lambda *args: (_threshold(*args[:2]), _held_out(*args)),
+    ),
+    percent=lambda *args: 100 * _held_out(*args),
     greater_on_test=OTHER_THRESHOLDS["mixed"],
     greater_on_training=OTHER_THRESHOLDS["mixed the other way"],
     f1=[OTHER_THRESHOLDS[name] for name in ("values of similar pairs", "best F1")],
@@ -477,6 +517,7 @@ THRESHOLD = exercise(
             OTHER_THRESHOLDS[name]
             for name in ("between", "between and lowest", "between and beyond", "between and just beyond")
         ),
+        _as_the_library,
         *(
             partial(_with_candidates, lambda train, labels, test, n=n: np.linspace(min(train), max(train), n).tolist())
             for n in (50, 100, 101, 200, 1000)
@@ -733,9 +774,18 @@ def _paired_cases(rng):
     yield Case("The second model is ahead", gold, far, close, generator.integers(n, size=(40, n)))
 
 
-def _paired_interval(gold, a, b, draws):
-    gains = [_of_ranks("average")(gold[rows], a[rows]) - _of_ranks("average")(gold[rows], b[rows]) for rows in draws]
-    return np.percentile(gains, [2.5, 97.5])
+def _interval_over(difference, gold, a, b, draws):
+    return np.percentile([difference(gold, a, b, rows) for rows in draws], [2.5, 97.5])
+
+
+_spearman = _of_ranks("average")
+
+
+def _correlated(gold, a, b, rows, correlation=_spearman):
+    return correlation(gold[rows], a[rows]) - correlation(gold[rows], b[rows])
+
+
+_paired_interval = partial(_interval_over, _correlated)
 
 
 PAIRED_GAIN = Completion(
@@ -750,6 +800,48 @@ PAIRED_GAIN = Completion(
             "Your difference is the same each time, so the interval has no width.",
             "Take only the rows of the resample: `gold[rows]`, `a[rows]` and `b[rows]`.",
             (lambda gold, a, b, draws: _paired_interval(gold, a, b, [np.arange(len(gold))]),),
+        ),
+        Mistake(
+            "subtracted_reversed",
+            "You subtract the first model's correlation from the second's.",
+            "Subtract that of `b` from that of `a`.",
+            (
+                lambda gold, a, b, draws: _paired_interval(gold, b, a, draws),
+                partial(_interval_over, lambda gold, a, b, rows: _correlated(gold, b, a, rows, _correlation)),
+            ),
+        ),
+        Mistake(
+            "pearson",
+            "These are differences of Pearson's correlations.",
+            "Use Spearman's: the lesson's `spearman` computes them.",
+            (partial(_interval_over, partial(_correlated, correlation=_correlation)),),
+        ),
+        Mistake(
+            "one_model",
+            "You resample one model only, or you leave the other one out.",
+            "Each difference needs two correlations, and both take the same rows.",
+            (
+                partial(_interval_over, lambda gold, a, b, rows: _spearman(gold[rows], a[rows])),
+                partial(_interval_over, lambda gold, a, b, rows: _spearman(gold[rows], a[rows]) - _spearman(gold, b)),
+            ),
+        ),
+        Mistake(
+            "scores_not_resampled",
+            "Your scores stay in the order of the table, so they no longer belong to the cosines beside them.",
+            "Take the rows of all three columns: `gold[rows]`, too.",
+            (partial(_interval_over, lambda gold, a, b, rows: _spearman(gold, a[rows]) - _spearman(gold, b[rows])),),
+        ),
+        Mistake(
+            "model_against_model",
+            "You correlate the two models with each other.",
+            "Correlate each of them with the scores, and subtract.",
+            (partial(_interval_over, lambda gold, a, b, rows: _spearman(a[rows], b[rows])),),
+        ),
+        Mistake(
+            "absolute",
+            "You take the absolute value of the differences, so that no interval can hold 0.",
+            "Keep the signs.",
+            (partial(_interval_over, lambda gold, a, b, rows: abs(_correlated(gold, a, b, rows))),),
         ),
     ),
 )
@@ -807,10 +899,60 @@ def _accuracy_and_baseline(values, labels, threshold):
     return _accuracy(threshold, values.tolist(), labels.tolist()), max(share, 1 - share)
 
 
+def _with_baseline(baseline):
+    """An answer with a right accuracy and another baseline."""
+
+    def answer(values, labels, threshold):
+        return ((values >= threshold) == labels).mean(), float(baseline(values, labels, threshold))
+
+    return answer
+
+
 BASELINE = Completion(
     "08-baseline",
     "An accuracy beside its baseline",
     ("values", "labels", "threshold"),
     _baseline_cases,
     _accuracy_and_baseline,
+    mistakes=(
+        Mistake(
+            "one_answer_only",
+            'Your baseline is that of one answer: always "similar", or always "not similar".',
+            "Take the better of the two.",
+            (
+                _with_baseline(lambda values, labels, threshold: labels.mean()),
+                _with_baseline(lambda values, labels, threshold: 1 - labels.mean()),
+            ),
+        ),
+        Mistake(
+            "worse_answer",
+            "Your baseline is that of the worse of the two answers.",
+            "Take the better one, which is right more often.",
+            (_with_baseline(lambda values, labels, threshold: min(labels.mean(), 1 - labels.mean())),),
+        ),
+        Mistake(
+            "one_half",
+            "Your baseline is 0.5, whatever the labels are.",
+            "Count how often each of the two answers would be right: `labels.mean()` is the share of similar pairs.",
+            (_with_baseline(lambda values, labels, threshold: 0.5),),
+        ),
+        Mistake(
+            "of_the_threshold",
+            "Your baseline depends on the threshold.",
+            "An answer that never changes looks at no cosine: use the labels alone.",
+            (
+                _with_baseline(lambda values, labels, threshold: (values >= threshold).mean()),
+                _with_baseline(lambda values, labels, threshold: 1 - (values >= threshold).mean()),
+                _with_baseline(
+                    lambda values, labels, threshold: max((values >= threshold).mean(), (values < threshold).mean())
+                ),
+            ),
+        ),
+        Mistake(
+            "count",
+            "Your baseline is a number of pairs.",
+            "Like the accuracy, it is a share: divide by the number of pairs.",
+            (_with_baseline(lambda values, labels, threshold: max(labels.sum(), (1 - labels).sum())),),
+        ),
+    ),
 )

@@ -84,11 +84,23 @@ TOKENS = exercise(
 )(
     four_special=lambda x: [sum(x), _pairs_sum(x, 0)],
     three_more=lambda x: [sum(x), _pairs_sum(x, 3)],
+    three_off=lambda x: [sum(x), _pairs_sum(x, -3)],
+    one_more=lambda x: [sum(x), _pairs_sum(x, 1)],
+    saved_too_rarely=[
+        lambda x, saved=saved: [sum(x), _pairs_sum(x, 0) - saved(len(x))]
+        for saved in (lambda n: 1, lambda n: n, lambda n: n - 1)
+    ],
     no_special=lambda x: [sum(x), _pairs_sum(x, -4)],
     two_special=lambda x: [sum(x), _pairs_sum(x, -2)],
     both_orders=lambda x: [sum(x), 2 * _pairs_sum(x, -1)],
     with_itself=lambda x: [sum(x), _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
     all_with_all=lambda x: [sum(x), 2 * _pairs_sum(x, -1) + sum(2 * n - 1 for n in x)],
+    one_left_out=[
+        lambda x, kept=kept, more=more: [sum(x), _pairs_sum(kept(x), more)]
+        for kept in (lambda x: x[:-1], lambda x: x[1:])
+        for more in (-1, 0)
+    ],
+    halved=(lambda x: [sum(x), _pairs_sum(x, -1) // 2], lambda x: [sum(x), _pairs_sum(x, -1) / 2]),
     neighbours_only=(
         lambda x: [sum(x), sum(a + b - 1 for a, b in zip(x, x[1:]))],
         lambda x: [sum(x), sum(a + b for a, b in zip(x, x[1:]))],
@@ -108,7 +120,10 @@ TOKENS = exercise(
     special_added=[lambda x, more=more: [sum(x) + 2 * len(x), _pairs_sum(x, more)] for more in (3, -1, 0, 2, 4)],
     special_subtracted=[lambda x, more=more: [sum(x) - 2 * len(x), _pairs_sum(x, more)] for more in (-1, -4, 0, -3)],
     in_n_pairs=(lambda x: [sum(x), len(x) * sum(x) - len(x) * (len(x) - 1) // 2], lambda x: [sum(x), len(x) * sum(x)]),
-    both_orders_and_four=lambda x: [sum(x), 2 * _pairs_sum(x, 0)],
+    both_orders_and_specials=[lambda x, more=more: [sum(x), 2 * _pairs_sum(x, more)] for more in (0, -2, -4, 3)],
+    with_itself_and_specials=[
+        lambda x, more=more: [sum(x), _pairs_sum(x, more) + sum(2 * n + more for n in x)] for more in (0, -2, -4, 3)
+    ],
     padding_of_pairs=[
         lambda x, more=more: [sum(x), sum(2 * max(a, b) + more for a, b in combinations(x, 2))] for more in (-1, 0)
     ],
@@ -245,6 +260,15 @@ def _high_filled(limit, fill):
     return closest
 
 
+def _searched(vectors, end, start=-2.0, default=None):
+    """A mistake: a search of the pairs below `end` from `start`, which returns `default` if it finds none above."""
+    pair = default
+    for i, j in combinations(range(end), 2):
+        if (cosine := float(vectors[i] @ vectors[j])) > start:
+            start, pair = cosine, [i, j]
+    return pair
+
+
 def _closest_problem(vectors, outcome):
     table = (vectors.double() @ vectors.double().T).tolist()
     cosines = {(i, j): table[i][j] for i, j in combinations(range(len(table)), 2)}
@@ -271,7 +295,16 @@ CLOSEST = exercise(
         lambda v: _closest(v, fill=0.0, keep=_off_diagonal),
         lambda v: _closest(v, fill=0.0),
         lambda v: _closest(v, less=1.0),
+        lambda v: _searched(v, len(v), start=0),
     ),
+    one_left_out=[
+        lambda v, default=default: _searched(v, len(v) - 1, default=default) for default in (None, [0, 0], [0, 1])
+    ],
+    row_by_row=(
+        lambda v: (v @ v.T).fill_diagonal_(-2).argmax(dim=1).tolist(),
+        lambda v: (v @ v.T).fill_diagonal_(-2).max(dim=1).values.tolist(),
+    ),
+    cosine_returned=lambda v: (v @ v.T).fill_diagonal_(-2).max().item(),
     not_low_enough=(lambda v: _closest(v, fill=-1.0, keep=_off_diagonal), lambda v: _closest(v, fill=-1.0)),
     absolute=(lambda v: _closest_absolute(v), lambda v: _closest_absolute(v, fill=0)),
     ones_left_out=(
@@ -523,6 +556,18 @@ CLS_CHAIN = Completion(
             (lambda vectors: normalise(vectors[:, -1]),),
         ),
         Mistake(
+            "second_token_taken",
+            "You take the second token of each text.",
+            "Counting starts at 0, and `[CLS]` comes first.",
+            (lambda vectors: normalise(vectors[:, 1]),),
+        ),
+        Mistake(
+            "highest_taken",
+            "You take the highest number in each dimension, which is max pooling.",
+            "`[CLS]` pooling takes the vector of the first token as it is.",
+            (lambda vectors: normalise(vectors.max(dim=1).values),),
+        ),
+        Mistake(
             "first_numbers_taken",
             "You take the first number of each token's vector.",
             "The axes are texts, tokens and hidden: the token is the second.",
@@ -557,4 +602,66 @@ def _nearest(question, vectors, k):
     return sorted(range(len(cosines)), key=lambda place: -cosines[place])[:k]
 
 
-NEAREST = Completion("09-nearest", "The nearest to a question", ("question", "vectors", "k"), _nearest_cases, _nearest)
+def _by(cosines):
+    """A mistake: the lesson's function with other numbers in place of the cosines."""
+    return lambda question, vectors, k: (-cosines(question, vectors)).argsort()[:k]
+
+
+NEAREST = Completion(
+    "09-nearest",
+    "The nearest to a question",
+    ("question", "vectors", "k"),
+    _nearest_cases,
+    _nearest,
+    mistakes=(
+        Mistake(
+            "shapes_do_not_fit",
+            "In your product, the shapes do not fit.",
+            "The two axes that stand side by side must be the same: `hidden`, over which a cosine sums.",
+            (
+                _by(lambda question, vectors: question @ vectors),
+                _by(lambda question, vectors: np.dot(question, vectors)),
+                _by(lambda question, vectors: vectors.T @ question),
+            ),
+        ),
+        Mistake(
+            "farthest_first",
+            "You get the farthest first: your numbers are distances, or cosines with a minus.",
+            "The last line puts the highest number first, so use the cosines as they are.",
+            (_by(lambda question, vectors: -(vectors @ question)),),
+        ),
+        Mistake(
+            "among_themselves",
+            "You compare the vectors with each other.",
+            "The question is to be compared with each of them.",
+            (_by(lambda question, vectors: vectors @ vectors.T),),
+        ),
+        Mistake(
+            "not_summed",
+            "You multiply number by number, and leave out the sum.",
+            "A cosine of unit vectors is the *sum* of these products, one number for each vector: `@` does both.",
+            (_by(lambda question, vectors: vectors * question),),
+        ),
+        Mistake(
+            "wrong_axis",
+            "You sum over the vectors, which gives a number for each dimension.",
+            "Sum over the dimensions: `axis=1`, or `@`.",
+            (_by(lambda question, vectors: (vectors * question).sum(axis=0)),),
+        ),
+        Mistake(
+            "absolute",
+            "You take absolute values, so that opposite vectors count as near.",
+            "A cosine of −1 is the farthest that there is.",
+            (_by(lambda question, vectors: abs(vectors @ question)),),
+        ),
+        Mistake(
+            "sorted_before",
+            "You sort the cosines, so their places are no longer those of the vectors.",
+            "Leave them in their order: `argsort` finds the places.",
+            (
+                _by(lambda question, vectors: np.sort(vectors @ question)),
+                _by(lambda question, vectors: np.sort(vectors @ question)[::-1]),
+            ),
+        ),
+    ),
+)

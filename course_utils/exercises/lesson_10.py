@@ -834,6 +834,12 @@ TRAIN = Completion(
             "Clear them before `backward`, or after `step`.",
             (partial(_train_epoch, after=True),),
         ),
+        Mistake(
+            "stepped_twice",
+            "The optimizer takes two steps for each batch, and the gradients are never cleared.",
+            "The missing call changes no weight: it clears the gradients, before `backward`.",
+            (partial(_train_epoch, clear=lambda optimizer, place: optimizer.step()),),
+        ),
     ),
     hints=(
         "What does `backward` do with the gradients of the batch before?",
@@ -859,8 +865,9 @@ def _report_cases(rng):
         validation = dict(zip(settings, drawn))
         turned = settings[1:] + settings[:1]  # the keys need not come in the same order
         yield Case(label, {name: score / 1000 for name, score in validation.items()}, scores(turned))
-    one, other = sorted(rng.sample(range(500, 900), 2))
-    yield Case("The highest test score belongs to another", {"a": other / 1000, "b": one / 1000}, {"a": 0.4, "b": 0.95})
+    low, middle, good, best = (score / 1000 for score in sorted(rng.sample(range(500, 900), 4)))
+    validation = {"b": best, "a": good, "c": low, "d": middle}  # each way to choose ends at another setting
+    yield Case("The highest test score belongs to another", validation, {"b": 0.4, "a": 0.95, "c": 0.5, "d": 0.6})
 
 
 def _by_position(validation_scores, test_scores):
@@ -885,6 +892,18 @@ REPORT = Completion(
             "You choose the setting with the best *test* score, so the test part has decided something.",
             "Let the validation scores choose, and report the test score of that setting.",
             (lambda validation_scores, test_scores: max(test_scores.values()),),
+        ),
+        Mistake(
+            "largest_key",
+            "`max(validation_scores)` compares the keys of the dictionary, and not the scores.",
+            "Tell `max` what to compare: `max(validation_scores, key=validation_scores.get)`.",
+            (lambda validation_scores, test_scores: test_scores[max(validation_scores)],),
+        ),
+        Mistake(
+            "validation_reported",
+            "You report the best validation score, which was picked because it is high.",
+            "The validation scores choose the setting. Report its test score.",
+            (lambda validation_scores, test_scores: max(validation_scores.values()),),
         ),
         Mistake(
             "worst_setting",
@@ -961,6 +980,12 @@ LAST_TOKEN = Completion(
             "You take the first padding token: `argmin` finds the first 0 of the mask.",
             "The last real token is one position before, and a row without padding has no 0.",
             (lambda states, mask: states[_rows(states), mask.argmin(dim=1)],),
+        ),
+        Mistake(
+            "longest_row",
+            "You read all rows at the position where the longest one ends.",
+            "Each row has its own last token: leave out the maximum over the rows.",
+            (lambda states, mask: states[:, mask.sum(dim=1).max() - 1],),
         ),
         Mistake(
             "counted_over_the_batch",

@@ -49,7 +49,16 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
     mean_clamped=lambda a, p, n, m: _triplet(a, p, n, m, floor=False).clamp(min=0),
     no_margin=lambda a, p, n, m: _triplet(a, p, n, 0),
     margin_subtracted=lambda a, p, n, m: _triplet(a, p, n, -m),
-    swapped=lambda a, p, n, m: _triplet(a, n, p, m),
+    swapped=(
+        lambda a, p, n, m: _triplet(a, n, p, m),
+        lambda a, p, n, m: _triplet(a, n, p, m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
+    ),
+    clamped_above=lambda a, p, n, m: _triplet(a, p, n, m, floor=False, mean=lambda x: x.clamp(max=0).mean()),
+    size_of_cost=lambda a, p, n, m: _triplet(a, p, n, m, floor=False, mean=lambda x: x.abs().mean()),
+    sum_not_clamped=lambda a, p, n, m: _triplet(a, p, n, m, floor=False, mean=torch.sum),
+    no_margin_not_clamped=lambda a, p, n, m: _triplet(a, p, n, 0, floor=False),
+    margin_subtracted_not_clamped=lambda a, p, n, m: _triplet(a, p, n, -m, floor=False),
+    swapped_not_clamped=lambda a, p, n, m: _triplet(a, n, p, m, floor=False),
     squared=(
         lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
         lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).mean(dim=1)),
@@ -57,7 +66,10 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
         lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=1), floor=False),
     ),
     sum=lambda a, p, n, m: _triplet(a, p, n, m, mean=torch.sum),
-    from_positive=lambda a, p, n, m: ((a - p).norm(dim=1) - (p - n).norm(dim=1) + m).clamp(min=0).mean(),
+    from_positive=(
+        lambda a, p, n, m: ((a - p).norm(dim=1) - (p - n).norm(dim=1) + m).clamp(min=0).mean(),
+        lambda a, p, n, m: ((a - p).norm(dim=1) - (p - n).norm(dim=1) + m).mean(),
+    ),
     cosines=(
         lambda a, p, n, m: (cosine_similarity(a, n) - cosine_similarity(a, p) + m).clamp(min=0).mean(),
         lambda a, p, n, m: (cosine_similarity(a, p) - cosine_similarity(a, n) + m).clamp(min=0).mean(),
@@ -65,11 +77,15 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
         lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: cosine_similarity(x, y).clamp(-1, 1).acos()),
     ),
     one_distance=lambda a, p, n, m: ((a - p).norm() - (a - n).norm() + m).clamp(min=0),
-    per_column=lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).norm(dim=0)),
+    per_column=(
+        lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: (x - y).norm(dim=0)),
+        lambda a, p, n, m: _triplet(a, p, n, m, lambda x, y: ((x - y) ** 2).sum(dim=0)),
+    ),
     all_positives=lambda a, p, n, m: _triplet(a, p, n, m, torch.cdist),
     nearest_negative=lambda a, p, n, m: ((a - p).norm(dim=1) - torch.cdist(a, n).amin(dim=1) + m).clamp(min=0).mean(),
     normalised=(
         lambda a, p, n, m: _triplet(normalise(a), normalise(p), normalise(n), m),
+        lambda a, p, n, m: _triplet(normalise(a), normalise(p), normalise(n), m, mean=torch.sum),
         lambda a, p, n, m: _triplet(*map(normalise, (a, p, n)), m, lambda x, y: ((x - y) ** 2).sum(dim=1)),
     ),
     margin_of_one=lambda a, p, n, m: _triplet(a, p, n, 1.0),
@@ -83,6 +99,7 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
         lambda a, p, n, m: _triplet(a, p, n, 0) + m,
         lambda a, p, n, m: _triplet(a, p, n, 0, mean=lambda x: x.clamp(min=m).mean()),
         lambda a, p, n, m: _triplet(a, p, n, 0, floor=False).clamp(min=0) + m,
+        lambda a, p, n, m: _triplet(a, p, n, 0, mean=lambda x: (x + m).sum()),
     ),
     nearer_negative=(
         lambda a, p, n, m: (
@@ -493,6 +510,8 @@ def _rests_cases(rng):
     yield Case("All are wrong", anchor, near + 30, near, 0.5)
     yield Case("Right, and by less than the margin", anchor, near, anchor + 0.5 * normal(rng, n, hidden), 5.0)
     yield Case("Another margin", anchor, near, far, rng.choice([2.0, 4.0, 6.0]))
+    direction = near - anchor
+    yield Case("Wrong, by less than the margin", anchor, anchor + direction, anchor + 0.8 * direction, 3.0)
     # distances without rounding: 3, and 4 or 5
     zeros, side = torch.zeros(2, 2), float(rng.choice([4, 5]))
     exact = torch.tensor([[0.0, side], [0.0, 3.5]])
@@ -506,6 +525,16 @@ def _share_that_costs_nothing(anchor, positive, negative, margin):
     return (near + margin <= far).float().mean().item()
 
 
+def _share(counts):
+    """What an answer returns that counts the triplets for which `counts(near, far, margin)` is true."""
+
+    def share(anchor, positive, negative, margin):
+        near, far = (anchor - positive).norm(dim=1), (anchor - negative).norm(dim=1)
+        return counts(near, far, margin).float().mean().item()
+
+    return share
+
+
 RESTS = Completion(
     "11-rests",
     "Triplets that cost nothing",
@@ -517,7 +546,62 @@ RESTS = Completion(
             "strictly_beyond",
             "You leave out a triplet whose negative is farther than the positive by exactly the margin.",
             "It costs max(0, 0) = 0: *at least* the margin is enough.",
-            (lambda a, p, n, m: ((a - p).norm(dim=1) + m < (a - n).norm(dim=1)).float().mean().item(),),
+            (_share(lambda near, far, margin: near + margin < far),),
+        ),
+        Mistake(
+            "no_margin",
+            "You count every triplet whose negative is farther than its positive.",
+            "It still costs something if it is farther by less than `margin`.",
+            (_share(lambda near, far, margin: far > near), _share(lambda near, far, margin: far >= near)),
+        ),
+        Mistake(
+            "margin_subtracted",
+            "The margin has the wrong sign.",
+            "The negative must be farther than the positive *plus* the margin.",
+            (
+                _share(lambda near, far, margin: far >= near - margin),
+                _share(lambda near, far, margin: far > near - margin),
+            ),
+        ),
+        Mistake(
+            "distance_alone",
+            "You compare the distance of the negative with the margin alone.",
+            "What counts is by how much it is larger than that of the positive: `far - near`.",
+            (_share(lambda near, far, margin: far >= margin), _share(lambda near, far, margin: far > margin)),
+        ),
+        Mistake(
+            "costly",
+            "You count the triplets that cost something.",
+            "The function returns the share of those that cost *nothing*.",
+            (_share(lambda near, far, margin: near - far + margin > 0),),
+        ),
+        Mistake(
+            "costly_and_exact",
+            "You count the triplets that cost something, and those that are right by exactly the margin.",
+            "The function returns the share of those that cost *nothing*, which includes the latter.",
+            (_share(lambda near, far, margin: near - far + margin >= 0),),
+        ),
+        Mistake(
+            "swapped",
+            "`near` and `far` are swapped: you count triplets whose *positive* is farther away.",
+            "A triplet costs nothing if its negative is farther, by at least the margin.",
+            (
+                _share(lambda near, far, margin: near - far >= margin),
+                _share(lambda near, far, margin: near - far > margin),
+                _share(lambda near, far, margin: near > far),
+            ),
+        ),
+        Mistake(
+            "either_way",
+            "You take the absolute difference of the two distances.",
+            "The sign matters: the *negative* must be the one that is farther.",
+            (_share(lambda near, far, margin: (far - near).abs() >= margin),),
+        ),
+        Mistake(
+            "mean_cost",
+            "This is the mean cost of the triplets.",
+            "`rests` should be true or false for each triplet: does it cost nothing?",
+            (_share(lambda near, far, margin: (near - far + margin).clamp(min=0)),),
         ),
     ),
 )
@@ -551,13 +635,58 @@ LOST = Completion(
             "gains_subtracted",
             "You take the difference of two counts, so that each item gained hides one lost.",
             "Count the items that were right before *and* are wrong now.",
-            (lambda before, after: int(before.sum()) - int(after.sum()),),
+            (
+                lambda before, after: int(before.sum()) - int(after.sum()),
+                lambda before, after: int(after.sum()) - int(before.sum()),
+                lambda before, after: max(0, int(before.sum()) - int(after.sum())),
+                lambda before, after: abs(int(after.sum()) - int(before.sum())),
+            ),
         ),
         Mistake(
             "changed_counted",
             "You count all that changed, the items gained as well.",
             "Count those that were right before and are wrong now.",
             (lambda before, after: int((before != after).sum()),),
+        ),
+        Mistake(
+            "right_twice",
+            "You count the items that were right both times.",
+            "Those lost are wrong *now*: turn the second array around with `~`.",
+            (lambda before, after: int((before & after).sum()),),
+        ),
+        Mistake(
+            "gained",
+            "You count the items gained: wrong before, right now.",
+            "It is the other way round: right before and wrong now.",
+            (lambda before, after: int((~before & after).sum()),),
+        ),
+        Mistake(
+            "wrong_now",
+            "You count every item that is wrong now.",
+            "One that was wrong before has not been lost.",
+            (lambda before, after: int((~after).sum()),),
+        ),
+        Mistake(
+            "wrong_twice",
+            "You count the items that were wrong both times.",
+            "Those lost were right *before*: leave the first array as it is.",
+            (lambda before, after: int((~before & ~after).sum()),),
+        ),
+        Mistake(
+            "or_for_and",
+            "You combine the two conditions with *or*.",
+            "Both must be true of the same item: `&`.",
+            (
+                lambda before, after: int((before | ~after).sum()),
+                lambda before, after: int((before | after).sum()),
+                lambda before, after: int((~before | after).sum()),
+            ),
+        ),
+        Mistake(
+            "not_of_both",
+            "You count every item that was not right both times.",
+            "`~` belongs to `after` alone: `before & ~after`, without parentheses around both.",
+            (lambda before, after: int((~(before & after)).sum()),),
         ),
     ),
 )

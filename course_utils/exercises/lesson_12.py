@@ -1,22 +1,23 @@
 """Exercises of lesson 12, search."""
 
 from functools import partial
-from math import log, log2, nan
+from math import log, log2, log10, nan
+from statistics import mean
 
-from .model import Case, Completion
+from .model import Case, Completion, Mistake
 from .words import exercise
 
 
 def _score_cases(rng):
     mean, k1, b = rng.uniform(80, 120), rng.uniform(1.1, 1.9), rng.uniform(0.5, 0.9)
-    yield Case("A text of mean length", rng.randint(2, 6), mean, mean, k1, b)
-    yield Case("A long text", rng.randint(2, 6), mean * rng.uniform(2, 4), mean, k1, b)
-    yield Case("A short text", rng.randint(2, 6), mean * rng.uniform(0.2, 0.6), mean, k1, b)
-    yield Case("The text does not have the word", 0, mean * rng.uniform(1.2, 2), mean, k1, b)
-    yield Case("The word comes many times", rng.randint(60, 90), mean * 1.5, mean, k1, b)
+    yield Case("A page of mean length", rng.randint(2, 6), mean, mean, k1, b)
+    yield Case("A long page", rng.randint(2, 6), mean * rng.uniform(2, 4), mean, k1, b)
+    yield Case("A short page", rng.randint(2, 6), mean * rng.uniform(0.2, 0.6), mean, k1, b)
+    yield Case("The page does not contain the word", 0, mean * rng.uniform(1.2, 2), mean, k1, b)
+    yield Case("The word occurs many times", rng.randint(60, 90), mean * 1.5, mean, k1, b)
     yield Case("With b = 0, the length does not count", rng.randint(2, 6), mean * 3, mean, k1, 0.0)
     yield Case("With b = 1, it counts in full", rng.randint(2, 6), mean * 3, mean, k1, 1.0)
-    yield Case("With k1 = 0, and a text that does not have the word", 0, mean, mean, 0.0, b)
+    yield Case("With k1 = 0, and a page that does not contain the word", 0, mean, mean, 0.0, b)
     yield Case("With k1 = 0, once is as good as often", rng.randint(2, 6), mean * 2, mean, 0.0, b)
 
 
@@ -33,6 +34,7 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
     k1_on_part=(
         lambda f, n, m, k, b: f / (f + k * (1 - b) + b * n / m) if f else 0.0,
         lambda f, n, m, k, b: f / (f + (1 - b) + k * b * n / m) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k - b + b * n / m) if f else 0.0,
     ),
     no_one=lambda f, n, m, k, b: f / (f + k * (-b + b * n / m)) if f else 0.0,
     length_undivided=lambda f, n, m, k, b: f / (f + k * (1 - b + b * n)) if f else 0.0,
@@ -70,6 +72,12 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
         lambda f, n, m, k, b: _score(f, max(n, m), m, k, b),
         lambda f, n, m, k, b: _score(f, min(n, m), m, k, b),
     ),
+    whole_ratio=(
+        lambda f, n, m, k, b: f / (f + k * (1 - b + b * n // m)) if f else 0.0,
+        lambda f, n, m, k, b: f / (f + k * (1 - b + b * (n // m))) if f else 0.0,
+    ),
+    ratio_and_b=lambda f, n, m, k, b: f / (f + k * (b + (1 - b) * m / n)) if f else 0.0,
+    ratio_and_factor=lambda f, n, m, k, b: f * (k + 1) / (f + k * (1 - b + b * m / n)) if f else 0.0,
 )
 
 
@@ -166,40 +174,44 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _ndcg, points=3)(
 )
 
 
-def _texts_cases(rng):
+def _pages_cases(rng):
     owners = [0, 0, 0, 1, 1, 2, 3, 3, 3, 4, 5, 5]
     names = []
     while list({*names[:4]}) == sorted(names[:4]):  # so that a set and a sorted one are told apart
         names = rng.sample(range(20, 90), 6)
-        names[1] = 0  # a text like any other
+        names[1] = 0  # a page like any other
     owners = [names[owner] for owner in owners]
     first = [7, 6, 8, 0, 3, 1, 9, 4, 10, 5]
     many = rng.randint(80, 120)
     yield Case(
-        "The first chunks, and many of them, are of one text",
+        "The first windows, and many of them, are of one page",
         [*range(12, 12 + many), *first],
         [*owners, *[owners[7]] * many],
         3,
     )
-    yield Case("One text is asked for", first, owners, 1)
-    yield Case("The best chunk of a text decides where it stands", [3, 0, 4, 1, 5], owners, 3)
-    yield Case("Each chunk is of another text", [0, 3, 5, 6, 9], owners, 4)
-    yield Case("Fewer texts than k", [7, 6, 3, 8], owners, 5)
-    yield Case("All chunks are of one text", [2, 0, 1], owners, 2)
-    yield Case("No chunk", [], owners, 3)
-    yield Case("The text with the most chunks is not the best one", [9, 0, 1, 2, 5], owners, 2)
+    yield Case("One page is asked for", first, owners, 1)
+    yield Case("The best window of a page decides where it stands", [3, 0, 4, 1, 5], owners, 3)
+    yield Case("Each window is of another page", [0, 3, 5, 6, 9], owners, 4)
+    yield Case("Fewer pages than k", [7, 6, 3, 8], owners, 5)
+    yield Case("All windows are of one page", [2, 0, 1], owners, 2)
+    yield Case("No window", [], owners, 3)
+    yield Case("The page with the most windows is not the best one", [9, 0, 1, 2, 5], owners, 2)
 
 
-def _texts_of(places, owners, k):
+def _best_pages(places, owners, k):
     return list(dict.fromkeys(owners[place] for place in places))[:k]
+
+
+def _filled(pages, filler, k):
+    return [*pages, *[filler] * (k - len(pages))]
 
 
 def _most(places, owners, k):
     of = [owners[place] for place in places]
-    return sorted(dict.fromkeys(of), key=lambda text: -of.count(text))[:k]
+    return sorted(dict.fromkeys(of), key=lambda page: -of.count(page))[:k]
 
 
-TEXTS = exercise("12-find-the-bug", _texts_cases, _texts_of, points=2)(
+PAGES = exercise("12-find-the-bug", _pages_cases, _best_pages, points=2)(
     cut_first=lambda p, o, k: list(dict.fromkeys(o[x] for x in p[:k])),
     cut_first_and_sorted_set=lambda p, o, k: sorted({o[x] for x in p[:k]}),
     cut_first_and_set=lambda p, o, k: list({o[x] for x in p[:k]}),
@@ -209,15 +221,22 @@ TEXTS = exercise("12-find-the-bug", _texts_cases, _texts_of, points=2)(
         lambda p, o, k: sorted({o[x] for x in p}, reverse=True)[:k],
     ),
     repeated=lambda p, o, k: [o[x] for x in p][:k],
-    chunks_returned=lambda p, o, k: list(p)[:k],
-    chunks_of_first=lambda p, o, k: [x for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k],
-    last_place=lambda places, owners, k: _texts_of(places[::-1], owners, len(places))[::-1][:k],
-    most_chunks=_most,
-    reversed=lambda p, o, k: _texts_of(p, o, k)[::-1],
-    all_returned=lambda p, o, k: _texts_of(p, o, None),
+    windows_returned=lambda p, o, k: list(p)[:k],
+    windows_of_first=lambda p, o, k: [x for at, x in enumerate(p) if o[x] not in [o[y] for y in p[:at]]][:k],
+    last_place=lambda places, owners, k: _best_pages(places[::-1], owners, len(places))[::-1][:k],
+    most_windows=_most,
+    reversed=lambda p, o, k: _best_pages(p, o, k)[::-1],
+    all_returned=lambda p, o, k: _best_pages(p, o, None),
     neighbours_only=lambda p, o, k: [o[x] for at, x in enumerate(p) if not at or o[p[at - 1]] != o[x]][:k],
-    one_text_off=(lambda p, o, k: _texts_of(p, o, k + 1), lambda p, o, k: _texts_of(p, o, k - 1)),
-    too_few_forgotten=lambda p, o, k: [texts[at] for texts in [_texts_of(p, o, None)] for at in range(k)],
+    one_page_off=(lambda p, o, k: _best_pages(p, o, k + 1), lambda p, o, k: _best_pages(p, o, k - 1)),
+    too_few_forgotten=lambda p, o, k: [pages[at] for pages in [_best_pages(p, o, None)] for at in range(k)],
+    places_ignored=(lambda p, o, k: list(dict.fromkeys(o))[:k], lambda p, o, k: list(dict.fromkeys(o))),
+    filled_up=(
+        lambda p, o, k: _filled(_best_pages(p, o, k), None, k),
+        lambda p, o, k: _filled(_best_pages(p, o, k), -1, k),
+    ),
+    sorted_and_off=lambda p, o, k: sorted({o[x] for x in p})[: k + 1],
+    cut_first_and_reversed=lambda p, o, k: list(dict.fromkeys(o[x] for x in p[:k]))[::-1],
 )
 
 
@@ -318,6 +337,15 @@ FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
 )
 
 
+def _exponential(found):
+    return [2**grade - 1 for grade in found]
+
+
+def _the_rank(one_more):
+    """A discount for `_dcg`, which takes the logarithm of 1 + rank."""
+    return one_more - 1
+
+
 def _gain_cases(rng):
     yield Case("One result, in the first place", [2])
     yield Case("Five results", [rng.randint(0, 2) for _ in range(4)] + [1])
@@ -331,8 +359,111 @@ GAIN = Completion(
     "Discounted gain",
     ("found",),
     _gain_cases,
-    lambda found: sum(grade / log2(1 + rank) for rank, grade in enumerate(found, start=1)),
+    _dcg,
+    mistakes=(
+        Mistake(
+            "other_base",
+            "You take a logarithm to another base.",
+            "Formula 12.3 has base 2, `math.log2`, so that the discount at rank 1 is 1. (`math.log` has base e.)",
+            (lambda found: _dcg(found, log), lambda found: _dcg(found, log10)),
+        ),
+        Mistake(
+            "exponential",
+            "You take 2 ** grade - 1 as the gain, as some libraries do.",
+            "Formula 12.3 divides the grade itself.",
+            (lambda found: _dcg(_exponential(found)),),
+        ),
+        Mistake(
+            "divided_by_rank",
+            "You divide by the rank.",
+            "The discount is log2(1 + rank), which grows more slowly.",
+            (lambda found: _dcg(found, _the_rank),),
+        ),
+        Mistake(
+            "rank_moved",
+            "You take log2(2 + rank), and `rank` already counts from 1.",
+            "Divide by log2(1 + rank), which is 1 at rank 1.",
+            (lambda found: _dcg(found, first=2),),
+        ),
+        Mistake(
+            "zero_at_rank_1",
+            "At rank 1 you divide by 0: the logarithm of 1 is 0.",
+            "The 1 belongs inside the parentheses: `math.log2(1 + rank)`.",
+            (lambda found: sum(grade / log2(rank) for rank, grade in enumerate(found, start=1)),),
+        ),
+        Mistake(
+            "one_outside",
+            "The 1 stands outside the logarithm, or is missing.",
+            "Divide by log2(1 + rank), which is 1 at rank 1 and 1.58 at rank 2.",
+            (
+                lambda found: _dcg(found, lambda x: 1 + log2(x - 1)),
+                lambda found: _dcg(found, lambda x: max(1, log2(x - 1))),
+            ),
+        ),
+        Mistake(
+            "not_discounted",
+            "No grade is discounted.",
+            "Divide each grade by log2(1 + rank) before you add it.",
+            (lambda found: sum(found),),
+        ),
+        Mistake(
+            "multiplied",
+            "You multiply by the discount, so a good page counts more further down.",
+            "Divide each grade by log2(1 + rank).",
+            (lambda found: _dcg(found, lambda x: 1 / log2(x)),),
+        ),
+        Mistake(
+            "grade_left_out",
+            "You add up the discounts alone.",
+            "The grade stands above the fraction line.",
+            (lambda found: _dcg([1] * len(found)), lambda found: sum(log2(2 + at) for at in range(len(found)))),
+        ),
+        Mistake(
+            "overwritten",
+            "Each place overwrites the total of those before it.",
+            "Add to it: `total += ...`.",
+            (lambda found: found[-1] / log2(1 + len(found)),),
+        ),
+        Mistake(
+            "gain_and_discount",
+            "Two faults: you take 2 ** grade - 1 as the gain, and the discount is not log2(1 + rank).",
+            "Formula 12.3 divides the grade itself, and its logarithm has base 2.",
+            (
+                lambda found: _dcg(_exponential(found), log),
+                lambda found: _dcg(_exponential(found), _the_rank),
+                lambda found: _dcg(_exponential(found), first=2),
+            ),
+        ),
+        Mistake(
+            "total_and_discount",
+            "Two faults: each place overwrites the total, and the discount is not log2(1 + rank).",
+            "Add to the total, `total += ...`, and divide by `math.log2(1 + rank)`.",
+            (
+                lambda found: found[-1] / len(found),
+                lambda found: found[-1] / log(1 + len(found)),
+                lambda found: found[-1] / log2(2 + len(found)),
+            ),
+        ),
+    ),
 )
+
+
+def _listed(ranks):
+    return [rank for rank in ranks if rank is not None]
+
+
+def _reciprocals(ranks, c):
+    return sum(1 / (c + rank) for rank in ranks)
+
+
+def _mean(ranks, c, empty):
+    return _reciprocals(_listed(ranks), c) / len(_listed(ranks)) if _listed(ranks) else empty
+
+
+def _last(listed, c):
+    for rank in listed:
+        score = 1 / (c + rank)
+    return score
 
 
 def _fused_score_cases(rng):
@@ -348,5 +479,106 @@ FUSED_SCORE = Completion(
     "The score of a fusion",
     ("ranks", "c"),
     _fused_score_cases,
-    lambda ranks, c: sum(1 / (c + rank) for rank in ranks if rank is not None),
+    lambda ranks, c: _reciprocals(_listed(ranks), c),
+    mistakes=(
+        Mistake(
+            "fixed_c",
+            "You always take 60.",
+            "`c` is an argument: use what the caller gives.",
+            (lambda ranks, c: _reciprocals(_listed(ranks), 60),),
+        ),
+        Mistake(
+            "rank_plus_one",
+            "You add 1 to the rank, as if ranks counted from 0.",
+            "Here the first place has the rank 1: the fraction is 1 / (c + rank).",
+            (lambda ranks, c: _reciprocals(_listed(ranks), c + 1),),
+        ),
+        Mistake(
+            "rank_minus_one",
+            "You subtract 1 from the rank.",
+            "Here the first place has the rank 1: the fraction is 1 / (c + rank).",
+            (lambda ranks, c: _reciprocals(_listed(ranks), c - 1),),
+        ),
+        Mistake(
+            "mean",
+            "You take the mean of the fractions.",
+            "Formula 12.4 adds them up, so a page in two lists is ahead of a page in one.",
+            (
+                lambda ranks, c: _reciprocals(_listed(ranks), c) / len(_listed(ranks)),
+                lambda ranks, c: _mean(ranks, c, 0.0),
+                lambda ranks, c: _mean(ranks, c, nan),
+                lambda ranks, c: _reciprocals(_listed(ranks), c) / len(ranks),
+                lambda ranks, c: mean(1 / (c + rank) for rank in _listed(ranks)),
+            ),
+        ),
+        Mistake(
+            "ranks_added_first",
+            "You add the ranks, and divide once.",
+            "Each list gives a fraction of its own, 1 / (c + rank), and these are added.",
+            (
+                lambda ranks, c: 1 / (c + sum(_listed(ranks))),
+                lambda ranks, c: 1 / sum(c + rank for rank in _listed(ranks)),
+                lambda ranks, c: sum(c + rank for rank in _listed(ranks)),
+            ),
+        ),
+        Mistake(
+            "no_c",
+            "You leave out c.",
+            "Without it, the first place of one list counts as much as two second places.",
+            (lambda ranks, c: _reciprocals(_listed(ranks), 0),),
+        ),
+        Mistake(
+            "parentheses_lost",
+            "The denominator needs parentheses: `1 / c + rank` divides by c alone, and adds the rank.",
+            "Write 1 / (c + rank).",
+            (lambda ranks, c: sum(1 / c + rank for rank in _listed(ranks)),),
+        ),
+        Mistake(
+            "best_list_only",
+            "You count only one of the lists.",
+            "Formula 12.4 adds up the fractions of all lists.",
+            (
+                lambda ranks, c: _reciprocals(sorted(_listed(ranks))[:1], c),
+                lambda ranks, c: 1 / (c + min(_listed(ranks))),
+                lambda ranks, c: max(1 / (c + rank) for rank in _listed(ranks)),
+                lambda ranks, c: _reciprocals(_listed(ranks)[:1], c),
+                lambda ranks, c: 1 / (c + _listed(ranks)[0]),
+                lambda ranks, c: _last(_listed(ranks), c),
+            ),
+        ),
+        Mistake(
+            "places_in_the_list",
+            "You count the lists with `enumerate`, and take these numbers for ranks.",
+            "The ranks are what `listed` holds.",
+            (
+                lambda ranks, c: _reciprocals(range(1, len(_listed(ranks)) + 1), c),
+                lambda ranks, c: _reciprocals(range(len(_listed(ranks))), c),
+            ),
+        ),
+        Mistake(
+            "none_counted",
+            "You go through `ranks`, which holds `None` for a list without the page.",
+            "`listed` holds only the ranks.",
+            (lambda ranks, c: sum(1 / (c + rank) for rank in ranks),),
+        ),
+        Mistake(
+            "mean_of_others",
+            "Two faults: you take the mean of the fractions, and the fraction is not 1 / (c + rank).",
+            "Use the argument `c` and the rank as it is, and add the fractions up.",
+            (
+                lambda ranks, c: _mean(ranks, 60, 0.0),
+                lambda ranks, c: _reciprocals(_listed(ranks), 60) / len(_listed(ranks)),
+                lambda ranks, c: _mean(ranks, c + 1, 0.0),
+                lambda ranks, c: _reciprocals(_listed(ranks), c + 1) / len(_listed(ranks)),
+                lambda ranks, c: _reciprocals(_listed(ranks), 60) / len(ranks),
+                lambda ranks, c: _reciprocals(_listed(ranks), c + 1) / len(ranks),
+            ),
+        ),
+        Mistake(
+            "fixed_and_moved",
+            "Two faults: you always take 60, and you add 1 to the rank.",
+            "The fraction is 1 / (c + rank).",
+            (lambda ranks, c: _reciprocals(_listed(ranks), 61),),
+        ),
+    ),
 )

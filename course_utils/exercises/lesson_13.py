@@ -77,6 +77,19 @@ def _unsafe(vectors, low, high):
     return np.where(np.isnan(place), 0, place - 128)
 
 
+def _range_for_step(vectors, low, high):
+    """Where `low` equals `high`, the range is 1, and not the step."""
+    step = np.where(high == low, np.float32(1), high - low) / np.float32(255)
+    return (np.clip(np.floor((vectors - low) / step), 0, 255) - 128).astype(np.int8)
+
+
+def _rounded_unsafe(vectors, low, high):
+    """Two mistakes at once: rounds to the nearest step, and divides 0 by 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = np.clip(np.round((vectors - low) / ((high - low) / 255)), 0, 255)
+    return np.where(np.isnan(place), 0, place - 128)
+
+
 def _around_zero(vectors, low, high, rounding, each, least):
     """Scaled by the largest absolute value, of each dimension or of all."""
     largest = np.maximum(np.abs(low), np.abs(high))
@@ -111,6 +124,7 @@ INT8 = exercise(
         lambda v, low, high: _int8(v, low, high, rounding=np.round),
         lambda v, low, high: _int8(v, low, high, rounding=lambda x: np.floor(x + 0.5)),
         lambda v, low, high: _int8(v, low, high, rounding=np.ceil),
+        _rounded_unsafe,
     ),
     divided_by_256=lambda v, low, high: _int8(v, low, high, steps=256),
     own_ranges=(
@@ -128,6 +142,10 @@ INT8 = exercise(
         lambda v, low, high: _int8(np.clip(v, low, high), low, high),
         lambda v, low, high: _int8(np.where(low == high, low, v), low, high),
     ],
+    range_for_step=_range_for_step,
+    clipped_too_late=lambda v, low, high: (
+        np.clip(np.floor(_steps(v, low, high, clip=False)) - 128, 0, 255).astype(np.int64).astype(np.int8)
+    ),
     around_zero=tuple(
         partial(_around_zero, rounding=rounding, each=each, least=least)
         for rounding in (np.round, np.floor, np.trunc)
@@ -135,7 +153,10 @@ INT8 = exercise(
         for least in (-128, -127)
     ),
     low_not_subtracted=lambda v, low, high: _int8(v + low, low, high),
-    cut_by_astype=lambda v, low, high: np.trunc(_steps(v, low, high) - 128).astype(np.int8),
+    cut_by_astype=(
+        lambda v, low, high: np.trunc(_steps(v, low, high) - 128).astype(np.int8),
+        lambda v, low, high: np.trunc(_steps(np.clip(v, low, high), low, high) - 128).astype(np.int8),
+    ),
     not_one_byte=lambda v, low, high: _int8(v, low, high).astype(int),
 )
 
@@ -261,7 +282,11 @@ RESCORE = exercise(
     points=2,
     arguments=("query", "corpus", "candidates", "k"),
 )(
-    places_in_candidates=lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],
+    places_in_candidates=(
+        lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],
+        lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates) / np.linalg.norm(c[candidates], axis=1))[:k],
+        lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates[:k])),
+    ),
     lowest_first=(
         lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k]],
         lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k][::-1]],
@@ -275,6 +300,7 @@ RESCORE = exercise(
         lambda q, c, candidates, k: _scores(q, c, candidates),
         lambda q, c, candidates, k: _scores(q, c, candidates)[:k],
     ),
+    vectors_returned=lambda q, c, candidates, k: c[_rescored(q, c, candidates, k)],
     all_returned=lambda q, c, candidates, k: _rescored(q, c, candidates, len(candidates)),
     absolute=lambda q, c, candidates, k: candidates[np.argsort(-np.abs(_scores(q, c, candidates)))[:k]],
     normalised=_cosine_order,

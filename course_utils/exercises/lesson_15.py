@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from ..pooling import max_pool, mean_pool, normalise
-from .model import Case, Completion, normal
+from .model import Case, Completion, Mistake, normal
 from .words import exercise
 
 
@@ -192,11 +192,13 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
         lambda h, m: _at(h, m.sum(dim=1)),
         lambda h, m: _at(h, m.sum(dim=1).clamp(max=h.shape[1] - 1)),
         lambda h, m: _at(h, (_places(m) + 1).clamp(max=h.shape[1] - 1)),
+        lambda h, m: h[:, -1] if m[:, -1].all() else _at(h, m.sum(dim=1)),
     ),
     one_before=(
         lambda h, m: _at(h, _places(m) - 1),
         lambda h, m: _at(h, (_places(m) - 1).clamp(min=0)),
         lambda h, m: _at(h, m.sum(dim=1) - 2),
+        lambda h, m: torch.stack([vectors[marks == 1][-2] for vectors, marks in zip(h, m)]),
     ),
     no_rows=(lambda h, m: h[:, _places(m)], lambda h, m: h[:, m.sum(dim=1) - 1]),
     one_place_for_all=(
@@ -463,6 +465,38 @@ KEPT = Completion(
     ("candidates", "ten"),
     _kept_cases,
     lambda candidates, ten: len(set(ten) & set(candidates)) / len(ten),
+    mistakes=(
+        Mistake(
+            "compared_in_order",
+            "You compare the two lists place by place.",
+            "One of the ten may stand anywhere among the candidates: ask `in candidates` for each.",
+            (
+                lambda candidates, ten: sum(one == other for one, other in zip(candidates, ten)) / len(ten),
+                lambda candidates, ten: sum(one == other for one, other in zip(sorted(candidates), ten)) / len(ten),
+            ),
+        ),
+        Mistake(
+            "places_added",
+            "Your list holds the pages' places, and `sum` adds these up.",
+            "Put True or False into it for each of the ten: `page in candidates`.",
+            (lambda candidates, ten: sum(set(ten) & set(candidates)) / len(ten),),
+        ),
+        Mistake(
+            "lost_counted",
+            "You count the pages that are lost.",
+            "Count those that are among the candidates.",
+            (lambda candidates, ten: sum(page not in candidates for page in ten) / len(ten),),
+        ),
+        Mistake(
+            "first_candidates_only",
+            "You look at the first candidates only.",
+            "Here there may be more than ten, and a page may stand anywhere among them.",
+            (
+                lambda candidates, ten: sum(page in candidates[:10] for page in ten) / len(ten),
+                lambda candidates, ten: sum(page in candidates[: len(ten)] for page in ten) / len(ten),
+            ),
+        ),
+    ),
 )
 
 
@@ -474,10 +508,66 @@ def _looks_back_cases(rng):
     yield Case("One token", 1, 2)
 
 
+def _looking(seen):
+    """A mask from a condition on how far back token j lies from token i."""
+    return lambda tokens, window: seen(torch.arange(tokens)[:, None] - torch.arange(tokens), window)
+
+
 LOOKS_BACK = Completion(
     "15-looks-back",
     "Back, and not far",
     ("tokens", "window"),
     _looks_back_cases,
     lambda tokens, window: torch.ones(tokens, tokens).tril().triu(-window).bool(),
+    mistakes=(
+        Mistake(
+            "both_sides",
+            "Your tokens look ahead, too.",
+            "A token that comes later has a negative `apart`: ask for `apart >= 0` as well.",
+            (_looking(lambda apart, window: apart.abs() <= window), _looking(lambda apart, window: apart <= window)),
+        ),
+        Mistake(
+            "ahead",
+            "Your tokens look ahead instead of back.",
+            "`apart` is $i - j$, so a token before token i has a positive `apart`.",
+            (
+                _looking(lambda apart, window: (apart <= 0) & (apart >= -window)),
+                _looking(lambda apart, window: (apart <= 0) & (apart > -window)),
+            ),
+        ),
+        Mistake(
+            "all_before",
+            "Your tokens look at everything before them.",
+            "At most `window` tokens back: ask for `apart <= window` as well.",
+            (_looking(lambda apart, window: apart >= 0),),
+        ),
+        Mistake(
+            "one_too_few",
+            "Your window is one token too short.",
+            "Up to `window` tokens *before* it, and the token itself: `apart <= window`.",
+            (_looking(lambda apart, window: (apart >= 0) & (apart < window)),),
+        ),
+        Mistake(
+            "not_itself",
+            "Your tokens do not look at themselves.",
+            "A token's own `apart` is 0: ask for `apart >= 0`.",
+            (
+                _looking(lambda apart, window: (apart > 0) & (apart <= window)),
+                _looking(lambda apart, window: (apart > 0) & (apart < window)),
+                _looking(lambda apart, window: (apart.abs() <= window) & (apart != 0)),
+            ),
+        ),
+        Mistake(
+            "joined_by_or",
+            "You join two conditions by `|`, and one of them is always true.",
+            "Both have to hold: `&`.",
+            (_looking(lambda apart, window: (apart >= 0) | (apart <= window)),),
+        ),
+        Mistake(
+            "upside_down",
+            "Your mask is True where a token may *not* look.",
+            "Turn it around with `~`.",
+            (_looking(lambda apart, window: (apart < 0) | (apart > window)),),
+        ),
+    ),
 )

@@ -67,6 +67,31 @@ def tokens_fails_on_one(lengths):
     return sum(lengths), sum(pairs) if min(pairs) > 0 else 0
 
 
+def tokens_by_loops(ends, extra):
+    """Loops over i and j up to n less `ends`, with `extra` tokens for each pair."""
+
+    def tokens_read(lengths):
+        pairs, n = 0, len(lengths)
+        for i in range(n - ends):
+            for j in range(i + 1, n - ends):
+                pairs += lengths[i] + lengths[j] + extra
+        return sum(lengths), pairs
+
+    return tokens_read
+
+
+def tokens_of_the_table(extra):
+    """Every place of the table with its diagonal on one side, or all of it: two mistakes at once."""
+    return lambda lengths: (
+        sum(lengths),
+        sum(a + b + extra for place, a in enumerate(lengths) for b in lengths[place:]),
+    )
+
+
+def tokens_in_both_orders(extra):
+    return lambda lengths: (sum(lengths), sum(a + b + extra for a, b in itertools.permutations(lengths, 2)))
+
+
 def angle(cosine):
     return np.arccos(np.clip(cosine, -1, 1))
 
@@ -184,6 +209,15 @@ def closest_among(places):
 closest_range_too_short = closest_among(lambda n: ((i, j) for i in range(n - 2) for j in range(i + 1, n)))
 
 
+def closest_by_loops(vectors, end, best=-9.0):
+    pair = None
+    for i in range(end):
+        for j in range(i):
+            if vectors[i] @ vectors[j] > best:
+                best, pair = vectors[i] @ vectors[j], (j, i)
+    return pair
+
+
 def closest_with_itself(vectors):
     return divmod(int((vectors @ vectors.T).argmax()), len(vectors))
 
@@ -225,9 +259,24 @@ RIGHT = {
     ],
 }
 WRONG = {
-    "09-tokens": [(tokens_four_specials, "Two sentences alone have four")],
+    "09-tokens": [
+        (tokens_four_specials, "Two sentences alone have four"),
+        (tokens_by_loops(1, -1), "in none of your pairs"),
+        (tokens_by_loops(0, -3), "take three tokens off"),
+        (tokens_by_loops(0, 1), "add a token for each pair"),
+        (lambda lengths: (sum(lengths), tokens_four_specials(lengths)[1] - 1), "or only once"),
+        (lambda lengths: (sum(lengths), tokens_by_combinations(lengths)[1] // 2), "half of what the pairs read"),
+        (tokens_in_both_orders(-2), "Two things: you count each pair in both orders"),
+        (tokens_of_the_table(0), "Two things: you also pair each sentence with itself"),
+    ],
     "09-can-skip": [(skip_where(lambda x, y, best: np.cos(x + y) <= best), "the *lowest* cosine")],
-    "09-find-the-bug": [(closest_with_itself, "a vector and itself")],
+    "09-find-the-bug": [
+        (closest_with_itself, "a vector and itself"),
+        (lambda vectors: closest_by_loops(vectors, len(vectors) - 1), "never look at the last vector"),
+        (lambda vectors: closest_by_loops(vectors, len(vectors), 0.0), "your search starts at 0"),
+        (lambda vectors: (vectors @ vectors.T - 9 * torch.eye(len(vectors))).argmax(dim=0), "in each row"),
+        (lambda vectors: float((vectors @ vectors.T).fill_diagonal_(-2).max()), "return the cosine"),
+    ],
 }
 PROMISES = {
     "09-tokens": [

@@ -176,7 +176,12 @@ RIGHT = {
     "11-pick-epoch": [epoch, epoch_counts, epoch_in_plain_python, epoch_in_float32],
 }
 WRONG = {
-    "11-triplet-loss": [(triplet_no_floor, "clamp *before* the mean")],
+    "11-triplet-loss": [
+        (triplet_no_floor, "clamp *before* the mean"),
+        (lambda a, p, n, m: triplet_no_floor(a, n, p, m), "positive and negative are swapped, and costs below 0"),
+        (lambda a, p, n, m: triplet_no_floor(a, p, n, 0), "the margin is missing, and costs below 0"),
+        (lambda a, p, n, m: (euclidean(a, p) - euclidean(a, n) + m).abs().mean(), "absolute value of each cost"),
+    ],
     "11-ranking-loss": [(ranking_dot, "These are dot products")],
     "11-stuck-loss": [(lambda positives: 0.0, "equal texts equal vectors")],
     "11-pick-epoch": [(lambda dev, test, n: (test.index(max(test)), max(test)), "You let the test part pick")],

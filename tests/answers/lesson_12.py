@@ -86,7 +86,7 @@ def fuse_in_float32(one, other, c):
     return np.array(places)[np.argsort(-sums, kind="stable")]
 
 
-def texts_loop(places, owners, k):
+def pages_loop(places, owners, k):
     seen = []
     for place in places:
         if owners[place] not in seen:
@@ -96,17 +96,21 @@ def texts_loop(places, owners, k):
     return seen
 
 
-def texts_by_first_place(places, owners, k):
+def pages_by_first_place(places, owners, k):
     of = [owners[place] for place in places]
     return sorted(set(of), key=of.index)[:k]
 
 
-def texts_unique(places, owners, k):
-    texts, first = np.unique(np.array(owners)[np.array(places, dtype=int)], return_index=True)
-    return texts[np.argsort(first)][:k]
+def pages_unique(places, owners, k):
+    pages, first = np.unique(np.array(owners)[np.array(places, dtype=int)], return_index=True)
+    return pages[np.argsort(first)][:k]
 
 
-def texts_as_shown(places, owners, k):
+def pages_as_a_tuple(places, owners, k):
+    return tuple(pages_by_first_place(places, owners, k))
+
+
+def pages_as_shown(places, owners, k):
     return list({owners[place] for place in places[:k]})
 
 
@@ -127,16 +131,27 @@ RIGHT = {
     "12-word-score": [score_in_steps, score_numpy, score_in_float32],
     "12-ndcg": [ndcg_loops, ndcg_numpy, ndcg_in_float32],
     "12-fuse": [fuse_one_by_one, fuse_torch, fuse_in_float32],
-    "12-find-the-bug": [texts_loop, texts_by_first_place, texts_unique],
+    "12-find-the-bug": [pages_loop, pages_by_first_place, pages_unique, pages_as_a_tuple],
 }
 WRONG = {
-    "12-word-score": [(score_of_a_length, "relative to mean_length")],
+    "12-word-score": [
+        (score_of_a_length, "relative to mean_length"),
+        (lambda f, n, m, k, b: f and f / (f + k * (1 - b + b * n // m)), "whole number"),
+        (lambda f, n, m, k, b: f and f / (f + k * (b + (1 - b) * m / n)), "Two faults"),
+        (lambda f, n, m, k, b: f and (k + 1) * f / (f + k * (1 - b + b * m / n)), "no factor k1 + 1"),
+    ],
     "12-ndcg": [
         (ndcg_with(lambda p, g, k: sorted((g[x] for x in p if x in g), reverse=True)[:k]), "texts *found*"),
         (ndcg_with(lambda p, g, k: list(g.values())[:k]), "in the order of the dictionary"),
         (ndcg_with(lambda p, g, k: sorted(g.values(), reverse=True)[: len(p[:k])]), "as short as the list"),
     ],
-    "12-find-the-bug": [(texts_as_shown, "Two faults")],
+    "12-find-the-bug": [
+        (pages_as_shown, "Two faults"),
+        (lambda places, owners, k: list(dict.fromkeys(owners))[:k], "leave `places` out"),
+        (lambda places, owners, k: (pages_loop(places, owners, k) + [None] * k)[:k], "fill the list"),
+        (lambda places, owners, k: sorted({owners[place] for place in places})[: k + 1], "one page too many"),
+        (lambda places, owners, k: pages_loop(places[:k], owners, k)[::-1], "its order is reversed"),
+    ],
 }
 PROMISES = {
     "12-word-score": [
@@ -145,8 +160,8 @@ PROMISES = {
         ("`k1` is 0 or more", lambda f, n, m, k, b: score_in_steps(f, n, m, max(k, 0.01), b)),
         ("`b` is between 0 and 1", lambda f, n, m, k, b: score_in_steps(f, n, m, k, b or 0.75)),
         ("`b` is between 0 and 1", lambda f, n, m, k, b: score_in_steps(f, n, m, k, min(b, 0.95))),
-        ("A word that the text does not have", lambda f, n, m, k, b: score_in_steps(f or 0.1, n, m, k, b)),
-        ("also where `k1` is 0", lambda f, n, m, k, b: f / (f + k * (1 - b + b * n / m))),
+        ("If `count` is 0, return 0", lambda f, n, m, k, b: score_in_steps(f or 0.1, n, m, k, b)),
+        ("even if `k1` is 0", lambda f, n, m, k, b: f / (f + k * (1 - b + b * n / m))),
         ("Return a number", lambda f, n, m, k, b: [score_in_steps(f, n, m, k, b)]),
     ],
     "12-ndcg": [
@@ -169,14 +184,15 @@ PROMISES = {
         ("Return a list of places", lambda a, b, c: fuse_one_by_one(a, b, c)[:1]),
     ],
     "12-find-the-bug": [
-        ("the first `k`", lambda p, o, k: texts_loop(p, o, k + 1)),
-        ("the first `k`", lambda p, o, k: texts_loop(p[: 3 * k], o, k)),
-        ("the first `k`", lambda p, o, k: texts_loop([x for x in p if o[x]], o, k)),
+        ("the first `k`", lambda p, o, k: pages_loop(p, o, k + 1)),
+        ("the first `k`", lambda p, o, k: pages_loop(p[: 3 * k], o, k)),
+        ("the first `k`", lambda p, o, k: pages_loop([x for x in p if o[x]], o, k)),
         (
-            "If there are fewer than `k` texts, return all of them",
-            lambda p, o, k: t if len(t := texts_loop(p, o, k)) == k else t + [t[-1] if t else 0] * (k - len(t)),
+            "If there are fewer than `k` pages, return all of them",
+            lambda p, o, k: t if len(t := pages_loop(p, o, k)) == k else t + [t[-1] if t else 0] * (k - len(t)),
         ),
-        ("the list may be empty", lambda p, o, k: texts_loop(p, o, k) if p else None),
-        ("as a list", lambda p, o, k: set(texts_loop(p, o, k))),
+        ("it may be empty", lambda p, o, k: pages_loop(p, o, k) if p else None),
+        ("in a list, a tuple or an array", lambda p, o, k: set(pages_loop(p, o, k))),
+        ("in a list, a tuple or an array", lambda p, o, k: " ".join(map(str, pages_loop(p, o, k)))),
     ],
 }

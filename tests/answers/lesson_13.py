@@ -16,6 +16,26 @@ def int8_clipped_first(vectors, low, high):
     return ((np.clip(vectors, low, high) - low) * 255 // width - 128).astype("int8")
 
 
+def int8_range_for_step(vectors, low, high):
+    step = np.where(high == low, 1, high - low) / 255
+    return (np.clip(np.floor((vectors - low) / step), 0, 255) - 128).astype(np.int8)
+
+
+def int8_clipped_too_late(vectors, low, high):
+    step = np.where(high == low, 1, (high - low) / 255)
+    return np.clip(np.floor((vectors - low) / step) - 128, 0, 255).astype(np.int8)
+
+
+def int8_rounded_and_divided_by_zero(vectors, low, high):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (np.clip(np.round((vectors - low) / ((high - low) / 255)), 0, 255) - 128).astype(np.int8)
+
+
+def int8_cut_and_clipped_first(vectors, low, high):
+    step = np.where(high == low, 1, (high - low) / 255)
+    return ((np.clip(vectors, low, high) - low) / step - 128).astype(np.int8)
+
+
 def int8_by_comparing(vectors, low, high):
     """Counts how many of the 255 ends of steps a number has reached, in float32."""
     ends = low + np.arange(1, 256, dtype=np.float32)[:, None] * np.where(high == low, 1, (high - low) / 255)
@@ -88,6 +108,11 @@ def rescore_bug(query, corpus, candidates, k):
     return np.argsort(-scores)[:k]
 
 
+def rescore_by_cosine_in_candidates(query, corpus, candidates, k):
+    rows = corpus[candidates]
+    return np.argsort(-(rows @ query) / np.linalg.norm(rows, axis=1))[:k]
+
+
 def rescore_one_number(query, corpus, candidates, k):
     found = rescore_plain(query, corpus, candidates, k)
     return found if k > 1 else int(found[0])
@@ -102,9 +127,18 @@ WRONG = {
     "13-int8": [
         (lambda *args: int8(*args, least=-np.inf, most=np.inf), "wrap around: 300 becomes 44"),
         (int8_clipped_first, "Clip the counts, not the numbers"),
+        (int8_range_for_step, "let the *range* be 1"),
+        (int8_clipped_too_late, "after you have subtracted 128"),
+        (int8_rounded_and_divided_by_zero, "to the nearest step"),
+        (int8_cut_and_clipped_first, "leave the rounding to `astype`"),
     ],
     "13-hamming": [(lambda query, corpus: np.count_nonzero(query != corpus, axis=1), "the *bytes* that differ")],
-    "13-rescore": [(rescore_bug, "places in the list of candidates")],
+    "13-rescore": [
+        (rescore_bug, "places in the list of candidates"),
+        (rescore_by_cosine_in_candidates, "places in the list of candidates"),
+        (lambda q, c, found, k: np.argsort(-(c[found[:k]] @ q)), "places in the list of candidates"),
+        (lambda q, c, found, k: c[rescore_plain(q, c, found, k)], "return the vectors"),
+    ],
 }
 PROMISES = {
     "13-int8": [
