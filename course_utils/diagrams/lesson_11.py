@@ -118,36 +118,6 @@ def margin_ring(near, far, margin):
     )
 
 
-def steps_and_epochs(steps, before, after):
-    """The steps of a training, in epochs, and the share of right triplets in the development part after each.
-
-    before: that share before the training. after: one for each epoch.
-    """
-    epochs = len(after)
-    canvas, each, left = Canvas("11 steps and epochs", 226), steps // epochs, 40
-    wide = (456 - 10 * (epochs - 1)) / steps
-    for at in range(steps):
-        canvas.box(left + at * wide + at // each * 10, 46, wide - 3, 32, kind="layer", round_by=2)
-    for epoch in range(epochs):
-        middle = left + (epoch + 0.5) * each * wide + epoch * 10
-        canvas.text(middle, 26, f"epoch {epoch + 1}", SMALL, quiet=True)
-    with canvas.step():
-        canvas.arrow((left - 8, 84), (left - 8, 124))
-        canvas.text(left - 8, 144, f"{before:.1f}", 22, bold=True, kind="padding")
-        canvas.text(260, 178, "share right in the development part", SMALL, quiet=True)
-    for epoch, share in canvas.steps(enumerate(after)):
-        end = left + (epoch + 1) * each * wide + epoch * 10 - 8
-        canvas.arrow((end, 84), (end, 124))
-        canvas.text(end, 144, f"{share:.1f}", 22, bold=True, kind="padding" if epoch else "sentence")
-        if epoch == epochs - 1 and round(after[0], 1) == round(after[-1], 1):
-            canvas.text(260, 208, f"After {each} steps it rises no more, to one decimal", bold=True, kind="sentence")
-    told = ", ".join(f"{share:.1f}" for share in after)
-    return canvas.finish(
-        f"A training of {steps} steps in {epochs} epochs of {each}. Of the development part, {before:.1f} was right "
-        f"before, and after the epochs {told}."
-    )
-
-
 def moved_triplet(texts, before, after, margin):
     """A triplet before and after a training: how far its positive and its negative are from its anchor.
 

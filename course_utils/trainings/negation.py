@@ -26,7 +26,6 @@ PAIRS = FILE.with_name("negation_pairs.csv")  # one row per training on pairs
 COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], range(5), 300
 LONGER = 20  # epochs of the training that collapses
 GOAL = 2 / 3  # of the development part: at this share of right triplets the trainings of an equal gain stop
-EXAMPLE = ["The door is open.", "Nobody has closed the door.", "The door is not open."]  # for the model's card
 PARTS = ("difference", "low", "high")
 CHANGE = ("before", "after", *PARTS)
 DENIALS = ("negation", "antonym", "role swap")  # the phenomena of the scored pairs that reverse the meaning
@@ -48,8 +47,6 @@ def fresh_encoder():
     model = SentenceTransformer(str(encoder_folder()), device="cpu", model_kwargs={"attn_implementation": "eager"})
     if not isinstance(model[-1], Normalize):
         model.append(Normalize())
-    # else the library searches for examples and leaves a bar in the notebook
-    model.model_card_data.widget = [{"source_sentence": EXAMPLE[0], "sentences": EXAMPLE[1:]}]
     return model
 
 
