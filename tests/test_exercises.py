@@ -1,6 +1,7 @@
 """Tests of the checks: right answers in several styles pass, and wrong ones fail with the right message."""
 
 import time
+from dataclasses import replace
 
 import nbformat
 import numpy as np
@@ -153,6 +154,14 @@ def test_no_mistake_passes_on_any_seed(exercise, seeds):
         for mistake in exercise.mistakes:
             for imitate in mistake.imitations:
                 assert any(_problem(exercise, case, case.outcome_of(imitate)) for case in cases), mistake.name
+
+
+def test_no_mistake_is_named_where_the_reference_misses_the_target_too():
+    """An encoder set by name may not reach it, and then a threshold, say, leaves nothing out."""
+    exercise = replace(EXERCISES["14-search"], judge=lambda args, found: "the target is missed")
+    same = replace(exercise.mistakes[0], imitations=(exercise.reference,))
+    report = examine(replace(exercise, mistakes=(same,)), exercise.reference, 0)
+    assert report.status == "failed" and not report.mistake and "the target is missed" in report.messages[0]
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))

@@ -121,14 +121,20 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
 
 
 def mistake_of(exercise, cases, outcomes):
-    """The known mistake with one of whose imitations all outcomes agree, or None."""
-    for mistake in exercise.mistakes:
-        for imitate in mistake.imitations:
-            if all(
-                _same_outcome(outcome, case.outcome_of(imitate), exercise) for case, outcome in zip(cases, outcomes)
-            ):
-                return mistake
-    return None
+    """The known mistake with one of whose imitations all outcomes agree, or None.
+
+    None, too, for an answer like the reference where that fails itself: another encoder may not reach a target.
+    """
+
+    def agrees(function):
+        return all(
+            _same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in zip(cases, outcomes)
+        )
+
+    reference = exercise.reference
+    if any(_problem(exercise, case, case.outcome_of(reference)) for case in cases) and agrees(reference):
+        return None
+    return next((mistake for mistake in exercise.mistakes if any(map(agrees, mistake.imitations))), None)
 
 
 def _discreet(case, outcome, problem):
