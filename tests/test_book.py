@@ -22,7 +22,7 @@ from course_utils._support.notebooks import BEGIN, NOTEBOOKS, name_of, part_with
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading.class_report import place_of
 from course_utils.tools.publish import book
-from course_utils.tools.publish.listings import hang, kind_of, set_listings
+from course_utils.tools.publish.listings import breakable, hang, kind_of, set_listings
 from course_utils.tools.publish.slides import explorer_pages
 
 from .browser import chromium, in_chromium, keep
@@ -442,8 +442,20 @@ def test_the_pdf_holds_everything(names, pages, site):
         ("table", ["layer 1   0.10   0.20", "layer 2   0.30   0.40"], [2, 2]),
         ("text", ["0.83  A man is playing the guitar.", "0.42  A dog runs over the lawn."], [6, 6]),
         ("text", ["one line", "  and another"], [2, 4]),
+        ("text", ["1  0.77  As for the acting, it's mediocre.", "2  0.72  6/10 Acting, not great at all."], [9, 9]),
+        ("table", ["int8, decoded    384 bytes  recall  99.4%  MRR +0.00 (+0.00 to +0.00)"], [2]),
+        (
+            "table",
+            ["muddy  gets 1.25 from all, 1.00 with the mask", "bank   gets 1.73 from all, 1.73 with the mask"],
+            [2, 2],
+        ),
+        (
+            "table",
+            ["   i + n  467  t h in g    in t e r e s t in g", "  in + g  364  t h ing     in t e r e s t ing"],
+            [5, 4],
+        ),
     ],
-    ids=["table", "scores", "text"],
+    ids=["table", "scores", "text", "reviews", "measure", "sentences", "merges"],
 )
 def test_how_a_line_that_is_too_long_goes_on(kind, lines, hangs):
     assert kind_of("myst-ansi", lines) == kind and [hang(kind, line) for line in lines] == hangs
@@ -456,6 +468,15 @@ def test_how_a_line_that_is_too_long_goes_on(kind, lines, hangs):
 
 def test_code_goes_on_further_in():
     assert kind_of("ipython3", ["x  =  1", "y  =  2"]) == "code" and hang("code", "    return x") == 8
+    assert breakable('<b class="a.b">x.y(1.5, [])</b>') == '<b class="a.b">x.<wbr>y(<wbr>1.5,<wbr> [])</b>'
+
+
+def test_a_sentence_above_the_rows_of_a_table_goes_on_below():
+    lines = ["two queries, by the mean of their ranks", "BM25   0.39  0.87", "mean   0.41  0.66", "-" * 75]
+    listing = '<div class="highlight-none notranslate"><div class="highlight"><pre>{}</pre></div></div>'
+    text = BeautifulSoup(set_listings(listing.format("\n".join(lines))), "html.parser").pre
+    assert text["class"] == ["table"] and text["style"] == "--columns:17"
+    assert [line["class"][1:] for line in text.select(".line")] == [["sentence"], [], [], ["rule"]]
 
 
 # ---------------------------------------------------------------- a small book
@@ -526,6 +547,7 @@ def test_links_to_the_glossary_and_between_lessons(small_book):
     links = [link["href"] for link in pages["00_one"].select("article p a.reference")]
     assert links == ["glossary.html#mean-pooling", "glossary.html#cls-token", "01_two.html"]
     glossary = pages["glossary"]
+    assert [link["href"] for link in glossary.select("h1 + p a")] == ["#mean-pooling", "#cls-token"]
     assert glossary.find(id="mean-pooling").h2.text.startswith("mean pooling") and glossary.find(id="cls-token")
     assert [row.select("td")[-1].text for row in pages["index"].table.select("tbody tr")] == ["1 hour"] * 3
     assert any("Chromium was not found" in line for line in said)

@@ -344,6 +344,7 @@ def test_code_and_money_are_no_formulas(text):
 def test_formulas_are_drawn_without_a_script_and_with_their_number():
     for formula in ("the length $\\|u\\|$ of", "$$\n\\frac{u \\cdot v}{2}\n$$", "**$x^2$**, and"):
         assert "<math" in with_mathml(formula)
+    assert with_mathml("of ($d$), so").endswith("</math>),</span> so"), "no line begins with a comma"
     text = with_mathml("- so:\n  $$\\begin{aligned} a &= b \\\\ &= c \\tag{5.1} \\end{aligned}$$\n  as said")
     assert text.startswith('- so:\n  <span class="formula" id="eq-5.1"><math')
     assert text.endswith('</math><span class="number">(5.1)</span></span>\n  as said')

@@ -172,7 +172,7 @@ def label_ends(axes, ends):
     texts = [label_point(axes, *end) for end in sorted(ends, key=lambda end: end[1][1])]
     axes.figure.draw_without_rendering()
     wanted, heights = np.array(
-        [((box.y0 + box.y1) / 2, box.height) for box in (t.get_window_extent() for t in texts)]
+        [((box.y0 + box.y1) / 2, box.height + 4) for box in (t.get_window_extent() for t in texts)]
     ).T
     stack = np.cumsum(heights) - heights / 2  # their centres if they stood close together
     for text, moved in zip(texts, isotonic_regression(wanted - stack).x + stack - wanted, strict=True):

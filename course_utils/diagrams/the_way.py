@@ -28,13 +28,14 @@ def the_way(here=""):
         lit = everything or here in lessons or (here in TRAINING and stage == "encoder")
         _stage(canvas, stage, left, lit)
         canvas.text(left + WIDE / 2, TOP + 78, stage, SMALL, bold=lit, quiet=not lit)
+        step = 31 if here in lessons else 27  # a ring needs room
         for at, lesson in enumerate(lessons):
-            _number(canvas, left + WIDE / 2 + 27 * (at - (len(lessons) - 1) / 2), TOP + 101, lesson, here)
+            _number(canvas, left + WIDE / 2 + step * (at - (len(lessons) - 1) / 2), TOP + 101, lesson, here)
     for left, _ in list(STAGES.values())[1:]:
         canvas.arrow((left - 9, TOP + 32), (left + 4, TOP + 32))
     for place, (lesson, text) in zip((16, 184, 352), WHOLE.items()):
         _number(canvas, place, 14, lesson, here)
-        canvas.label(place + 18, 14, text, bold=here == lesson, quiet=here != lesson)
+        canvas.label(place + 18, 14, text, quiet=here != lesson)
     canvas.bracket(8, 512, 34, below=False)
     training = here in TRAINING
     kind = "loss" if training or here in ("", "00") else "plain"

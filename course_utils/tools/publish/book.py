@@ -19,6 +19,7 @@ from ..workspace.copies import stub_out
 from .explorers import ExplorersError, write_explorers
 from .figures import number_figures, without_blank_lines
 from .front import title_page
+from .headings import HEADING, jupyter_anchor
 from .listings import set_listings
 from .literature import literature_page
 from .mathematics import with_mathml
@@ -67,10 +68,20 @@ def read_lessons(sources=NOTEBOOKS):
             ) from None
     if not notebooks.keys() - {"glossary"}:
         raise BookError(f"There are no lessons in {sources}. Install the course again.")
-    for cell in notebooks["glossary"].cells if "glossary" in notebooks else ():
-        # its terms come directly below its title, and no heading level may be skipped
-        cell.source = re.sub("(?m)^### ", "## ", cell.source)
+    if "glossary" in notebooks:
+        _set_glossary(notebooks["glossary"].cells)
     return notebooks
+
+
+def _set_glossary(cells):
+    """Terms directly below the title, since no heading level may be skipped, and a link to each letter's first term."""
+    first = {}
+    for cell in cells:
+        cell.source = re.sub("(?m)^### ", "## ", cell.source)
+        for term in HEADING.findall(cell.source):
+            first.setdefault(term[0].upper(), jupyter_anchor(term))
+    letters = " ".join(f"[{letter}](#{anchor})" for letter, anchor in first.items())
+    cells[0].source = re.sub(r"\A# .+\n", lambda title: f"{title[0]}\n{letters}\n", cells[0].source)
 
 
 def _put_map(opening, lesson):
@@ -128,6 +139,7 @@ def _lighter(view, shared):
     for screen readers.
     """
     view = re.sub(r'<select id="(\w+)"', r'<select aria-label="\1" id="\1"', view)
+    view = re.sub(r"(?=aspect-ratio:(\d+)/)", r"--wide:\1px;", view, count=1)  # of the drawing, for book.css
     view = view.replace('<meta charset="utf-8">', '<meta charset="utf-8"><title>Attention view</title>')
     scripts = LIBRARIES.search(view)
     if not scripts or shared not in ("", scripts[0]):

@@ -4,7 +4,7 @@ import re
 
 CODE_OR_FORMULA = re.compile(
     r"(?P<code>^ *(`{3,}|~{3,}).*?^ *\2`*$|(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))|\\\$|"
-    r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<inline>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?![\w$])",
+    r"\$\$(?P<block>.+?)\$\$|(?<![\w$])\$(?P<inline>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?![\w$])(?P<sign>[.,;:?!)]*)",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -36,6 +36,8 @@ def with_mathml(markdown):
             raise ValueError(f"the formula ${formula}$ cannot be read ({error})") from None
         # Markdown reads on inside the tags
         math = re.sub(r"[*_`\[\]|~\\$]", lambda sign: f"&#{ord(sign[0])};", math.replace("\n", " "))
+        if match["sign"]:  # it does not begin a line
+            math = f'<span style="white-space: nowrap">{math}{match["sign"]}</span>'
         if not match["block"]:
             return math
         # a span, because text and lists go on around it

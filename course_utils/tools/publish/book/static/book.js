@@ -38,29 +38,34 @@ full.addEventListener("click", event => {
   if (event.target === full) full.close();
 });
 
-// The navigation shows the section that is being read, also when it opens as a box on a narrow screen.
+// The navigation shows the page and the section that is being read, also when it opens as a box on a narrow screen.
 const sections = document.getElementById("pst-page-toc-nav");
 const show = () => {
-  const link = sections.querySelector(".nav-link.active"),
-    bar = sections.closest("dialog, #pst-primary-sidebar");
-  if (!link || !bar?.checkVisibility()) return;
+  const link = sections?.querySelector(".nav-link.active") ?? document.querySelector('.bd-links [aria-current="page"]'),
+    bar = link?.closest("dialog, #pst-primary-sidebar");
+  if (!bar?.checkVisibility()) return;
   const [inner, outer] = [link.getBoundingClientRect(), bar.getBoundingClientRect()];
   if (inner.top < outer.top + 40 || inner.bottom > outer.bottom - 40)
     bar.scrollTop += inner.top - outer.top - outer.height / 3;
 };
-if (sections) {
-  new MutationObserver(show).observe(sections, {subtree: true, attributeFilter: ["aria-current"]});
-  document.querySelector("button.primary-toggle")?.addEventListener("click", () => requestAnimationFrame(show));
-}
+addEventListener("load", show); // after the theme has scrolled it
+if (sections) new MutationObserver(show).observe(sections, {subtree: true, attributeFilter: ["aria-current"]});
+document.querySelector("button.primary-toggle")?.addEventListener("click", () => requestAnimationFrame(show));
 
-// The keyboard reaches a formula or a drawing that is too wide and scrolls; the theme sees to listings and tables.
+// The keyboard reaches a formula, a drawing or a view that is too wide and scrolls; the theme sees to listings and tables.
 const formulas = new ResizeObserver(entries =>
   entries.forEach(({target}) => {
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
     else target.removeAttribute("tabindex");
   }),
 );
-document.querySelectorAll(".formula, .bd-article .cu-diagram").forEach(formula => formulas.observe(formula));
+const tooWide = ".formula, .bd-article .cu-diagram, figure.view .output";
+document.querySelectorAll(tooWide).forEach(box => formulas.observe(box));
+
+// What is scrolled to its end fades no more.
+const atEnd = ({target: box}) =>
+  box.classList?.toggle("at-end", box.scrollLeft + box.clientWidth > box.scrollWidth - 2);
+document.addEventListener("scroll", atEnd, {capture: true, passive: true});
 
 // On paper, quizzes and solutions stand open, and the page is light.
 let theme;
