@@ -75,7 +75,7 @@ def lines(x, series, title="", xlabel="", ylabel="", alt="", doubling=False, spr
         axes.set_xscale("log", base=2)
         axes.set_xticks([], minor=True)
     if doubling or len(set(np.diff(list(x)))) == 1:
-        axes.set_xticks(list(x), [str(value) for value in x])
+        axes.set_xticks(list(x), [f"{value:,}" for value in x])
     if len(series) > 1:
         ends = [line.get_xydata()[np.isfinite(line.get_ydata())][-1] for line in axes.lines]
         label_ends(axes, [(line.get_label(), end, line.get_color()) for line, end in zip(axes.lines, ends)])

@@ -126,7 +126,7 @@ def test_the_program_keeps_vectors_and_encodes_only_what_is_new(tmp_path):
         return done.stdout.splitlines()
 
     first = ask("departure of the coach")
-    assert first[0] == "3 pieces, 3 of them new"  # not those of an empty file and of a copy
+    assert first[0] == "3 pieces, 3 of them new; f.md: a copy of a.md"  # not those of an empty file and of a copy
     assert first[1].split()[1:] == ["c.txt:1"] and first[2].strip() == "The bus leaves at noon."
     (notes / "b.md").unlink()
     (notes / "a.md").write_text("# Tea\nBoil the water.\n# Coffee\nGrind the beans.", encoding="utf-8")
@@ -134,8 +134,10 @@ def test_the_program_keeps_vectors_and_encodes_only_what_is_new(tmp_path):
     assert second[0] == "4 pieces, 2 of them new" and "a.md:4  Coffee" in second[1]
     assert ask("bread")[0] == "4 pieces, 0 of them new"
     (notes / "g.txt").write_text("caf\u00e9", encoding="latin-1")
-    assert ask("bread")[0] == "5 pieces, 1 of them new g.txt: not UTF-8"
+    assert ask("bread")[0] == "5 pieces, 1 of them new; g.txt: not UTF-8"
     assert len(ask("bread")) == 1 + 2 * 3  # three files: none is there twice
+    program.write_text(PROGRAM.replace("-1.0  # shows all", "0.99  # shows all"), encoding="utf-8")
+    assert ask("bread")[1:] == ["I found nothing."]
 
 
 def test_the_program_says_how_it_is_called_and_what_it_lacks(tmp_path):

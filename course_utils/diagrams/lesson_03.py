@@ -62,8 +62,8 @@ def encoder_stack(shape, layers):
     def part(number):
         y = row(number)
         name = "embeddings" if number == 0 else f"layer {number}"
-        canvas.box(70, y, 150, 24, name, "layer")
-        canvas.arrow((145, y + 34), (145, y + 24))
+        canvas.box(70, y + 2, 150, 20, name, "layer")
+        canvas.arrow((145, y + 36), (145, y + 22))
 
     def state(number):
         y = row(number) + 12
@@ -165,8 +165,8 @@ def three_uses(uses, senses):
         for (one, other), (start, end) in ends.items():
             same = senses[one] == senses[other]
             canvas.arrow(start, end, kind="sentence" if same else "loss", tip=False, thick=True)
-            said, kind = ("same sense", "sentence") if same else ("different senses", "loss")
-            x, y, anchor = {1: (260, 112, "middle"), 2: (8, 148, "start"), 3: (512, 148, "end")}[one + other]
+            said, kind = ("same\nsense", "sentence") if same else ("different senses", "loss")
+            x, y, anchor = {1: (260, 82, "middle"), 2: (8, 148, "start"), 3: (512, 148, "end")}[one + other]
             canvas.text(x, y, said, SMALL, anchor, kind=kind, bold=True)
     told = "; ".join(f"{name}: {sentence}" for name, sentence in uses.items())
     pairs = ", ".join(

@@ -158,7 +158,7 @@ def masked_mean(mask, values, equal):
     with canvas.step():
         canvas.arrow((left + 74, 196), (left + 204, 196), f"divide by {real}")
         canvas.vector(left + 206, 172, len(total), "sentence", 28, 48, values=shades([one / real for one in total]))
-        canvas.label(left + 244, 196, f"{'=' if equal else '≠'} the loop's mean", kind="sentence", bold=True)
+        canvas.label(left + 244, 196, f"{'=' if equal else '≠'} mean of real tokens", kind="sentence", bold=True)
     return canvas.finish(
         f"The vectors of {len(mask)} tokens; below them, the mask with {real} ones and {len(mask) - real} zeros; below "
         f"the mask, the products, which are zero at padding. The products are added up, and the sum is divided by "

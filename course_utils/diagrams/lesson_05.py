@@ -251,8 +251,6 @@ def twelve_heads(shape, heads, shown, number):
         middle = left + (shown + 0.5) * cell - 2
         for x in starts:
             canvas.arrow((x + (shown + 0.5) * narrow / heads, 84), (middle, 114), kind="head", thick=True)
-        far = middle < 270
-        canvas.text(518 if far else 2, 102, "the others likewise", SMALL, "end" if far else "start", quiet=True)
         for at in range(heads):
             canvas.box(left + at * cell, 114, cell - 4, 24, str(at), "head", SMALL, thick=at == shown)
         canvas.label(2, 126, f"{heads} heads,\n{part} each")
@@ -294,7 +292,7 @@ def one_layer(shape, wide, number):
         canvas.box_from((x + 24, y), x + 40, y - 16, 88, 32, "LayerNorm", "layer", SMALL)
 
     y = 56
-    canvas.box(2, y - 20, 104, 40, f"hidden state\n{number - 1}", "vector", SMALL)
+    canvas.box(2, y - 20, 104, 40, f"hidden\nstate {number - 1}", "vector", SMALL)
     with canvas.step():
         canvas.box_from((106, y), 172, y - 20, 104, 40, "attention,\nall heads", "head", SMALL, over=usual)
         canvas.arrow((276, y), (342, y), usual)
@@ -306,10 +304,10 @@ def one_layer(shape, wide, number):
         canvas.arrow((426, 110), (12, 110), f"attended {usual}", tip=False, side=-1)
         canvas.arrow((12, 110), (12, 170), tip=False)
         y = 170
-        canvas.box_from((12, y), 26, y - 20, 50, 40, "linear\nmap", "layer", SMALL)
-        canvas.box_from((76, y), 156, y - 16, 46, 32, "GELU", "plain", SMALL, over=widened)
-        canvas.box_from((202, y), 282, y - 20, 50, 40, "linear\nmap", "layer", SMALL, over=widened)
-        canvas.arrow((332, y), (390, y), usual)
+        canvas.box_from((12, y), 24, y - 20, 50, 40, "linear\nmap", "layer", SMALL)
+        canvas.box_from((74, y), 148, y - 16, 46, 32, "GELU", "plain", SMALL, over=widened)
+        canvas.box_from((194, y), 268, y - 20, 50, 40, "linear\nmap", "layer", SMALL, over=widened)
+        canvas.arrow((318, y), (390, y), usual)
         canvas.text(180, 230, "this row: each token alone", SMALL, kind="layer")
     with canvas.step():
         add_and_norm(390, y, (12, y), 206)

@@ -1,6 +1,7 @@
 """The diagrams of lesson 06: vectors, centring, and what a plane leaves out."""
 
 import math
+import textwrap
 
 import numpy as np
 
@@ -104,17 +105,17 @@ def beside_the_plane(tokens, vectors, points, named):
         canvas.label(left - 90, 12, "↑ out of the plane", quiet=True)
         for at, (token, (x, y)) in enumerate(zip(tokens, spots)):
             canvas.circle(x, y, 4, "loss" if at == nearest else "plain", "dot")
+            canvas.arrow((x, base), (x, y), tip=False, dashed=True)
             if token in named:
-                canvas.arrow((x, base), (x, y), tip=False, dashed=True)
                 canvas.label(x + 10, y, token, mono=True, bold=at == nearest, quiet=at != nearest)
         rest = sorted((at for at, token in enumerate(tokens) if token not in named), key=inside.item)
         if rest:
             x, y = max(spots[at][0] for at in rest), np.mean([spots[at][1] for at in rest])
-            canvas.label(x + 10, y, "\n".join(tokens[at] for at in rest), mono=True, quiet=True)
+            canvas.label(x + 10, y, textwrap.fill(", ".join(tokens[at] for at in rest), 11), quiet=True)
     with canvas.step():
         found = f"near in the plane, far in {np.shape(vectors)[1]} dimensions"
-        canvas.text(512, 12, found, SMALL, "end", bold=True, kind="loss")
         x, y = spots[nearest]
+        canvas.label(x + 30, y - 18, found, bold=True, kind="loss")
         canvas.arrow((left, base), (x, base), kind="loss", thick=True, tip=False)
         canvas.arrow((left, base), (x, y), kind="loss", thick=True, tip=False)
         canvas.text((left + x) / 2, base + 16, f"{inside[nearest]:.2f}", bold=True, kind="loss")

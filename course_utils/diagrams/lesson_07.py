@@ -201,6 +201,8 @@ def chosen_by_draws(tokens, draws, share, special):
             low = draw < share and not never
             canvas.text(left + wide / 2, top + 44, f"{int(100 * draw) / 100:.2f}", SMALL, bold=low, quiet=not low,
                         kind="masked" if low else None)  # fmt: skip
+            if never:
+                canvas.text(left + wide / 2, top + 62, "never", SMALL, quiet=True)
         canvas.label(8, 251, f"a random number for each; below {share}: chosen", kind="masked")
     with canvas.step():
         for token, draw, never, (left, top, wide) in zip(tokens, draws, special, places):

@@ -100,7 +100,7 @@ def score_and_cosine(scores, cosines, pairs, over, under):
         x, y = map(float, at(spread[place], cosines[place]))
         canvas.arrow((x, 193.0 + 34 * row), (x, y + 5), kind="vector", tip=False)
         canvas.circle(x, y, 5, "vector", look="dot")
-        canvas.text(516, 210 + 34 * row, "\n".join(pairs[place]), SMALL, "end", kind="vector")
+        canvas.text(504, 210 + 34 * row, "\n".join(pairs[place]), SMALL, "end", kind="vector")
         if not row:
             canvas.text(62, 266, "other words: too low", anchor="start", bold=True, kind="vector")
     told = [f"{' / '.join(pairs[at])} (score {scores[at]:g}, cosine {cosines[at]:.2f})" for at in (*over, *under)]
@@ -118,14 +118,14 @@ def two_orders(names, scores, cosines):
     left, right = ranks(scores), ranks(cosines)
     canvas, worst = Canvas("08 two orders", 66 + 27 * len(names)), int(np.argmax(np.abs(left - right)))
     by_score, by_cosine = np.argsort(scores, kind="stable"), np.argsort(cosines, kind="stable")
-    headings = ((4, "first sentence of the pair"), (284, "score"), (338, "cosine"), (398, "rank by\nscore"),
+    headings = ((4, "first sentence of the pair"), (291, "score"), (339, "cosine"), (398, "rank by\nscore"),
                 (490, "rank by\ncosine"))  # fmt: skip
     for x, heading in headings:
         canvas.text(x, 18, heading, SMALL, "start" if x == 4 else "middle", quiet=True)
     heights = {row: 52 + 27 * at for at, row in enumerate(by_score)}
     for row, y in heights.items():
         canvas.label(4, y, names[row])
-        canvas.text(284, y, f"{scores[row]:.1f}", SMALL)
+        canvas.text(291, y, f"{scores[row]:.1f}", SMALL)
     with canvas.step():
         for row, y in heights.items():
             canvas.box(382, y - 11, 32, 22, f"{left[row]:g}", "token", size=SMALL)
@@ -133,7 +133,7 @@ def two_orders(names, scores, cosines):
         for at, row in enumerate(by_cosine):
             y = 52 + 27 * at
             canvas.box(484, y - 11, 32, 22, f"{right[row]:g}", "sentence", size=SMALL)
-            canvas.text(338, heights[row], f"{cosines[row]:.2f}", SMALL)
+            canvas.text(339, heights[row], f"{cosines[row]:.2f}", SMALL)
     with canvas.step():
         for at, row in enumerate(by_cosine):
             kind = "loss" if row == worst else "padding"
@@ -143,8 +143,8 @@ def two_orders(names, scores, cosines):
     told = ", ".join(f"{names[row]} {left[row]:g} and {right[row]:g}" for row in by_score)
     return canvas.finish(
         f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {told}. Equal scores share "
-        "a rank. A line joins the two places of a pair; lines that cross are pairs in another "
-        f"order. The two ranks differ most for {names[worst]} Spearman's correlation of these is "
+        "a rank. A line joins the two places of a pair; lines that cross are pairs that the two "
+        f"rankings order differently. The two ranks differ most for {names[worst]} Spearman's correlation of these is "
         f"{spearman(scores, cosines):.2f}."
     )
 
@@ -171,10 +171,10 @@ def resampling(rows, repeated, value, interval, shown=8):
                 canvas.box(x, 86, 23, 24, "", "padding", dashed=True)
         canvas.text(224, 98, "…", anchor="start")
     with canvas.step():
-        canvas.box_from((112, 88 + 26 * int(times.max())), 32, 190, 160, 30, f"Spearman {repeated[-1]:.2f}", "plain")
-        canvas.arrow((192, 205), (272, 205))
+        canvas.box_from((112, 88 + 26 * int(times.max())), 32, 190, 160, 30, f"Spearman {repeated[-1]:.2f}", "token")
     with canvas.step():
         _histogram(canvas, repeated, value, interval)
+        canvas.text(112, 235, "the blue dot", SMALL, kind="token")
     missing = ", ".join(str(at + 1) for at in range(shown) if not times[at])
     return canvas.finish(
         f"A resample of {len(rows)} rows, drawn with replacement. Of the first {shown} pairs, these were not drawn: "
@@ -197,6 +197,7 @@ def _histogram(canvas, values, middle, interval, left=280, right=512, floor=204,
     canvas.text((left + right) / 2, 14, f"{len(values):,} resamples", SMALL)
     canvas.arrow((at(middle), floor), (at(middle), 44), tip=False, dashed=True)
     canvas.text(at(middle), 34, f"all pairs: {middle:.2f}", SMALL)
+    canvas.circle(float(at(values[-1])), floor - 5, 5, "token", look="dot")
     canvas.bracket(at(interval[0]), at(interval[1]), floor + 4)
     words = f"95 of 100: {interval[0]:.2f} to {interval[1]:.2f}"
     canvas.text((at(interval[0]) + at(interval[1])) / 2, floor + 26, words, bold=True, kind="sentence")

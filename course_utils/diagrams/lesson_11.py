@@ -203,11 +203,11 @@ def loss_family(points, forces):
     a loss: the negative gradient at each point, of the shape of points}. Within a loss, longer arrows are stronger
     forces; one below a twentieth of the strongest is left out.
     """
-    canvas, radius, told = Canvas("11 loss family", 256), 36, []
+    canvas, radius, told = Canvas("11 loss family", 424), 44, []
     members = {"anchor": "vector", "positive": "sentence", "denial": "loss"}
     for at, (name, force) in enumerate(forces.items()):
-        x, y = 52 + at % 5 * 104, 68 + at // 5 * 116
-        canvas.text(x, y - 52, _short(name), SMALL, bold=True)
+        x, y = 65 + at % 4 * 130, 84 + at // 4 * 138
+        canvas.text(x, y - 72, _short(name), SMALL, bold=True)
         canvas.circle(x, y, radius, look="ring", dashed=True)
         strength = [[math.hypot(*map(float, pull)) for pull in row] for row in force]
         most, moved = max(map(max, strength)), [[], []]
@@ -215,21 +215,21 @@ def loss_family(points, forces):
             for one in range(2):
                 (across, up), (right, above) = (map(float, part[member][one]) for part in (points, force))
                 start = (x + radius * across, y - radius * up)
+                canvas.circle(*start, 4, kind)
                 share = strength[member][one] / most
                 if share >= 0.05:
-                    long = (12 + 13 * share) / strength[member][one]
+                    long = (18 + 10 * share) / strength[member][one]
                     canvas.arrow(start, (start[0] + long * right, start[1] - long * above), kind=kind, thick=True)
                     toward = sum((float(a) - float(b)) * float(f) for a, b, f in zip(
                         points[0][one], points[member][one], force[member][one]))  # fmt: skip
                     if member:
                         moved[one].append(f"{word} {'pulled' if toward > 0 else 'pushed'}")
-                canvas.circle(*start, 5, kind)
         told.append(f"{_short(name)}: " + "; ".join(
             f"{which}, {' and '.join(words) or 'neither positive nor denial moved'}"
             for which, words in zip(("first", "second"), moved)))  # fmt: skip
     for at, (word, kind) in enumerate(members.items()):
-        canvas.circle(130 + at * 100, 246, 5, kind)
-        canvas.label(140 + at * 100, 246, word)
+        canvas.circle(320, 324 + at * 28, 4, kind)
+        canvas.label(332, 324 + at * 28, word)
     return canvas.finish(
         "Two triplets on a circle, under each of ten losses. In the first, above, the denial is nearer to the anchor "
         "than the positive is; the second, below, is right by far. Arrows are negative gradients, and say whether a "

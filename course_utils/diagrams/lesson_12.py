@@ -191,10 +191,11 @@ def rank_by_rank(names, grades, rankings, first, found):
             kind = "sentence" if grade and rank <= first else "padding" if rank > first else "plain"
             canvas.box(x + 3, y, wide - 6, 40, f"{rank:,}", kind, bold=grade > 0, thick=grade == 2 and rank <= first)
     foot = rows[-1] + 46
-    canvas.box(left + 3, foot + 4, 20, 14, kind="sentence")
-    canvas.label(left + 29, foot + 11, f"good, in the first {first}")
-    canvas.box(left + 203, foot + 4, 20, 14, kind="padding")
-    canvas.label(left + 229, foot + 11, "further down")
+    legend = (("sentence", f"good, in the first {first}"), ("plain", f"neither, in the first {first}"),
+              ("padding", "further down"))  # fmt: skip
+    for x, (kind, meaning) in zip((4, 190, 390), legend):
+        canvas.box(x, foot + 4, 20, 14, kind=kind)
+        canvas.label(x + 26, foot + 11, meaning)
     with canvas.step():
         canvas.text(260, foot + 36, found, bold=True, kind="sentence")
     told = "; ".join(

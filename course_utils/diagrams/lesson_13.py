@@ -133,32 +133,39 @@ def bytes_to_scale(sizes):
 def walk_down(points, layers, paths, target, nearest):
     """A walk over a graph of two layers, one beside the other: the few points of the upper one, then all of the lower.
 
-    What the walk compares is lit, and counted.
+    What the walk compares is lit, and counted. Of each layer, the part around the walk is drawn.
 
     points: (n, 2) numbers. layers: two graphs, {place: places that it is linked to}, the sparse one first. paths: the
     places visited in each. target: the point that is searched for, and `nearest` the place nearest to it.
     """
-    canvas = Canvas("13 walk down", 258)
-    spans = [(min(axis), max(axis)) for axis in zip(*points, target)]
-    floors = (2, 200), (216, 302)  # left end and width of each layer
-    top, deep = 26, 156
+    top, deep = 26, 220
+    canvas = Canvas("13 walk down", deep + 102)
+    lit = [{other for one in path for other in (one, *graph[one])} for graph, path in zip(layers, paths)]
+    floors = []  # left end and width of each layer, and what it spans from left to right and from bottom to top
+    for left, wide, seen in zip((2, 216), (200, 302), lit):
+        spans = [(min(axis), max(axis)) for axis in zip(*(points[one] for one in seen), target)]
+        floors.append((left, wide, spans))
 
-    def at(point, left, wide):
+    def at(point, left, wide, spans):
         # one scale for both axes: what is nearer must look nearer
-        scale = min((room - 24) / (most - least) for room, (least, most) in zip((wide, deep), spans))
+        scale = min((room - 30) / (most - least) for room, (least, most) in zip((wide, deep), spans))
         across, up = (scale * (value - (least + most) / 2) for value, (least, most) in zip(point, spans))
         return float(left + wide / 2 + across), float(top + deep / 2 - up)
 
-    lit = [{other for one in path for other in (one, *graph[one])} for graph, path in zip(layers, paths)]
     for graph, floor, name in zip(layers, floors, ("upper graph", "lower graph")):
-        canvas.box(floor[0], top, floor[1], deep, round_by=4)
-        canvas.label(floor[0], 12, f"{name}: {len(graph)} points", bold=True)
-        for one, others in graph.items():
-            for other in others:
+        left, wide, _ = floor
+        canvas.box(left, top, wide, deep, round_by=4)
+        places = {one: at(points[one], *floor) for one in graph}
+        inside = {one for one, (x, y) in places.items() if left < x - 6 and x + 6 < left + wide and top < y - 6
+                  and y + 6 < top + deep}  # fmt: skip
+        part = "" if len(inside) == len(graph) else f", {len(inside)} are drawn"
+        canvas.label(left, 12, f"{name}: {len(graph)} points{part}", bold=True)
+        for one in sorted(inside):
+            for other in sorted(inside.intersection(graph[one])):
                 if one < other or one not in graph[other]:
-                    canvas.arrow(at(points[one], *floor), at(points[other], *floor), tip=False, kind="padding")
-        for one in graph:
-            canvas.circle(*at(points[one], *floor), 3, "padding", look="dot")
+                    canvas.arrow(places[one], places[other], tip=False, kind="padding")
+        for one in sorted(inside):
+            canvas.circle(*places[one], 3, "padding", look="dot")
         canvas.circle(*at(target, *floor), 7, "loss", look="ring", thick=True)
     for number, (path, floor) in enumerate(zip(paths, floors)):
         with canvas.step():
@@ -170,16 +177,19 @@ def walk_down(points, layers, paths, target, nearest):
             canvas.circle(*at(points[path[0]], *floor), 6, "sentence", look="dot")
     shown = {"searched for": "loss", "the walk starts here": "sentence", "compared on the way": "vector"}
     for x, (name, kind) in zip((2, 126, 312), shown.items()):
-        canvas.circle(x + 8, 198, 6, kind, look="ring" if kind == "loss" else "dot", thick=kind == "loss")
-        canvas.label(x + 22, 198, name, kind=kind)
+        canvas.circle(x + 8, top + deep + 16, 6, kind, look="ring" if kind == "loss" else "dot", thick=kind == "loss")
+        canvas.label(x + 22, top + deep + 16, name, kind=kind)
     with canvas.step():
         compared, found = len(lit[0] | lit[1]), "the nearest" if paths[1][-1] == nearest else "not the nearest"
-        canvas.text(260, 236, f"found: {found}, with {compared} of {len(points)} points compared", bold=True)
+        canvas.text(
+            260, top + deep + 54, f"found: {found}, with {compared} of {len(points)} points compared", bold=True
+        )
     steps = [" to ".join(map(str, path)) for path in paths]
     end = "the nearest of all" if paths[1][-1] == nearest else f"not the nearest, which is {nearest}"
     return canvas.finish(
         f"Two graphs of the same points, side by side: the upper has only {len(layers[0])} of them, with long links, "
-        f"the lower all {len(layers[1])}, with short ones. The walk in the upper visits the places {steps[0]}, where "
+        f"the lower all {len(layers[1])}, with short ones; the part around the walk is drawn. "
+        f"The walk in the upper visits the places {steps[0]}, where "
         f"no neighbour is nearer to what is searched for. It goes on in the lower, and visits {steps[1]}: {end}. "
         f"Compared on the way, and lit: {compared} of {len(points)}."
     )

@@ -22,7 +22,10 @@ HELD_OUT_TARGET = 0.4  # on queries that only the grader has
 
 def search_targets():
     """The mean nDCG@10 that `14-search` asks for, as a line of text."""
-    return f"{TARGET} among {TEXTS} texts, {SHORTER_TARGET} without a word, {HELD_OUT_TARGET} held out"
+    return (
+        f"{TARGET} among {TEXTS} texts, {SHORTER_TARGET} if each query lacks a word, "
+        f"and {HELD_OUT_TARGET} on held-out queries"
+    )
 
 
 HELD_OUT = Path(__file__).parent  # held_out_queries.csv and held_out_judgements.csv; the sandbox does not see them

@@ -238,7 +238,10 @@ def _threshold(state, answer):
     canvas.text(10, 170, "not similar", anchor="start", kind="masked")
     precision = "–" if answer["precision"] is None else f"{answer['precision']:.2f}"
     told = f"precision {precision}, recall {answer['recall']:.2f}, accuracy {answer['accuracy']:.2f}"
-    canvas.text(10, 212, told, anchor="start")
+    for value in (0, 0.25, 0.5, 0.75):
+        canvas.text(10 + 500 * (value - low) / (1 - low), 194, f"{value:g}", 14)
+    canvas.text(510, 194, "cosine 1", 14, "end")
+    canvas.text(10, 224, told, anchor="start")
     return canvas.finish(
         f"The cosines of {len(answer['cosines'])} pairs, similar from score {state['cut']:g} on above the line and the "
         f"others below it. With the threshold {state['at']:.2f}: {told}."
@@ -290,37 +293,51 @@ def _search(state, answer):
 
 def _hybrid(state, answer):
     shown, pages = 5, {one["page"]: one for one in answer["pages"]}
-    canvas = Canvas("explorer hybrid", 52 + 41 * shown)
+    canvas = Canvas("explorer hybrid", 70 + 38 * shown)
+    query = next(query for one, _, query in answer["queries"] if one == state["query"])
+    canvas.text(2, 10, _cut(f"“{query}”", 510), SMALL, anchor="start", bold=True)
     places = {}
     for at, (name, listed, value) in enumerate(zip(("words", "both", "vectors"), answer["lists"], answer["ndcg"])):
         left = 2 + 177 * at
-        canvas.text(left, 12, f"{name} {value:.2f}", anchor="start", bold=True)
+        canvas.text(left, 34, f"{name} {value:.2f}", anchor="start", bold=True)
         for row, (page, _) in enumerate(listed[:shown]):
-            y, grade = 28 + 41 * row, pages[page]["grade"]
-            canvas.box(left, y, 22, 36, "–" if grade is None else grade, {2: "sentence", 1: "head"}.get(grade, "plain"))
-            before, _, last = pages[page]["name"].rpartition(".")
-            canvas.text(left + 28, y + 18, f"{_cut(before, 122)}\n{_cut('.' + last, 122)}", SMALL, anchor="start")
-            places[at, page] = y + 18
+            y, grade = 48 + 38 * row, pages[page]["grade"]
+            canvas.box(left, y, 22, 34, "–" if grade is None else grade, {2: "sentence", 1: "head"}.get(grade, "plain"))
+            canvas.text(left + 28, y + 17, _name_in_two_lines(pages[page]["name"], 130), SMALL, anchor="start")
+            places[at, page] = y + 17
     for at in (0, 1):
         for page, grade in ((one["page"], one["grade"]) for one in answer["pages"]):
             if (at, page) in places and (at + 1, page) in places:
-                ends = (177 * at + 156, places[at, page]), (177 * at + 176, places[at + 1, page])
+                ends = (177 * at + 164, places[at, page]), (177 * at + 176, places[at + 1, page])
                 canvas.arrow(*ends, kind={2: "sentence", 1: "head"}.get(grade, "plain"), tip=False, thick=bool(grade))
     canvas.text(
         2,
-        41 + 41 * shown,
+        58 + 38 * shown,
         "in the box: the page's grade; beside the list's name: nDCG@10",
         SMALL,
         anchor="start",
         quiet=True,
     )
-    query = next(query for one, _, query in answer["queries"] if one == state["query"])
     found = "; ".join(
         f"by {name} " + (", ".join(pages[page]["name"] for page, _ in listed[:3]) or "none")
         for name, listed in zip(("words", "both", "vectors"), answer["lists"])
     )
     values = "words {:.2f}, both {:.2f}, vectors {:.2f}".format(*answer["ndcg"])
     return canvas.finish(f"The query “{query}” on {answer['size']:,} pages. The first {found}. nDCG@10: {values}.")
+
+
+def _name_in_two_lines(name, most):
+    """The name of a page, broken before its last part, or at an underscore where that part is wider than `most`."""
+    module, _, last = name.rpartition(".")
+    if text_width(module, SMALL) > most:
+        first, *_, own = module.split(".")
+        module = f"{first}…{own}"
+    at = last.find("_", len(last) // 3) + 1
+    if at and text_width(f".{last}", SMALL) > most:
+        module, rest = f"{module}.{last[:at]}", last[at:]
+    else:
+        rest = f".{last}"
+    return f"{_cut(module, most)}\n{_cut(rest, most)}"
 
 
 def _cut(text, most):

@@ -323,11 +323,7 @@ PROMISES = {
         ("For each query, return a list", lambda q, t, k: np.array(find_near(q, t, k)).squeeze().tolist()),
         ("at least 0.56 for the 24 development queries among 130 texts", find_half, "the target is"),
         ("at least 0.52 where each query has lost its middle word", find_lookup, "each without its middle word"),
-        (
-            "A query that is itself one of the texts must find that text first",
-            find_without_itself,
-            "word for word",
-        ),
+        ("A query that is itself one of the texts must find that text first", find_without_itself, "word for word"),
     ],
     "14-diagnose": [
         ("for each query", lambda q, t, f: diagnose_step_by_step(q[-1:], t, f[-1:])),
