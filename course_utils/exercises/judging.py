@@ -134,7 +134,10 @@ def mistake_of(exercise, cases, outcomes):
     reference = exercise.reference
     if any(_problem(exercise, case, case.outcome_of(reference)) for case in cases) and agrees(reference):
         return None
-    return next((mistake for mistake in exercise.mistakes if any(map(agrees, mistake.imitations))), None)
+    for mistake in exercise.mistakes:
+        if any(map(agrees, mistake.imitations)):
+            return mistake
+    return None
 
 
 def _discreet(case, outcome, problem):
