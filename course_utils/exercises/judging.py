@@ -123,7 +123,7 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
 def mistake_of(exercise, cases, outcomes):
     """The known mistake with one of whose imitations all outcomes agree, or None.
 
-    None, too, for an answer like the reference where that fails itself: another encoder may not reach a target.
+    None, too, for an answer like the reference where that fails itself: another encoder may miss a target.
     """
 
     def agrees(function):
@@ -131,12 +131,11 @@ def mistake_of(exercise, cases, outcomes):
             _same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in zip(cases, outcomes)
         )
 
-    reference = exercise.reference
-    if any(_problem(exercise, case, case.outcome_of(reference)) for case in cases) and agrees(reference):
-        return None
     for mistake in exercise.mistakes:
         if any(map(agrees, mistake.imitations)):
-            return mistake
+            reference = exercise.reference
+            missed = agrees(reference) and any(_problem(exercise, case, case.outcome_of(reference)) for case in cases)
+            return None if missed else mistake
     return None
 
 
