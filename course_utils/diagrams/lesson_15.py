@@ -127,7 +127,8 @@ def guessed_words(text, guesses, own, content, share, frequent):
         half = (len(guesses) + 1) // 2
         for at, word in enumerate(guesses):
             x, y = 6 + 103 * (at % half), 108 + 38 * (at // half)
-            canvas.box(x, y, 97, 30, word, "masked" if word in own else "padding", SMALL, bold=word in own)
+            shown = word if len(word) <= 12 else f"{word[:11]}…"
+            canvas.box(x, y, 97, 30, shown, "masked" if word in own else "padding", SMALL, bold=word in own)
     with canvas.step():
         found = f"here {len(own)} of {content} content words; on average {share:.0%} of them"
         canvas.text(260, 200, found, bold=True, kind="loss")
