@@ -14,12 +14,12 @@ PLANTED = [
     *(
         ("04-mean-pool", "padding_averaged", 14),
         ("04-mean-pool", "padded_length", 5),
-        ("04-mean-pool", "no_keepdim", 2),
+        ("04-mean-pool", "not_along_tokens", 2),
     ),
     *(("04-max-pool", "padding_as_zero", 11), ("04-max-pool", "values_and_places", 1)),
     *(("04-normalise", "nan_for_zeros", 9), ("04-normalise", "columns_scaled", 3)),
     *(("04-baseline", "diagonal_in_mean", 17), ("04-baseline", "not_normalised", 4)),
-    *(("05-attention-weights", "mask_unused", 8), ("05-attention-weights", "zeroed_after_softmax", 12)),
+    *(("05-attention-weights", "mask_unused", 8), ("05-attention-weights", "masked_after_softmax", 12)),
     *(("05-entropy", "nats", 10), ("05-entropy", "nan_for_zero", 7)),
 ]
 
@@ -38,7 +38,7 @@ def planted_class(planted=PLANTED, learners=60, seed=4):
         for n, report in zip(order, reports, strict=True):
             failed = not isinstance(report, str)
             status = "failed" if failed else report
-            told = {key: getattr(report, key, "") for key in ("messages", "discreet", "mistake")}
+            told = {key: getattr(report, key, ()) for key in ("messages", "discreet", "mistakes")}
             points = exercise.points * (status == "passed")
             found[n].exercises[one] = Mark(exercise.title, status, points, exercise.points, **(told if failed else {}))
             found[n].texts[one] = f"# written by Person{n:03}\n{texts[one]}"

@@ -33,8 +33,8 @@ def learner(one, code=WRONG, name="", email="", **statuses):
     """A record. statuses: by exercise of lesson 04, with "_" for "-"; a failed one makes the mistake MEAN."""
     marks = {}
     for each, status in (statuses or {"mean_pool": "failed"}).items():
-        mistake = MEAN.message if status == "failed" else ""
-        marks[f"04-{each.replace('_', '-')}"] = Mark("Mean", status, int(status == "passed"), 1, mistake=mistake)
+        mistakes = [MEAN.message] if status == "failed" else []
+        marks[f"04-{each.replace('_', '-')}"] = Mark("Mean", status, int(status == "passed"), 1, mistakes=mistakes)
     record = LearnerRecord(one, f"{one}.html", name, email, exercises=marks, texts=dict.fromkeys(marks, code))
     record.add_up()
     return record
@@ -106,7 +106,7 @@ def test_every_planted_misunderstanding_is_found_with_its_count(invented, tmp_pa
     assert counts["04-mean-pool"] == {"passed": 36, "tried": 57, "not attempted": 3, "missing": 0}
     shown = page(tmp_path, invented)
     plan = shown.text.partition("next lecture")[2].partition("Exercises")[0]
-    told = ["17 of 57: Their mean includes", "14 of 57: They average over all", "12 of 55: They set the weights"]
+    told = ["17 of 57: Their mean includes", "14 of 57: They average over all", "12 of 55: They apply the mask"]
     assert [plan.index(one) for one in told] == sorted(plan.index(one) for one in told)
     assert "31 of 60 learners have at least one of them" in plan
     assert "slide 8 of deck 04, “What if padding counts?”; section “What if padding counts?” of lesson 04" in plan
@@ -136,7 +136,7 @@ def test_failures_without_a_known_mistake_are_listed_by_their_case_or_as_an_earl
     assert items(records)[0].others == [(3, "Short lists")]
     shown = page(tmp_path, records)
     assert "No answer makes a known mistake" in shown.text and "Short lists (3)" in shown.text
-    mark = Mark("Mean", "failed", 0, 1, mistake="You did it in an odd way.")
+    mark = Mark("Mean", "failed", 0, 1, mistakes=["You did it in an odd way."])
     (made,) = items([replace(learner("a"), exercises={"04-mean-pool": mark})])[0].mistakes
     assert (made.name, made.does) == ("", "You did it in an odd way.")
 
@@ -146,7 +146,7 @@ def test_each_learner_counts_once_for_a_mistake_or_a_case(count):
     told, records = Counter(), any_class(count)
     for each in records:
         for one, mark in each.exercises.items():
-            says = {mark.mistake} if mark.mistake else {text.partition(": ")[0] for text in mark.discreet}
+            says = {*mark.mistakes} or {text.partition(": ")[0] for text in mark.discreet}
             told.update({(one, text) for text in says} if mark.status == "failed" else ())
     found = Counter()
     for item in items(records):
@@ -212,7 +212,7 @@ def test_answers_with_the_name_of_another_learner_are_no_examples_unless_it_is_a
 @pytest.mark.parametrize("text", [*ATTACKS, *INVISIBLE])
 def test_hostile_answers_stay_text(text, tmp_path):
     hostile = f"def f(a, b={text!r}):\n    return a < b > '</code><script>alert(1)</script>'"
-    mark = {"mistake": text, "discreet": [text]}
+    mark = {"mistakes": [text], "discreet": [text]}
     records = [learner("a", hostile, name=text), learner("b", text, name=text)]
     records += [replace(records[0], exercises={"04-x": Mark(text, "failed", 0, 1, **mark)}, learner=text)]
     shown = page(tmp_path, records, names=True)

@@ -97,13 +97,11 @@ def test_hints_come_one_after_the_other_and_setup_starts_again():
     assert str(hint("04-mean-pool")) == texts[0]
 
 
-def test_a_completion_has_its_own_words_for_no_attempt_and_no_hint():
+def test_a_completion_has_its_own_words_for_no_attempt():
     stub = raising(NotImplementedError())
     assert check("00-one-with-all", stub).messages == check("00-one-with-all", None).messages
     assert "run this cell again" in check("00-one-with-all", stub).messages[0]
     assert "Write the function above" in check("00-nearest", ...).messages[0]
-    first, second = (str(hint("00-one-with-all")) for _ in range(2))
-    assert first == second and "has no hints" in first and "`solution('00-one-with-all')`" in first
 
 
 def test_a_copy_that_is_graded_shows_no_solution():
@@ -149,6 +147,8 @@ DIFFERENCES = [
     (Fraction(1, 3), 0.5, "returned 0.3333 where 0.5"),
     (2.000001, 2, "returned 2.000001 where 2 is"),
     (torch.tensor([2.000001]), torch.tensor([2]), "off by"),
+    (np.array([2.0000000001]), np.array([2]), None),
+    (2.0000000001, 2, None),
     (0.82061, 0.82064, "returned 0.82061 where 0.82064"),
     ([torch.tensor(0.82061)], [0.82064], "item 0 of what your function returned: 0.82061 where 0.82064"),
     ([1 / 3, 2.0], (2 / 3, np.float32(0.1)), "returned [0.3333, 2.0] where [0.6667, 0.1]"),
@@ -218,7 +218,7 @@ def test_a_loop_without_end_is_stopped_and_told(monkeypatch):
                 pass
 
     report = check("01-wordpiece", forever)
-    assert report.status == "failed" and "Does its loop ever end?" in report.messages[0]
+    assert report.status == "failed" and "Does its loop ever end" in report.messages[0]
 
 
 class Hostile:
@@ -243,7 +243,7 @@ ODD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("exercise_id", ["00-nearest", "01-merge", "02-pad-batch", "04-mean-pool"])
+@pytest.mark.parametrize("exercise_id", ["00-nearest", "01-merge", "04-mean-pool", "02-pad-row", "05-one-head"])
 @pytest.mark.parametrize("thing", ODD, ids=lambda thing: type(thing).__name__)
 def test_odd_things_fail_and_never_break_the_check(exercise_id, thing):
     report = check(exercise_id, lambda *_: thing)

@@ -118,7 +118,7 @@ def test_everybody_has_a_row_with_points_and_a_status(out):
 def test_results_hold_everything_for_machines(out):
     entries = results(out)
     mark = entries["bob"]["result"]["exercises"]["04-mean-pool"]
-    assert (mark["status"], mark["points"], mark["seed"]) == ("failed", 0, 7) and "padding" in mark["mistake"]
+    assert (mark["status"], mark["points"], mark["seed"]) == ("failed", 0, 7) and "padding" in mark["mistakes"][0]
     assert "mean(1)" in entries["bob"]["result"]["texts"]["04-mean-pool"]
     assert entries["cleo"]["result"]["exercises"]["04-max-pool"]["status"] == "not attempted"
     with Store(out / "results.sqlite") as store:
@@ -131,7 +131,7 @@ def test_pages(out):
     pages = ["ada.html", "bob.html", "cleo.html", "dan.html", "eve.html", page_name("=fay"), "gus.html"]
     assert sorted(path.name for path in (out / "feedback").iterdir()) == pages
     assert {row["page"] for row in read_table(out / "grades.csv")} == {f"feedback/{page}" for page in pages}
-    mistake = results(out)["bob"]["result"]["exercises"]["04-mean-pool"]["mistake"]
+    (mistake,) = results(out)["bob"]["result"]["exercises"]["04-mean-pool"]["mistakes"]
     page = (out / "feedback" / "bob.html").read_text()
     assert "padding" in page and "(given" not in page and mistake.partition("`")[0][:40] in page
     assert "data:image/svg" in (out / "summary.html").read_text()

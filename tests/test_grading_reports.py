@@ -51,7 +51,7 @@ def learner(one="ada", **more):
 
 def hostile(text):
     """A learner with this text in every field that can hold it."""
-    failed = mark("failed", title=text, discreet=[text, f"{text} too"], mistake=text, reason=text, messages=[text])
+    failed = mark("failed", title=text, discreet=[text, f"{text} too"], mistakes=[text], reason=text, messages=[text])
     same = dict.fromkeys(("learner", "name", "reason"), text) | dict.fromkeys(("notes", "problems", "files"), [text])
     return learner(
         status="unreadable",
@@ -75,8 +75,8 @@ def invented(count, seed=3):
             status, kind = rng.choice(MARK_STATUSES), rng.randrange(3)
             lists = ["Short lists: it gave 1.", "Short lists: it gave 2.", f"Long lists: it gave {number}."]
             discreet = [[FORGOT], lists, ["Stopped: your function did not come back."]][kind]
-            mistake = FORGOT if kind == 0 and status == "failed" else ""
-            exercises[one] = mark(status, mistake=mistake, discreet=discreet)
+            mistakes = [FORGOT] if kind == 0 and status == "failed" else []
+            exercises[one] = mark(status, mistakes=mistakes, discreet=discreet)
         if rng.random() < 0.1:
             del exercises["06-cosine"]
         more = {"status": rng.choice(["ok", "ok", "timeout", "crashed"]), "of": 6}
@@ -221,7 +221,7 @@ def test_pages_run_nothing_and_fetch_nothing(tame_pages, tmp_path):
 
 
 def test_feedback_says_what_was_found(tmp_path):
-    wrong = {"mistake": FORGOT, "discreet": ["Padding: wrong.", FORGOT]}
+    wrong = {"mistakes": [FORGOT], "discreet": ["Padding: wrong.", FORGOT]}
     exercises = {
         "04-mean-pool": mark(discreet=["3 properties hold, on 12 inputs drawn for this check."]),
         "04-max-pool": mark("failed", title="Max pooling", **wrong),

@@ -342,7 +342,7 @@ def test_an_update_changes_cards_and_adds_none(small, monkeypatch):
     entry = next(cell for cell in lessons["glossary"].cells if cell.id == "term-pooling")
     entry.source = entry.source.replace("The step from", "The edited step from")
     mistakes = [
-        dataclasses.replace(one, because=one.because.replace("The mask is not used", "The edited mask is not used"))
+        dataclasses.replace(one, because=one.because.replace("The mask has no effect", "The edited mask has no effect"))
         for one in exercise.mistakes
     ]
     rain = Mistake("rain", "You wait for rain.", "It seldom rains in a computer, and never when it should.", ())

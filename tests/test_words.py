@@ -1,8 +1,10 @@
 """The words of exercises fit their code, and where they do not, one sentence says so."""
 
+import re
+
 import pytest
 
-from course_utils.exercises import all_exercises
+from course_utils.exercises import LESSONS, completions_of, exercises_of
 from course_utils.exercises.words import WordsError, exercise, words_of
 
 WORDS = {
@@ -57,11 +59,22 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
             words_of(lesson, tmp_path)
 
 
-def test_no_words_are_left_over():
-    exercises = all_exercises()
-    for lesson in sorted({one.lesson for one in exercises.values()}):
-        words = words_of(lesson)
-        shared = words.get("shared", {}).get("mistakes", {})
-        assert words.keys() - {"shared"} == {one.id for one in exercises.values() if one.lesson == lesson}
-        users = [mistake.name for one in exercises.values() if one.lesson == lesson for mistake in one.mistakes]
-        assert all(users.count(name) > 1 for name in shared)
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_words_are_left_over(lesson):
+    words, described = words_of(lesson), {**exercises_of([lesson]), **completions_of([lesson])}
+    shared = words.get("shared", {}).get("mistakes", {})
+    assert words.keys() - {"shared"} == described.keys()
+    users = [mistake.name for one in described.values() for mistake in one.mistakes]
+    assert all(users.count(name) > 1 for name in shared)
+
+
+TASKS = {**exercises_of(LESSONS), **completions_of(LESSONS)}
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+def test_there_are_twelve_messages_at_most_of_two_sentences_each(task):
+    assert len(task.mistakes) <= 12
+    for mistake in task.mistakes:
+        plain = re.sub(r"`[^`]*`", "code", mistake.message)
+        sentences = re.split(r"(?<=[.?!])\s", plain)
+        assert len(sentences) <= 2, mistake.message

@@ -67,7 +67,7 @@ def check(exercise_id, answer, seed=None):
     if not isinstance(exercise, Completion):
         if report.passed:
             remember(report.exercise_id)
-        named = next((one.name for one in exercise.mistakes if one.card and one.message == report.mistake), "")
+        named = next((one.name for one in exercise.mistakes if one.card and one.message in report.mistakes), "")
         if named and is_the_lessons(answer, exercise.lesson):
             named = ""
         checked(report.exercise_id, report.passed, named, hints_shown.get(exercise_id, 0))
@@ -76,10 +76,8 @@ def check(exercise_id, answer, seed=None):
 
 
 def hint(exercise_id):
-    """The next hint for an exercise, each a little more direct than the last. Completions have none."""
+    """The next hint for an exercise or a completion, each a little more direct than the last."""
     exercise = find(exercise_id)
-    if isinstance(exercise, Completion):
-        return Note(f"This completion has no hints: the text above it says what is missing.{_way_to(exercise_id)}")
     shown = hints_shown.get(exercise_id, 0)
     hints_shown[exercise_id] = min(shown + 1, len(exercise.hints))
     if shown == len(exercise.hints):

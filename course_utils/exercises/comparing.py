@@ -11,6 +11,7 @@ import numpy as np
 from .._support.inspection import is_array
 
 TOLERANCE = 1e-5
+ROUNDING = 1e-9  # of a decimal, where a whole number is expected
 DIGITS = 4  # significant ones, of a decimal in an answer; inputs have those that NumPy prints
 MOST_RETURNED = 1_000_000  # numbers, texts and so on in what an answer returns; correct results are far smaller
 
@@ -104,8 +105,9 @@ def _family(value, strict):
 def difference(got, right, strict=False):
     """None if `got` equals `right`, else a few words on the first difference.
 
-    Decimals may be off by 1e-5; integers, words and truth values are equal or not. A list, a tuple, a NumPy array and a
-    tensor of the same numbers are equal, whatever the dtype; if `strict`, arrays must be of the same type and dtype.
+    Decimals may be off by 1e-5, and by 1e-9 from a whole number; integers, words and truth values are equal or not.
+    A list, a tuple, a NumPy array and a tensor of the same numbers are equal, whatever the dtype; if `strict`, arrays
+    must be of the same type and dtype.
     """
     try:
         tell = _difference(got, right, strict)
@@ -151,8 +153,9 @@ def _number_difference(got, right):
     if got == right or (got != got and right != right):
         return None
     got = got if isinstance(got, (int, float)) else float(got)
-    near = TOLERANCE * max(1.0, abs(right))
-    if not isinstance(right, int) and math.isfinite(right) and abs(got - right) <= near:
+    whole = isinstance(right, int)
+    near = ROUNDING * isinstance(got, float) if whole else TOLERANCE * max(1.0, abs(right))
+    if math.isfinite(right) and abs(got - right) <= near:
         return None
 
     def tell():
@@ -207,14 +210,14 @@ def _array_difference(got, right, strict):
         return lambda: f"your result has the shape {tuple(got.shape)} where {shape} is expected"
     if strict and got.dtype != right.dtype:
         return lambda: f"your result has the dtype {got.dtype} where {right.dtype} is expected"
-    whole = "int" in str(right.dtype) or "bool" in str(right.dtype)
     found, wanted = _float64(got), _float64(right)
     if np.array_equal(found, wanted):
         return None
     if (np.isnan(found) != np.isnan(wanted)).any():
         return lambda: "your result holds NaN"
-    scale = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
-    if not whole and np.isclose(found, wanted, rtol=0, atol=TOLERANCE * scale, equal_nan=True).all():
+    whole = "float" not in str(right.dtype)
+    near = ROUNDING if whole else TOLERANCE * np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
+    if np.isclose(found, wanted, rtol=0, atol=near, equal_nan=True).all():
         return None
 
     def tell():

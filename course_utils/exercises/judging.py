@@ -2,12 +2,15 @@
 
 An answer is a function. It is called on cases, each of which tests a property ("padding is not counted"), and the
 results are compared with the expected ones. If some are wrong, known mistakes are tried: a mistake is a small wrong
-function, and if it would have returned the same results, its message says what went wrong. The code of an answer does
+function, and if it would have returned the same results, its message says what went wrong. If none would, two
+at once are tried, where both are steps of the reference done otherwise (`otherwise.py`). The code of an answer does
 not count (it is inspected only to name data that a failing answer reads from its notebook), and an answer cannot see
 the expected results.
 """
 
 import contextlib
+import functools
+import itertools
 import random
 import signal
 import threading
@@ -15,7 +18,20 @@ import threading
 from .._support.inspection import notebook_data
 from .comparing import MOST_RETURNED, copied, difference, equal, kind_of, short, text_of, too_many, unchanged, wording
 from .model import Completion, Report
+from .otherwise import Otherwise
+from .raised import in_plain_words, line_of
+from .slips import BESIDE, slip_between
 
+NO_FUNCTION = (
+    "`check` needs the function itself, not what it returns: write `check({!r}, your_function)` without calling it. "
+    "It got {}."
+)
+CHANGED = "Your function changes `{}`, which belongs to the caller. Work on a copy, or build something new."
+FOREIGN = "Your function uses `{}` from the notebook. It must work with its arguments alone, `{}`."
+TOO_MANY = f"your function returned {{}} that holds more than {MOST_RETURNED:,} things, and far fewer are asked for."
+HELD = "{} {}, on {} inputs drawn for this check."
+MOST_PAIRS = 100  # of mistakes that are tried at once, so that a check stays quick
+STOPPED = "Stopped: your function did not come back{}. Does its loop ever end, and is each of its steps quick?"
 SECONDS = 10  # default limit for one call of an answer
 TRY = "Write the function above, run its cell, then run this one again."
 COMPLETE = "Write what is missing in the function, then run this cell again."  # its check stands in the same cell
@@ -44,99 +60,141 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
     cases: those of this seed, if already drawn.
     """
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
-
-    def report(status, *messages, seed=seed, **more):
-        return Report(exercise.id, exercise.title, status, messages, seed, **more)
-
-    not_attempted = report("not attempted", COMPLETE if isinstance(exercise, Completion) else TRY)
+    report = functools.partial(Report, exercise.id, exercise.title, seed=seed)
+    not_attempted = report("not attempted", (COMPLETE if isinstance(exercise, Completion) else TRY,))
     if answer is None or answer is ...:
         return not_attempted
     if not callable(answer):
-        return report(
-            "failed",
-            f"`check` needs the function itself, not what it returns: write `check({exercise.id!r}, your_function)` "
-            f"without calling it. It got {kind_of(answer)}.",
-            seed=None,
-        )
+        return report("failed", (NO_FUNCTION.format(exercise.id, kind_of(answer)),), seed=None)
     cases = list(exercise.cases(random.Random(seed))) if cases is None else cases
-    outcomes = []
+    results, changed = [], []
     for case in cases:
         try:
             outcome, args = call(answer, copied(case.args), exercise.seconds or SECONDS)
         except (KeyboardInterrupt, OutOfTime):
-            stopped = "Stopped: your function did not come back"
-            return report(
-                "failed",
-                f"{stopped}{_given(exercise, case)}. Does its loop ever end?",
-                discreet=(f"{stopped}. Does its loop ever end?",),
-            )
+            return report("failed", (STOPPED.format(_given(exercise, case)),), discreet=(STOPPED.format(""),))
         if isinstance(outcome, NotImplementedError) and not text_of(outcome):  # torch's own have a message
             return not_attempted
         if too_many(outcome):
-            return report(
-                "failed",
-                f"{case.label}: your function returned {kind_of(outcome)} that holds more than {MOST_RETURNED:,} "
-                "things, and far fewer are asked for.",
-            )
-        outcomes.append(_kept(outcome))
-        for name, before, after in zip(exercise.arguments, case.args, args, strict=True):
-            if not unchanged(after, before):
-                return report(
-                    "failed",
-                    f"Your function changes `{name}`, which belongs to the caller. Work on a copy, or build "
-                    "something new.",
-                )
-    wrong = [
-        (case, outcome, problem)
-        for case, outcome in zip(cases, outcomes, strict=True)
-        if (problem := _problem(exercise, case, outcome)) is not None
-    ]
-    if not wrong:
-        shown = [case for case in cases if not case.secret]
-        properties = len({case.label for case in shown})
-        return report(
-            "passed",
-            f"{properties} {'property holds' if properties == 1 else 'properties hold'}, on {len(shown)} inputs "
-            "drawn for this check.",
-            *(exercise.measured(case.args, outcome) for case, outcome in zip(cases, outcomes) if case.secret),
-        )
-    if foreign := getattr(answer, "notebook_data", None) or notebook_data(answer):
-        return report(
-            "failed",
-            f"Your function uses `{foreign}` from the notebook. It must work with its arguments alone, "
-            f"`{'`, `'.join(exercise.arguments)}`.",
-        )
-    if mistake := mistake_of(exercise, cases, outcomes):
-        return report("failed", mistake.message, mistake=mistake.message)
+            return report("failed", (f"{case.label}: {TOO_MANY.format(kind_of(outcome))}",))
+        results.append((case, _kept(outcome)))
+        changed += [
+            CHANGED.format(name)
+            for name, before, after in zip(exercise.arguments, case.args, args, strict=True)
+            if not unchanged(after, before)
+        ]
+    return _judged(exercise, answer, results, changed[:1], report)
+
+
+def _judged(exercise, answer, results, changed, report):
+    """The report of an answer that returned or raised something on each case. changed: what to say of its arguments."""
+    problem_of = {case: _problem(exercise, case, outcome) for case, outcome in results}
+    wrong_first = sorted(results, key=lambda result: problem_of[result[0]] is None)
+    wrong = [(case, outcome) for case, outcome in wrong_first if problem_of[case]]
+    if not wrong and not changed:
+        labels = [case.label for case, _ in results if not case.secret]
+        held = "property holds" if len({*labels}) == 1 else "properties hold"
+        measured = [exercise.measured(case.args, outcome) for case, outcome in results if case.secret]
+        return report("passed", (HELD.format(len({*labels}), held, len(labels)), *measured))
+    if wrong and (foreign := getattr(answer, "notebook_data", None) or notebook_data(answer)):
+        return report("failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),))
+    mistakes, slip = explanation_of(exercise, wrong_first) if wrong else ((), "")
+    known = tuple(mistake.message for mistake in mistakes)
+    told = (*changed, *known, *filter(None, [slip]))
+    if changed or known:
+        return report("failed", told, mistakes=known, slip=slip)
     problems = {}  # each error once, and each property once
-    for case, outcome, problem in wrong:
+    for case, outcome in wrong:
         key = wording(outcome) if isinstance(outcome, BaseException) else case.label
-        if key not in problems and len(problems) < 3:
+        if key not in problems and len(problems) < (1 if slip else 3):
+            problem = problem_of[case]
+            line, meaning = _of_error(case, outcome, answer)
             problems[key] = (
-                f"{case.label}: {problem}{_given(exercise, case)}.",
-                f"{case.label}: {_discreet(case, outcome, problem)}.",
+                f"{case.label}: {problem}{line}{_given(exercise, case)}.{meaning}",
+                f"{case.label}: {_discreet(case, outcome, problem)}.{meaning}",
             )
     full, discreet = zip(*problems.values(), strict=True)
-    return report("failed", *full, discreet=discreet)
+    return report("failed", (*told, *full), discreet=(*told, *discreet), slip=slip)
 
 
-def mistake_of(exercise, cases, outcomes):
-    """The known mistake with one of whose imitations all outcomes agree, or None.
+def _of_error(case, outcome, answer):
+    """Of what an answer raised, its line and what it means, as words to put behind a problem; else two empty texts."""
+    if case.secret or not isinstance(outcome, BaseException):
+        return "", ""
+    line, meaning = line_of(outcome, answer), in_plain_words(outcome)
+    return f", in `{line}`" if line else "", f" {meaning}" if meaning else ""
 
-    None, too, for an answer like the reference where that fails itself: another encoder may miss a target.
+
+def explanation_of(exercise, results):
+    """What explains all results, (case, outcome): known mistakes, one or two, and the sentence of a slip, or neither.
+
+    Neither, too, for an answer like the reference where that fails itself: another encoder may miss a target.
     """
 
     def agrees(function):
-        return all(
-            _same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in zip(cases, outcomes)
-        )
+        return all(_same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in results)
 
+    def slip_from(function, **words):
+        try:
+            return slip_between([(outcome, case.outcome_of(function)) for case, outcome in results], **words)
+        except Exception:  # inspecting a returned object may raise
+            return ""
+
+    reference = exercise.reference
     for mistake in exercise.mistakes:
         if any(map(agrees, mistake.imitations)):
-            reference = exercise.reference
-            missed = agrees(reference) and any(_problem(exercise, case, case.outcome_of(reference)) for case in cases)
-            return None if missed else mistake
-    return None
+            missed = agrees(reference) and any(
+                _problem(exercise, case, case.outcome_of(reference)) for case, _ in results
+            )
+            return ((), "") if missed else ((mistake,), "")
+    for place, name in enumerate(exercise.arguments):
+        if all(equal(outcome, case.args[place], exercise.strict) for case, outcome in results):
+            return (), f"You return `{name}` as it is."
+    for one, other, both in _two_at_once(exercise.mistakes):
+        if agrees(both):
+            return (one, other), ""
+    if not exercise.judge and (slip := slip_from(reference)):  # with a judge, many results are right
+        return (), slip
+    for mistake in () if exercise.judge else exercise.mistakes:
+        for imitate in mistake.imitations:
+            if slip := slip_from(imitate, than=BESIDE):
+                return (mistake,), slip
+    return () if exercise.judge else _made_in_most(exercise, results), ""
+
+
+def _made_in_most(exercise, results):
+    """The mistake that explains most wrong results and contradicts no right one, in a tuple; empty if there is none.
+
+    Another mistake then shows in the other results. It must explain at least two and half of all wrong ones, and no
+    other mistake as many.
+    """
+    right = [_same_outcome(outcome, case.outcome_of(exercise.reference), exercise) for case, outcome in results]
+    least = max(2, right.count(False) / 2)
+    explained = {}
+    for mistake in exercise.mistakes:
+        for imitate in mistake.imitations:
+            same = [_same_outcome(outcome, case.outcome_of(imitate), exercise) for case, outcome in results]
+            if all(itertools.compress(same, right)) and (count := sum(same) - sum(right)) >= least:
+                explained[mistake] = max(count, explained.get(mistake, 0))
+    most = [mistake for mistake, count in explained.items() if count == max(explained.values())]
+    return tuple(most) if len(most) == 1 else ()
+
+
+@functools.cache
+def _two_at_once(mistakes):
+    """[(mistake, another, a function that makes both)], of those that are steps of the reference done otherwise.
+
+    At most MOST_PAIRS, the first forms of each mistake first.
+    """
+    steps = [
+        (rank, mistake, form)
+        for mistake in mistakes
+        for rank, form in enumerate(mistake.imitations)
+        if isinstance(form, Otherwise)
+    ]
+    pairs = sorted(itertools.combinations(steps, 2), key=lambda pair: pair[0][0] + pair[1][0])
+    made = ((one, other, first.both(second)) for (_, one, first), (_, other, second) in pairs if one is not other)
+    return list(itertools.islice((found for found in made if found[2]), MOST_PAIRS))
 
 
 def _discreet(case, outcome, problem):
@@ -184,7 +242,9 @@ def time_limit(seconds):
 
 
 def _kept(outcome):
-    """A copy, since an answer may return the same list each time. What cannot be copied is kept as it is."""
+    """A copy, since an answer may return the same list each time. Errors, and what cannot be copied, are kept."""
+    if isinstance(outcome, BaseException):  # a copy would have no traceback
+        return outcome
     try:
         return copied(outcome)
     except Exception:

@@ -2,9 +2,9 @@
 
 import torch
 
-from ..pooling import max_pool, mean_pool, normalise
-from .model import Case, Completion, Mistake, normal
-from .words import exercise
+from ..pooling import normalise
+from .model import Case, normal
+from .words import completion, exercise
 
 
 def _padded(rng, lengths, width, hidden):
@@ -15,50 +15,40 @@ def _padded(rng, lengths, width, hidden):
 
 
 def _pooling_cases(rng, shift=0.0):
-    hidden = rng.randint(6, 9)
-    vectors, mask = _padded(rng, [5, 2, 4], 5, hidden)
+    vectors, mask = _padded(rng, [5, 2, 4], 5, rng.randint(6, 9))
     vectors = vectors + shift * mask.unsqueeze(-1)
-    wider = torch.cat([vectors, 9 + normal(rng, 3, 4, hidden)], dim=1)
-    wider_mask = torch.cat([mask, torch.zeros(3, 4, dtype=mask.dtype)], dim=1)
     zeros = vectors.clone()
     zeros[[0, 1, 2], [2, 0, 3]] = 0
-    full = normal(rng, 2, 4, hidden)
-    yield Case("A batch without padding", full, torch.ones(2, 4, dtype=torch.int64))
-    yield Case("Padding does not count", vectors, mask)
-    yield Case("A real token may hold zeros", zeros, mask)
-    yield Case("More padding changes nothing", wider, wider_mask)
-    yield Case("A sentence alone gives the same vector as in a batch", vectors[1:2], mask[1:2])
-    yield Case("Rows in another order give the same vectors in that order", vectors[[2, 0, 1]], mask[[2, 0, 1]])
-    yield Case("A mask of true and false works too", vectors, mask.bool())
-    yield Case("Padding on the left does not count either", vectors.flip(1), mask.flip(1))
-    yield Case(
-        "As many tokens as dimensions",
-        normal(rng, 2, hidden, hidden),
-        torch.tensor([[1] * hidden, [1] * (hidden - 2) + [0] * 2]),
-    )
+    return [
+        Case("A batch without padding", normal(rng, 2, 4, 6), torch.ones(2, 4, dtype=torch.int64)),
+        Case("Padding does not count", vectors, mask),
+        Case("A real token may hold zeros", zeros, mask),
+        Case("A sentence alone gives the same vector as in a batch", vectors[1:2], mask[1:2]),
+        Case("A mask of true and false works too", vectors, mask.bool()),
+        Case("Padding on the left does not count either", vectors.flip(1), mask.flip(1)),
+    ]
 
 
 def _mean_cases(rng):
     vectors, mask = _padded(rng, [3, 5], 5, 6)
-    yield from _pooling_cases(rng)
-    yield Case("Token vectors in float64 give vectors in float64", vectors.double(), mask)
+    return [*_pooling_cases(rng), Case("Token vectors in float64 give vectors in float64", vectors.double(), mask)]
 
 
 def _max_cases(rng):
     vectors, mask = _padded(rng, [4, 2], 4, 7)
 
     def lowest(dtype, share):
-        low = share * torch.finfo(dtype).min * (1 - 0.01 * vectors[1].abs().clamp(max=5).to(dtype))
-        low[:, 0] = share * torch.finfo(dtype).min
-        row = torch.where(mask[1].unsqueeze(-1) == 1, low, vectors[1].to(dtype))
-        return torch.stack([vectors[0].to(dtype), row]), mask
+        bottom = share * torch.finfo(dtype).min
+        low = bottom * (1 - 0.01 * vectors.abs().clamp(max=5).to(dtype))
+        low[..., 0] = bottom
+        return torch.where(mask.unsqueeze(-1) == 1, low, vectors.to(dtype)), mask
 
-    yield from _pooling_cases(rng, shift=-4.0)
-    yield Case("Numbers down to the lowest of float32", *lowest(torch.float32, 1))
-    # half of the lowest, since differences of float64 are taken in float64
-    yield Case(
-        "In float64, numbers far below the lowest of float32, and a result in float64", *lowest(torch.float64, 0.5)
-    )
+    return [
+        *_pooling_cases(rng, shift=-4.0),
+        Case("Numbers down to the lowest of float32", *lowest(torch.float32, 1)),
+        # half of the lowest, since differences of float64 are taken in float64
+        Case("In float64, numbers far below the lowest of float32, give float64", *lowest(torch.float64, 0.5)),
+    ]
 
 
 def _both_low(one, other):
@@ -75,192 +65,141 @@ def _both_low(one, other):
     )
 
 
-def _weighted(t, m):
-    return t * m.unsqueeze(-1)
+def _mean_pool(vectors, mask):
+    real = mask.unsqueeze(-1).to(vectors.dtype)
+    total = (vectors * real).sum(dim=1)
+    count = real.sum(dim=1)
+    return total / count
 
 
-def _count(m):
-    return m.sum(dim=1, keepdim=True)
+_FIRST_ONES = "(torch.arange(mask.shape[1]) < mask.long().sum(dim=1, keepdim=True))"
 
-
-MEAN = exercise("04-mean-pool", _mean_cases, mean_pool, strict=True, points=2)(
-    padding_averaged=lambda t, m: t.mean(dim=1),
-    padded_length=lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1],
-    padding_added=lambda t, m: t.sum(dim=1) / _count(m),
-    nonzero_counted=lambda t, m: (
-        _weighted(t, m).sum(dim=1) / (_weighted(t, m) != 0).any(dim=-1).sum(dim=1, keepdim=True)
-    ),
-    sum=lambda t, m: _weighted(t, m).sum(dim=1),
-    always_float32=lambda t, m: mean_pool(t, m).float(),
-    real_in_batch=lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(),
-    upside_down=lambda t, m: _weighted(t, 1 - m.long()).sum(dim=1) / _count(1 - m.long()),
-    right_only=lambda t, m: torch.stack([v[:n].mean(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]),
+MEAN = exercise("04-mean-pool", _mean_cases, _mean_pool, ("token_embeddings", "attention_mask"), strict=True, points=2)(
+    padding_added={"vectors * real": "vectors"},
+    padded_length={"/ count": "/ vectors.shape[1]"},
+    padding_averaged={"real = mask": "real = torch.ones_like(mask)"},
+    nonzero_counted={"count = real": "count = (vectors * real).any(dim=-1, keepdim=True)"},
+    sum={" / count": ""},
+    always_float32={"total / count": "(total / count).float()"},
+    real_in_batch={"/ count": "/ mask.sum()"},
+    upside_down=[{"real = mask": "real = (1 - mask)"}, {"real = mask": "real = (mask == 0)"}],
+    right_only={"real = mask": f"real = {_FIRST_ONES}"},
     special_left_out=lambda t, m: torch.stack([v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]),
-    batch_averaged=lambda t, m: (_weighted(t, m).sum(dim=1) / _count(m)).mean(dim=0),
-    first_token=lambda t, m: t[:, 0],
-    along_hidden=(
-        lambda t, m: t.mean(dim=-1),
-        lambda t, m: _weighted(t, m).sum(dim=-1) / _count(m),
-        lambda t, m: _weighted(t, m).sum(dim=-1) / m.sum(dim=1),
-        lambda t, m: _weighted(t, m).sum(dim=-1) / m,
-    ),
-    along_batch=(lambda t, m: t.mean(dim=0), lambda t, m: _weighted(t, m).sum(dim=0) / m.sum(dim=0).unsqueeze(-1)),
-    no_unsqueeze=(lambda t, m: (t * m).sum(dim=1) / _count(m), lambda t, m: (t * m).sum(dim=1) / m.sum(dim=1)),
-    no_keepdim=lambda t, m: _weighted(t, m).sum(dim=1) / m.sum(dim=1),
-    normalised=lambda t, m: normalise(mean_pool(t, m)),
-    token_dimension_kept=lambda t, m: mean_pool(t, m).unsqueeze(1),
+    first_token={"total / count": "vectors[:, 0]"},
+    not_along_tokens=[{"real).sum(dim=1)": "real).sum(dim=-1)"}, {"dim=1": "dim=0"}],
 )
 
 
-MAX = exercise("04-max-pool", _max_cases, max_pool, alike=_both_low, strict=True, points=2)(
-    padding_compared=lambda t, m: t.amax(dim=1),
-    padding_as_zero=lambda t, m: _weighted(t, m).amax(dim=1),
-    values_and_places=lambda t, m: tuple(t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).max(dim=1)),
-    places_returned=lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).argmax(dim=1),
-    upside_down=lambda t, m: t.masked_fill(m.unsqueeze(-1) == 1, float("-inf")).amax(dim=1),
-    not_low_enough=[lambda t, m, low=low: t.masked_fill(m.unsqueeze(-1) == 0, low).amax(dim=1) for low in (-1.0, -1e9)],
-    zeros_as_padding=lambda t, m: (k := _weighted(t, m)).masked_fill(k == 0, float("-inf")).amax(dim=1),
-    always_float32=lambda t, m: max_pool(t, m).float(),
-    nan_by_infinity=lambda t, m: (t + (1 - m.long().unsqueeze(-1)) * float("-inf")).amax(dim=1),
-    one_minus_bool=lambda t, m: (t - (1 - m.unsqueeze(-1)) * 1e9).amax(dim=1),
-    bitwise_not=lambda t, m: t.masked_fill((~m).bool().unsqueeze(-1), float("-inf")).amax(dim=1),
-    fill_with_numbers=lambda t, m: t.masked_fill(~m.unsqueeze(-1), float("-inf")).amax(dim=1),
-    right_only=lambda t, m: torch.stack([v[:n].amax(dim=0) for v, n in zip(t, m.long().sum(dim=1), strict=True)]),
-    minimum=lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("inf")).amin(dim=1),
-    first_token_competes=lambda t, m: t[:, 0],
-    along_hidden=(
-        lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=-1),
-        lambda t, m: t.amax(dim=-1),
-    ),
-    along_batch=lambda t, m: t.amax(dim=0),
-    whole_batch=lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=(0, 1)),
-    no_unsqueeze=(lambda t, m: t.masked_fill(m == 0, float("-inf")).amax(dim=1), lambda t, m: (t * m).amax(dim=1)),
+def _max_pool(vectors, mask):
+    padding = (mask == 0).unsqueeze(-1)
+    filled = vectors.masked_fill(padding, -torch.inf)
+    return filled.amax(dim=1)
+
+
+MAX = exercise(
+    "04-max-pool", _max_cases, _max_pool, ("token_embeddings", "attention_mask"), alike=_both_low, strict=True, points=2
+)(
+    padding_compared={"filled.amax": "vectors.amax"},
+    padding_as_zero={"-torch.inf": "0.0"},
+    values_and_places=[{"filled.amax(dim=1)": "tuple(filled.max(dim=1))"}, {"amax": "argmax"}],
+    upside_down={"mask == 0": "mask == 1"},
+    not_low_enough=[{"-torch.inf": low} for low in ("-1.0", "-1e9")],
+    zeros_as_padding={"padding = (mask == 0).unsqueeze(-1)": "padding = vectors * mask.unsqueeze(-1) == 0"},
+    always_float32={"filled.amax(dim=1)": "filled.amax(dim=1).float()"},
+    right_only={"mask == 0": f"~{_FIRST_ONES}"},
+    first_token={"filled.amax(dim=1)": "vectors[:, 0]"},
+    not_along_tokens=[{"dim=1": "dim=-1"}, {"dim=1": "dim=0"}, {"dim=1": "dim=(0, 1)"}],
 )
 
-
-def _ways(**other):
-    return {
-        "cls": lambda t, m: t[torch.arange(len(t)), m.argmax(dim=1)],
-        "mean": lambda t, m: _weighted(t, m).sum(dim=1) / _count(m),
-        "max": lambda t, m: t.masked_fill(m.unsqueeze(-1) == 0, float("-inf")).amax(dim=1),
-        "careless": lambda t, m: t.mean(dim=1),
-        **other,
-    }
-
-
-_RIGHT = {  # right with padding on the right only
-    name: lambda t, m, pool=pool: torch.stack([pool(v[:n]) for v, n in zip(t, m.sum(dim=1), strict=True)])
-    for name, pool in {"mean": lambda v: v.mean(dim=0), "max": lambda v: v.amax(dim=0)}.items()
+_WAYS = {
+    "cls": lambda t, m: t[torch.arange(len(t)), m.argmax(dim=1)],
+    "mean": _mean_pool,
+    "max": _max_pool,
+    "careless": lambda t, m: t.mean(dim=1),
 }
 
 
 def _aside(rng, rows, cosines):
     """Turn each row by a random angle of the given cosine."""
+    unit, cosines = normalise(rows), torch.tensor(cosines).unsqueeze(-1)
     other = normal(rng, *rows.shape)
-    other = other - torch.cosine_similarity(other, rows).unsqueeze(-1) * other.norm(dim=1, keepdim=True) * normalise(
-        rows
-    )
-    cosines = torch.tensor(cosines).unsqueeze(-1)
-    return cosines * rows + (1 - cosines**2).sqrt() * rows.norm(dim=1, keepdim=True) * normalise(other)
+    other = normalise(other - (other * unit).sum(dim=1, keepdim=True) * unit)
+    return rows.norm(dim=1, keepdim=True) * (cosines * unit + (1 - cosines**2).sqrt() * other)
 
 
 def _how_cases(rng):
-    def stored(way, lengths, *, left=False, unit=(), cosines=(), even=False, thin=False):
+    def stored(way, lengths, *, left=False, unit=slice(0), cosines=(1.0,), length=0.0):
         vectors, mask = _padded(rng, lengths, max(lengths), 6)
-        vectors, mask = (vectors.flip(1), mask.flip(1)) if left else (vectors, mask)
-        if thin:  # turning the rows leaves nothing of the first column
-            vectors[:, :, 0] /= 100
-        if even:  # all results of the same length
-            vectors = 3 * vectors / way(vectors, mask).norm(dim=1)[:, None, None]
-        pooled = way(vectors, mask)
-        pooled = _aside(rng, pooled, cosines) if cosines else pooled
-        for row in unit:
-            pooled[row] = pooled[row] / pooled[row].norm()
+        if left:
+            vectors, mask = vectors.flip(1), mask.flip(1)
+        vectors[..., 0] = -1 - vectors[..., 0].abs()  # in this column, a 0 would be the maximum
+        if length:  # that of all results
+            vectors = length * vectors / _WAYS[way](vectors, mask).norm(dim=1)[:, None, None]
+        pooled = _aside(rng, _WAYS[way](vectors, mask), cosines)
+        pooled[unit] = normalise(pooled[unit])
         return pooled.half().float(), vectors, mask
 
-    ways = _ways()
     lengths = [5, *rng.sample([2, 3, 4], 3)]
-    near, far = rng.sample(sorted(ways), 2)
-    for way, pool in ways.items():
-        yield Case(
-            f"Stored with few digits: {way}",
-            *stored(pool, lengths, unit=range(4) if way in ("mean", "careless") else (), even=way == "mean"),
-        )
-    yield Case("A cosine of 0.9988 does not fit", *stored(ways[far], [3, 4], cosines=[0.9988] * 2, unit=range(2)))
-    yield Case(
-        "A cosine of 0.9992 in every row fits",
-        *stored(ways[near], [4, 3, 5], cosines=[0.9992] * 3, unit=range(3), even=True, thin=True),
-    )
-    yield Case(
-        "A cosine of 0.9988 in one row does not fit",
-        *stored(ways[rng.choice(["cls", "mean", "max"])], [3, 3, 5, 3], cosines=[1, 1, 1, 0.9988]),
-    )
-    yield Case("A row in the middle points the opposite way", *stored(_one_opposite, lengths, unit=range(4)))
-    yield Case("The first row points the opposite way", *stored(lambda t, m: -_one_opposite(t, m), [5, 3]))
-    yield Case("Some rows scaled to length 1: cls", *stored(ways["cls"], lengths, unit=(0, 2)))
-    yield Case(
-        "Some rows scaled to length 1, padding on the left: max", *stored(ways["max"], lengths, left=True, unit=(0, 2))
-    )
-    for way in ("cls", "mean"):
-        yield Case(f"Padding on the left: {way}", *stored(ways[way], lengths, left=True))
-    yield Case("Only one row has padding: mean", *stored(ways["mean"], [4, 4, 2]))
-    yield Case("Only one row has padding: careless", *stored(ways["careless"], [4, 4, 2]))
-    yield Case("The last position is none of the four", *stored(lambda t, m: t[:, -1], [3, 4, 4], left=True))
+    every, some = slice(None), slice(None, None, 2)
+    near, far = rng.sample(sorted(_WAYS), 2)
+    return [
+        Case("Stored with few digits: cls", *stored("cls", lengths)),
+        Case("Stored with few digits: mean", *stored("mean", lengths, unit=every, length=3)),
+        Case("Stored with few digits: max", *stored("max", lengths)),
+        Case("Stored with few digits: careless", *stored("careless", lengths, unit=every)),
+        Case("A cosine of 0.9988 does not fit", *stored(far, [3, 4], cosines=[0.9988] * 2, unit=every)),
+        Case("A cosine of 0.9992 in every row fits", *stored(near, [4, 3, 5], cosines=[0.9992] * 3, unit=every)),
+        Case(
+            "A cosine of 0.9988 in one row does not fit",
+            *stored(rng.choice(["cls", "mean", "max"]), [3, 3, 5, 3], cosines=[1, 1, 1, 0.9988]),
+        ),
+        Case(
+            "A row in the middle points the opposite way", *stored("mean", lengths, cosines=[1, -1.0, 1, 1], unit=every)
+        ),
+        Case("Some rows scaled to length 1, padding on the left: max", *stored("max", lengths, left=True, unit=some)),
+        Case("Padding on the left: cls", *stored("cls", lengths, left=True, length=0.3)),
+        Case("Padding on the left: mean", *stored("mean", lengths, left=True)),
+        Case("Only one row has padding: mean", *stored("mean", [4, 4, 2])),
+    ]
 
 
-def _one_opposite(t, m):
-    pooled = _ways()["mean"](t, m)
-    pooled[1] = -pooled[1]
-    return pooled
+def _how_pooled(vectors, tokens, mask):
+    lowest = {}
+    for name, pool in _WAYS.items():
+        pooled = pool(tokens, mask)
+        cosines = torch.cosine_similarity(vectors, pooled, dim=1)
+        lowest[name] = cosines.min()
+    fitting = [name for name, cosine in lowest.items() if cosine > 0.999]
+    return fitting[0] if fitting else "other"
 
 
-def _how(v, t, m, ways=None, close=lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.999).all())):
-    return next((name for name, pool in (ways or _ways()).items() if close(v, pool(t, m))), "other")
-
-
-def _fits(close):
-    """An imitation that compares in another way."""
-    return lambda v, t, m: _how(v, t, m, close=close)
-
-
-def _as_it_is(rows):
-    return rows
-
-
-def _nearest_way(v, t, m):
-    return max(_ways(), key=lambda name: torch.cosine_similarity(v, _ways()[name](t, m)).min().item())
-
+_COSINES = "torch.cosine_similarity(vectors, pooled, dim=1)"
+_FIRST_MEAN, _FIRST_MAX = (f"{way!r}: lambda t, mask: _{way}_pool(t, {_FIRST_ONES})" for way in ("mean", "max"))
 
 HOW = exercise(
-    "04-how-pooled", _how_cases, _how, points=2, arguments=("vectors", "token_embeddings", "attention_mask")
+    "04-how-pooled", _how_cases, _how_pooled, points=2, arguments=("vectors", "token_embeddings", "attention_mask")
 )(
-    not_rescaled=_fits(lambda v, pooled: bool((v - pooled).abs().max() <= 1e-2)),
+    not_rescaled={"cosines.min()": "(vectors - pooled).abs().max()", "> 0.999": "<= 1e-2"},
     product_for_cosine=[
-        _fits(lambda v, pooled, one=one, two=two: bool(((one(v) * two(pooled)).sum(dim=1) > 0.999).all()))
-        for one, two in ((_as_it_is, _as_it_is), (normalise, _as_it_is), (_as_it_is, normalise))
+        {_COSINES: "(vectors * pooled).sum(dim=1)"},
+        {_COSINES: "(vectors * normalise(pooled)).sum(dim=1)"},
     ],
-    always_other=lambda v, t, m: "other",
-    too_exact=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 1 - 1e-5).all())),
-    too_generous=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.99).all())),
-    along_batch=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled, dim=0) > 0.999).all())),
-    padded_rows_only=lambda v, t, m: _how(*(x[(m == 0).any(dim=1)] for x in (v, t, m))),
-    mean_cosine=_fits(lambda v, pooled: bool(torch.cosine_similarity(v, pooled).mean() > 0.999)),
-    one_cosine=_fits(lambda v, pooled: bool(torch.cosine_similarity(v.flatten(), pooled.flatten(), dim=0) > 0.999)),
-    first_row_only=lambda v, t, m: _how(v[:1], t[:1], m[:1]),
-    first_and_last_only=lambda v, t, m: _how(v[[0, -1]], t[[0, -1]], m[[0, -1]]),
-    one_row_fits=_fits(lambda v, pooled: bool((torch.cosine_similarity(v, pooled) > 0.999).any())),
-    position_zero=lambda *a: _how(*a, ways=_ways(cls=lambda t, m: t[:, 0])),
+    always_other={"0.999": "2"},
+    other_limit=[{"0.999": "1 - 1e-5"}, {"0.999": "0.99"}],
+    not_each_row=[
+        {"dim=1": "dim=0"},
+        {"cosines.min()": "cosines.mean()"},
+        {_COSINES: "torch.cosine_similarity(vectors.flatten(), pooled.flatten(), dim=0)"},
+    ],
+    one_row_only=[{"cosines.min()": "cosines.max()"}, {"cosines.min()": "cosines[0]"}],
+    position_zero={"_WAYS": "(_WAYS | {'cls': lambda t, m: t[:, 0]})"},
     right_only=[
-        lambda *a, ways=ways: _how(*a, ways=_ways(**ways))
-        for ways in (_RIGHT, {"mean": _RIGHT["mean"]}, {"max": _RIGHT["max"]})
+        {"_WAYS": f"(_WAYS | {{{ways}}})"} for ways in (f"{_FIRST_MEAN}, {_FIRST_MAX}", _FIRST_MEAN, _FIRST_MAX)
     ],
     maximum_with_padding=[
-        lambda *a, pool=pool: _how(*a, ways=_ways(max=pool))
-        for pool in (lambda t, m: t.amax(dim=1), lambda t, m: _weighted(t, m).amax(dim=1))
+        {"_WAYS": f"(_WAYS | {{'max': lambda t, m: {tokens}.amax(dim=1)}})"} for tokens in ("t", "(t * m[..., None])")
     ],
-    careless_sum_masked=lambda *a: _how(*a, ways=_ways(careless=lambda t, m: _weighted(t, m).sum(dim=1) / t.shape[1])),
-    best_fit=_nearest_way,
-    names_swapped=lambda *a: {"mean": "careless", "careless": "mean"}.get(_how(*a), _how(*a)),
+    best_fit={'fitting[0] if fitting else "other"': "max(lowest, key=lowest.get)"},
 )
 
 
@@ -273,199 +212,132 @@ def _only_short_rows_differ(one, other):
 
 
 def _normalise_cases(rng):
-    hidden = rng.randint(5, 8)
-    some = normal(rng, 4, hidden)
+    some = normal(rng, 4, rng.randint(5, 8))
     zero = some.clone()
     zero[2] = 0
-    parts = some.clone()  # a row may hold a 0, add up to 0, or hold no positive number
-    parts[0, 0], parts[1], parts[2] = 0, 0, -some[2].abs()
+    parts = some * torch.tensor([[0.1], [3.0], [10.0], [0.5]])
+    parts[0, 0], parts[1], parts[2] = 0, 0, -some[2].abs()  # a row may hold a 0, add up to 0, or hold nothing above 0
     parts[1, :2] = torch.tensor([3.0, -3.0])
-    tiny = normalise(some) * torch.tensor([[1.0], [1e-10], [1.0], [1e-10]])
-    yield Case("Every row has length 1", some)
-    yield Case("Every row has length 1", parts)
-    yield Case("Scaling a row first changes nothing", some * torch.tensor([[0.01], [3.0], [100.0], [0.5]]))
-    yield Case("As many rows as dimensions", normal(rng, hidden, hidden))
-    yield Case("One row alone", some[:1])
-    yield Case("A row of length 1e-10 gets length 1 too", tiny)
-    yield Case("A row of zeros stays zeros", zero)
-    yield Case("Rows in float64 give rows in float64", some[1:].double())
+    return [
+        Case("Every row has length 1", some),
+        Case("Every row has length 1", parts),
+        Case("One row alone", parts[1:2]),
+        Case("A row of length 1e-10 gets length 1 too", normalise(some) * torch.tensor([[1.0], [1e-10]] * 2)),
+        Case("A row of zeros stays zeros", zero),
+        Case("Rows in float64 give rows in float64", some.double()),
+    ]
 
 
-NORMALISE = exercise("04-normalise", _normalise_cases, normalise, alike=_only_short_rows_differ, strict=True)(
-    nan_for_zeros=lambda v: v / v.norm(dim=1, keepdim=True),
-    bound_too_large=[lambda v, more=more: v / (v.norm(dim=1, keepdim=True) + more) for more in (1e-9, 1e-4, 1e-2, 1.0)],
-    always_float32=lambda v: normalise(v).float(),
-    one_length=lambda v: v / v.norm(),
-    columns_scaled=(
-        lambda v: v / v.norm(dim=0, keepdim=True).clamp(min=1e-12),
-        lambda v: v / v.norm(dim=0, keepdim=True),
-    ),
-    squared_length=(
-        lambda v: v / (v * v).sum(dim=1, keepdim=True).clamp(min=1e-12),
-        lambda v: v / (v * v).sum(dim=1, keepdim=True),
-    ),
-    sum_of_row=lambda v: v / v.sum(dim=1, keepdim=True),
-    absolute_sum=lambda v: v / v.abs().sum(dim=1, keepdim=True).clamp(min=1e-12),
-    largest_value=lambda v: v / v.amax(dim=1, keepdim=True),
-    no_keepdim=(lambda v: v / v.norm(dim=1), lambda v: v / v.norm(dim=1).clamp(min=1e-12)),
-    lengths_returned=lambda v: v.norm(dim=1, keepdim=True),
+def _normalise(vectors):
+    lengths = vectors.norm(dim=1, keepdim=True)
+    return vectors / lengths.clamp(min=1e-12)
+
+
+NORMALISE = exercise("04-normalise", _normalise_cases, _normalise, alike=_only_short_rows_differ, strict=True)(
+    nan_for_zeros={".clamp(min=1e-12)": ""},
+    bound_too_large=[{"lengths.clamp(min=1e-12)": f"(lengths + {more})"} for more in ("1e-9", "1e-4")],
+    always_float32={"vectors / lengths.clamp(min=1e-12)": "(vectors / lengths.clamp(min=1e-12)).float()"},
+    one_length={"dim=1, keepdim=True": ""},
+    columns_scaled={"dim=1": "dim=0"},
+    squared_length={"keepdim=True)": "keepdim=True) ** 2"},
+    sum_of_row={"norm(": "sum("},
+    absolute_sum={"norm(": "abs().sum("},
+    largest_value=[{"norm(": "amax("}, {"norm(": "abs().amax("}],
+    lengths_returned={"return vectors / lengths.clamp(min=1e-12)": "return lengths"},
 )
 
 
 def _baseline_cases(rng):
-    def cone(n, hidden, pull):
-        return normal(rng, n, hidden) + pull * normal(rng, 1, hidden)
-
-    hidden = rng.randint(6, 9)
-    some = cone(rng.randint(5, 7), hidden, 1.5)
-    lengths = torch.linspace(0.2, 6, len(some)).unsqueeze(-1)
-    yield Case("Vectors spread around the origin", cone(6, hidden, 0.0))
-    yield Case("Vectors spread around the origin", torch.cat([2 * torch.eye(3, hidden), some.sign()]))  # right angles
-    yield Case("Vectors in a cone", some)
-    yield Case("The lengths of the vectors do not matter", some * lengths)
-    yield Case("Two vectors make one pair", cone(2, hidden, 1.0))
-    yield Case("Rows in another order give the same number", some.flip(0))
-    yield Case("Two equal rows are a pair like any other", torch.cat([some, some[:1]]))
+    cone = normal(rng, rng.randint(5, 7), rng.randint(6, 9)) + 1.5
+    right_angles = torch.cat([2 * torch.eye(3, cone.shape[1]), cone.sign()])
+    return [
+        Case("Vectors in a cone", cone),
+        Case("Vectors spread around the origin", right_angles),
+        Case("The lengths of the vectors do not matter", cone * torch.linspace(0.2, 6, len(cone)).unsqueeze(-1)),
+        Case("Two vectors make one pair", cone[:2]),
+        Case("Two equal rows are a pair like any other", torch.cat([cone, cone[:1]])),
+    ]
 
 
-def _cosines(v):
-    u = normalise(v)
-    return u @ u.T
+def _baseline(vectors):
+    unit = normalise(vectors)
+    cosines = unit @ unit.T
+    n = len(vectors)
+    total = cosines.sum() - cosines.diagonal().sum()
+    pairs = n * (n - 1)
+    return (total / pairs).item()
 
 
-def _baseline(v):
-    c, n = _cosines(v), len(v)
-    return ((c.sum() - n) / (n * (n - 1))).item()
+_TOTAL = "cosines.sum() - cosines.diagonal().sum()"
 
-
-BASELINE = exercise("04-baseline", _baseline_cases, _baseline, points=2, arguments=("vectors",))(
-    diagonal_in_mean=lambda v: _cosines(v).mean().item(),
-    divided_by_n_squared=lambda v: ((_cosines(v).sum() - len(v)) / len(v) ** 2).item(),
-    counted_once_added_twice=lambda v: 2 * _baseline(v),
-    added_once_counted_twice=lambda v: _baseline(v) / 2,
-    not_normalised=lambda v: ((v @ v.T).sum() - (v * v).sum()).item() / (len(v) * (len(v) - 1)),
-    not_normalised_with_diagonal=lambda v: (v @ v.T).mean().item(),
-    n_subtracted=lambda v: ((v @ v.T).sum() - len(v)).item() / (len(v) * (len(v) - 1)),
-    cells_by_value=lambda v: _cosines(v)[_cosines(v) < 0.9999].mean().item(),
-    neighbours_only=lambda v: _cosines(v).diagonal(1).mean().item(),
-    table_returned=_cosines,
-    sum=lambda v: (_cosines(v).sum() - len(v)).item(),
+BASELINE = exercise("04-baseline", _baseline_cases, _baseline, points=2)(
+    diagonal_in_mean=[
+        {_TOTAL: "cosines.sum()", "n * (n - 1)": "n * n"},
+        {_TOTAL: "cosines.triu().sum()", "n * (n - 1)": "n * (n + 1) / 2"},
+    ],
+    divided_by_n_squared={"n * (n - 1)": "n * n"},
+    diagonal_added={_TOTAL: "cosines.sum()"},
+    once_and_twice=[{"n * (n - 1)": "n * (n - 1) / 2"}, {_TOTAL: "cosines.triu(1).sum()"}],
+    not_normalised=[
+        {"normalise(vectors)": "vectors"},
+        {"normalise(vectors)": "vectors", "cosines.diagonal().sum()": "n"},
+    ],
+    cells_by_value={"(total / pairs)": "cosines[cosines < 0.9999].mean()"},
+    neighbours_only={"(total / pairs)": "cosines.diagonal(1).mean()"},
+    sum={"(total / pairs)": "total"},
 )
 
 
 def _first_token_cases(rng):
     vectors, mask = _padded(rng, [5, 2, 4], 6, 4)
-    yield Case("Padding on the right", vectors, mask)
-    yield Case("Padding on the left", vectors.flip(1), mask.flip(1))
-    yield Case("A batch without padding", normal(rng, 2, 3, 5), torch.ones(2, 3, dtype=torch.int64))
-    yield Case("One sentence, one real token", normal(rng, 1, 4, 3), torch.tensor([[0, 0, 0, 1]]))
+    return [
+        Case("Padding on the right", vectors, mask),
+        Case("Padding on the left", vectors.flip(1), mask.flip(1)),
+        Case("One sentence, one real token", normal(rng, 1, 4, 3), torch.tensor([[0, 0, 0, 1]])),
+    ]
 
 
 def _first_real_token(token_embeddings, attention_mask):
-    first = attention_mask.tolist()
-    return torch.stack([rows[marks.index(1)] for rows, marks in zip(token_embeddings, first, strict=True)])
+    first = attention_mask.argmax(dim=1)
+    return token_embeddings[torch.arange(len(first)), first]
 
 
-FIRST_TOKEN = Completion(
-    "04-first-real-token",
-    "The first real token",
-    ("token_embeddings", "attention_mask"),
-    _first_token_cases,
-    _first_real_token,
-    mistakes=(
-        Mistake(
-            "whole_mask_searched",
-            "You search the whole mask at once, and every sentence gets the place found in the first one.",
-            "`dim=1` searches each row.",
-            (lambda vectors, mask: vectors[:, mask.flatten().argmax()],),
-        ),
-        Mistake(
-            "place_0_taken",
-            "You take the vector at position 0, which may be padding.",
-            "Look in the mask for the first 1 of each row.",
-            (lambda vectors, mask: vectors[:, 0],),
-        ),
-        Mistake(
-            "padding_found",
-            "You find the first padding token: `argmin` looks for the lowest mask value, 0.",
-            "Real tokens have the mask value 1, so look for the highest value.",
-            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.argmin(dim=1)],),
-        ),
-        Mistake(
-            "values_and_places",
-            "`max(dim=1)` returns two tensors, the highest values and their positions.",
-            "You need only the positions, which `argmax(dim=1)` returns.",
-            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.max(dim=1)],),
-        ),
-        Mistake(
-            "along_batch",
-            "You search along dimension 0, which runs over the sentences.",
-            "The tokens are dimension 1 of the mask, so use `dim=1`.",
-            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.argmax(dim=0)],),
-        ),
-        Mistake(
-            "dimension_kept",
-            "`first` has the shape (batch, 1), because of `keepdim=True`.",
-            "It needs one position per sentence, with the shape (batch,): leave `keepdim` out.",
-            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.argmax(dim=1, keepdim=True)],),
-        ),
-        Mistake(
-            "padding_counted",
-            "You count the padding tokens of each sentence.",
-            "Their number is the position of the first real token only if all of them are on the left. Look in the "
-            "mask for the first 1 of each row.",
-            (lambda vectors, mask: vectors[torch.arange(len(vectors)), mask.shape[1] - mask.sum(dim=1)],),
-        ),
-    ),
+FIRST_TOKEN = completion("04-first-real-token", _first_token_cases, _first_real_token)(
+    whole_mask_searched={"argmax(dim=1)": "argmax().repeat(len(attention_mask))"},
+    place_0_taken={"argmax(dim=1)": "argmax(dim=1) * 0"},
+    padding_found={"argmax": "argmin"},
+    values_and_places={"argmax(dim=1)": "max(dim=1).values"},
+    dimension_kept={"argmax(dim=1)": "argmax(dim=1, keepdim=True)"},
+    one_too_far=[{", first]": ", first - 1]"}, {", first]": ", (first + 1).clamp(max=attention_mask.shape[1] - 1)]"}],
+    padding_counted={"attention_mask.argmax(dim=1)": "attention_mask.shape[1] - attention_mask.sum(dim=1)"},
+    last_real_token={
+        "attention_mask.argmax(dim=1)": "attention_mask.shape[1] - 1 - attention_mask.flip(1).argmax(dim=1)"
+    },
 )
 
 
 def _all_cosines_cases(rng):
     hidden = rng.choice([4, 6, 7])  # not 5, the number of documents: without .T the shapes must not fit
     documents = normal(rng, 5, hidden)
-    yield Case("Two queries, five documents", normal(rng, 2, hidden), documents)
-    yield Case("One query", normal(rng, 1, hidden), documents)
-    yield Case("As many queries as documents", normal(rng, 5, hidden), documents)
-    yield Case("A query that is a document, three times as long", 3 * documents[1:3], documents)
+    return [
+        Case("Two queries, five documents", normal(rng, 2, hidden), documents),
+        Case("As many queries as documents", normal(rng, 5, hidden), documents),
+    ]
 
 
 def _all_cosines(queries, documents):
-    return torch.stack([torch.cosine_similarity(query, documents, dim=1) for query in queries])
+    queries = normalise(queries)
+    documents = normalise(documents)
+    table = queries @ documents.T
+    return table
 
 
-ALL_COSINES = Completion(
-    "04-all-cosines",
-    "All cosines at once",
-    ("queries", "documents"),
-    _all_cosines_cases,
-    _all_cosines,
-    mistakes=(
-        Mistake(
-            "documents_first",
-            "Your table has the shape (documents, queries).",
-            "Each row belongs to a query: start with `queries`, and transpose `documents`.",
-            (lambda queries, documents: normalise(documents) @ normalise(queries).T,),
-        ),
-        Mistake(
-            "not_transposed",
-            "The shapes do not fit: `queries` is (queries, hidden) and `documents` is (documents, hidden).",
-            "Transpose the second tensor, `documents.T`, which makes it (hidden, documents).",
-            (lambda queries, documents: normalise(queries) @ normalise(documents),),
-        ),
-        Mistake(
-            "elementwise",
-            "`*` multiplies the numbers at the same places.",
-            "The matrix product `@` multiplies each query with each document, and adds up.",
-            (lambda queries, documents: normalise(queries) * normalise(documents),),
-        ),
-        Mistake(
-            "row_by_row",
-            "You compare row i of `queries` with row i of `documents` only.",
-            "Every query needs a cosine with every document: the matrix product `@` computes them all.",
-            (
-                lambda queries, documents: torch.cosine_similarity(queries, documents),
-                lambda queries, documents: (normalise(queries) * normalise(documents)).sum(dim=1),
-            ),
-        ),
-    ),
+ALL_COSINES = completion("04-all-cosines", _all_cosines_cases, _all_cosines)(
+    documents_first={"queries @ documents.T": "documents @ queries.T"},
+    row_by_row={"queries @ documents.T": "(queries * documents).sum(dim=1)"},
+    with_itself=[{"queries @ documents.T": f"{one} @ {one}.T"} for one in ("queries", "documents")],
+    softmax_taken={"return table": "return table.softmax(dim=1)"},
+    lengths_divided_again=[
+        {"return table": f"return table / {more}"} for more in ("queries.shape[1]", "queries.shape[1] ** 0.5")
+    ],
 )

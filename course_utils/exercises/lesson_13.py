@@ -1,100 +1,51 @@
 """Exercises of lesson 13, Small and fast."""
 
-from functools import partial
-
 import numpy as np
 
 from .comparing import difference
-from .model import Case, Completion
-from .words import exercise
+from .model import Case
+from .words import completion, exercise
 
 
 def _numbers(rng, rows, columns, draw):
     return np.array([[draw() for _ in range(columns)] for _ in range(rows)], dtype=np.float32)
 
 
-def _calibrated(rng, n, d, outside=False, constant=False):
-    """Vectors, lowest and highest, all of them multiples of powers of two: in every precision, each falls in one step.
-
-    outside: whether some numbers lie outside the ranges. constant: whether one dimension has lowest = highest,
-    which one vector exceeds.
-    """
-    step = np.array([2.0 ** -rng.randint(8, 11) for _ in range(d)], dtype=np.float32)
+def _calibrated(rng, n, d):
+    """Vectors, lowest and highest, multiples of powers of two: in every precision, each number falls in one step."""
+    step = 2 ** -np.array(rng.sample([8, 9, 10, 11] * 2, d), dtype=np.float32)
     low = np.array([-rng.randint(40, 200) for _ in range(d)], dtype=np.float32) * step
-    high = low + 255 * step
     place = _numbers(rng, n, d, lambda: rng.randint(0, 254) + rng.choice([0.25, 0.5, 0.75]))
-    if outside:
-        place[rng.randrange(n), rng.randrange(d)] = -rng.randint(2, 60) - 0.5
-        place[rng.randrange(n), rng.randrange(d)] = 255 + rng.randint(2, 60) + 0.5
-    vectors = low + place * step
-    if constant:
-        at = rng.randrange(d)
-        high[at] = low[at]
-        vectors[:, at] = low[at]
-        vectors[rng.randrange(n), at] += rng.randint(2, 60) + 0.5
-    return vectors, low, high
+    return low + place * step, low, low + 255 * step
 
 
 def _int8_cases(rng):
     n, d = rng.randint(4, 6), rng.randint(5, 7)
     vectors, low, high = _calibrated(rng, n, d)
-    ends = np.stack([low, high])
-    outside = _calibrated(rng, n, d, outside=True)
-    shifted = _calibrated(rng, n, d)
-    shifted[0][0] = shifted[1] - 7.5 * (shifted[2] - shifted[1]) / 255
-    above = _calibrated(rng, n, d)
-    above[0][-1] = above[2] + 7.5 * (above[2] - above[1]) / 255
-    yield Case("Numbers inside the ranges", vectors, low, high)
-    yield Case("The lowest and the highest number of each dimension", ends, low, high)
-    yield Case("One vector", *_calibrated(rng, 1, d))
-    yield Case("A number below its range", *shifted)
-    yield Case("A number above its range", *above)
-    yield Case("Numbers outside the ranges on both sides", *outside)
-    yield Case("A dimension that was constant", *_calibrated(rng, n, d, constant=True))
+    beyond = 7.5 * (high - low) / 255
+    constant = low[-1] + 2.5 * np.arange(n, dtype=np.float32)
+    return [
+        Case("Numbers inside the ranges", vectors, low, high),
+        Case("The lowest and the highest number of each dimension", np.stack([low, high]), low, high),
+        Case("One vector", vectors[:1], low, high),
+        Case("Numbers below and above the ranges", np.stack([low - beyond, high + beyond, *vectors]), low, high),
+        Case(
+            "A dimension that was constant",
+            np.column_stack([vectors[:, :-1], constant]),
+            low,
+            np.append(high[:-1], low[-1]),
+        ),
+    ]
 
 
-def _int8(vectors, low, high, steps=255, shift=-128, clip=True, rounding=np.floor):
-    step = (high - low) / np.float32(steps)
+def _int8(vectors, low, high):
+    step = (high - low) / np.float32(255)
     step = np.where(step == 0, np.float32(1), step)
-    place = rounding((vectors - low) / step)
-    place = np.clip(place, 0, 255) if clip else place
-    return (place + shift).astype(np.int64).astype(np.int8)
-
-
-def _or(step, other):
-    return np.where(step == 0, np.float32(other), step)
-
-
-def _steps(vectors, low, high, clip=True):
-    """How many steps, with decimals."""
-    place = (vectors - low) / _or((high - low) / np.float32(255), 1)
-    return np.clip(place, 0, 255) if clip else place
-
-
-def _unsafe(vectors, low, high):
-    with np.errstate(divide="ignore", invalid="ignore"):
-        place = np.clip(np.floor((vectors - low) / ((high - low) / 255)), 0, 255)
-    return np.where(np.isnan(place), 0, place - 128)
-
-
-def _range_for_step(vectors, low, high):
-    """Where `low` equals `high`, the range is 1, and not the step."""
-    step = np.where(high == low, np.float32(1), high - low) / np.float32(255)
-    return (np.clip(np.floor((vectors - low) / step), 0, 255) - 128).astype(np.int8)
-
-
-def _rounded_unsafe(vectors, low, high):
-    """Two mistakes at once: rounds to the nearest step, and divides 0 by 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        place = np.clip(np.round((vectors - low) / ((high - low) / 255)), 0, 255)
-    return np.where(np.isnan(place), 0, place - 128)
-
-
-def _around_zero(vectors, low, high, rounding, each, least):
-    """Scaled by the largest absolute value, of each dimension or of all."""
-    largest = np.maximum(np.abs(low), np.abs(high))
-    largest = largest if each else largest.max()
-    return np.clip(rounding(vectors / largest * 127), least, 127).astype(np.int8)
+    count = (vectors - low) / step
+    count = np.floor(count)
+    count = np.clip(count, 0, 255)
+    code = count - 128
+    return code.astype(np.int64).astype(np.int8)
 
 
 def _of_one_byte(outcome):
@@ -112,52 +63,33 @@ INT8 = exercise(
     judge=lambda args, outcome: difference(outcome, _int8(*args).tolist()) or _of_one_byte(outcome),
     points=2,
 )(
-    wraps_around=(
-        lambda v, low, high: _int8(v, low, high, clip=False),
-        lambda v, low, high: _int8(v, low, high, clip=False, rounding=lambda x: np.minimum(np.floor(x), 255)),
-        lambda v, low, high: _int8(v, low, high, clip=False, rounding=lambda x: np.maximum(np.floor(x), 0)),
-    ),
-    not_shifted=lambda v, low, high: _int8(v, low, high, shift=0).view(np.uint8),
-    shifted_too_late=lambda v, low, high: _int8(v, low, high, shift=0),
-    shifted_by_127=lambda v, low, high: _int8(v, low, high, shift=-127),
-    nearest_step=(
-        lambda v, low, high: _int8(v, low, high, rounding=np.round),
-        lambda v, low, high: _int8(v, low, high, rounding=lambda x: np.floor(x + 0.5)),
-        lambda v, low, high: _int8(v, low, high, rounding=np.ceil),
-        _rounded_unsafe,
-    ),
-    divided_by_256=lambda v, low, high: _int8(v, low, high, steps=256),
-    own_ranges=(
-        lambda v, low, high: _int8(v, v.min(axis=0), v.max(axis=0)),
-        lambda v, low, high: _int8(v, v.min(), v.max()),
-        lambda v, low, high: _int8(v, v.min(axis=1, keepdims=True), v.max(axis=1, keepdims=True)),
-    ),
-    one_range=(
-        lambda v, low, high: _int8(v, low.min(), high.max()),
-        lambda v, low, high: _int8(v, low, low + (high - low).max()),
-        lambda v, low, high: _int8(v, low, low + (high - low).mean()),
-    ),
-    zero_by_zero=lambda v, low, high: _unsafe(v, low, high),
-    constant_as_lowest=[
-        lambda v, low, high: _int8(np.clip(v, low, high), low, high),
-        lambda v, low, high: _int8(np.where(low == high, low, v), low, high),
+    wraps_around=[
+        *({"np.clip(count, 0, 255)": other} for other in ("count", "np.minimum(count, 255)", "count.clip(0)")),
+        {"np.clip(count, 0, 255)": "count", "count - 128": "np.clip(count - 128, 0, 255)"},
     ],
-    range_for_step=_range_for_step,
-    clipped_too_late=lambda v, low, high: (
-        np.clip(np.floor(_steps(v, low, high, clip=False)) - 128, 0, 255).astype(np.int64).astype(np.int8)
-    ),
-    around_zero=tuple(
-        partial(_around_zero, rounding=rounding, each=each, least=least)
-        for rounding in (np.round, np.floor, np.trunc)
-        for each in (False, True)
-        for least in (-128, -127)
-    ),
-    low_not_subtracted=lambda v, low, high: _int8(v + low, low, high),
-    cut_by_astype=(
-        lambda v, low, high: np.trunc(_steps(v, low, high) - 128).astype(np.int8),
-        lambda v, low, high: np.trunc(_steps(np.clip(v, low, high), low, high) - 128).astype(np.int8),
-    ),
-    not_one_byte=lambda v, low, high: _int8(v, low, high).astype(int),
+    not_shifted=[{" - 128": ""}, {" - 128": "", "astype(np.int8)": "astype(np.uint8)"}],
+    nearest_step=[
+        {"np.floor(count)": other} for other in ("np.round(count)", "np.floor(count + 0.5)", "np.ceil(count)")
+    ],
+    divided_by_256={"np.float32(255)": "np.float32(256)"},
+    other_ranges=[
+        {"step = (high": f"low, high = {ranges}\n    step = (high"}
+        for ranges in (
+            "vectors.min(axis=0), vectors.max(axis=0)",
+            "vectors.min(), vectors.max()",
+            "vectors.min(axis=1, keepdims=True), vectors.max(axis=1, keepdims=True)",
+            "low.min(), high.max()",
+            "low, low + (high - low).max()",
+        )
+    ],
+    zero_by_zero=[
+        {"np.where(step == 0, np.float32(1), step)": "step", "code.astype": "np.nan_to_num(code).astype"},
+        {"np.float32(1)": "np.float32(1) / 255"},
+    ],
+    constant_as_lowest={"count = (vectors": "vectors = np.clip(vectors, low, high)\n    count = (vectors"},
+    low_not_subtracted={"(vectors - low)": "vectors"},
+    cut_by_astype={"np.floor(count)": "count"},
+    not_one_byte={".astype(np.int8)": ""},
 )
 
 
@@ -167,206 +99,173 @@ def _bytes(rng, n, count):
 
 def _hamming_cases(rng):
     n, count = rng.randint(4, 7), rng.randint(3, 6)
-    query, corpus = _bytes(rng, 1, count)[0], _bytes(rng, n, count)
-    near = np.repeat(query[None], 4, axis=0)
-    for row in (1, 2, 3):
-        near[row, row - 1] ^= 1 << rng.randrange(8)
-    near[3, 0] ^= 1 << rng.randrange(8)
-    long = _bytes(rng, 1, 48)[0]
-    far = np.stack([~long, long, np.where(np.arange(48) < 40, ~long, long)]).astype(np.uint8)
-    yield Case("Vectors of a few bytes", query, corpus)
-    yield Case("Vectors that differ in no bit, one or two", query, near)
-    yield Case("48 bytes that differ in hundreds of bits", long, far)
-    yield Case("One vector to compare with", query, corpus[:1])
-    yield Case("One byte each", query[:1], corpus[:, :1])
-    yield Case("Bits that are all 0, and all 1", np.zeros(2, np.uint8), np.array([[0, 0], [255, 255]], np.uint8))
+    query, corpus, long = _bytes(rng, 1, count)[0], _bytes(rng, n, count), _bytes(rng, 1, 48)[0]
+    return [
+        Case("Vectors of a few bytes", query, corpus),
+        Case(
+            "Vectors that differ in no bit, one or two",
+            query,
+            query
+            ^ np.uint8([[0], [1 << rng.randrange(8)], [3 << rng.randrange(7)]]) * np.eye(3, count, dtype=np.uint8),
+        ),
+        Case("48 bytes that differ in hundreds of bits", long, np.stack([~long, long, [*~long[:40], *long[40:]]])),
+        Case("One vector to compare with", query, corpus[:1]),
+        Case("Bits that are all 0, and all 1", np.zeros(2, np.uint8), np.array([[0, 0], [255, 255]], np.uint8)),
+    ]
 
 
 def _hamming(query, corpus):
-    return np.bitwise_count(query ^ corpus).sum(axis=1, dtype=np.int64)
+    apart = query ^ corpus
+    bits = np.unpackbits(apart, axis=1)
+    return bits.sum(axis=1, dtype=np.int64)
 
 
-def _opened(query, corpus):
-    return np.unpackbits(query).astype(int), np.unpackbits(corpus, axis=1).astype(int)
-
-
-HAMMING = exercise("13-hamming", _hamming_cases, lambda query, corpus: _hamming(query, corpus).tolist())(
-    bytes_counted=(lambda q, c: (q != c).sum(axis=1), lambda q, c: (q != c).mean(axis=1)),
-    eight_bit_sum=(
-        lambda q, c: np.bitwise_count(q ^ c).sum(axis=1, dtype=np.uint8),
-        lambda q, c: _hamming(q, c).astype(np.int8),
-    ),
-    equal_bits=(lambda q, c: 8 * len(q) - _hamming(q, c), lambda q, c: 1 - _hamming(q, c) / (8 * len(q))),
-    both_ones=lambda q, c: np.bitwise_count(q & c).sum(axis=1, dtype=int),
-    either_one=lambda q, c: np.bitwise_count(q | c).sum(axis=1, dtype=int),
-    bytes_subtracted=(
-        lambda q, c: np.bitwise_count(c - q).sum(axis=1, dtype=int),
-        lambda q, c: np.bitwise_count(q - c).sum(axis=1, dtype=int),
-        lambda q, c: np.bitwise_count(q.astype(int) - c).sum(axis=1, dtype=int),
-    ),
-    bytes_added=(
-        lambda q, c: (q ^ c).sum(axis=1, dtype=int),
-        lambda q, c: np.linalg.norm((q ^ c).astype(float), axis=1),
-    ),
-    one_number=(lambda q, c: int(_hamming(q, c).sum()), lambda q, c: [int(_hamming(q, c).sum())]),
-    share=(lambda q, c: _hamming(q, c) / (8 * len(q)), lambda q, c: _hamming(q, c) / len(q)),
-    per_byte=lambda q, c: np.bitwise_count(q ^ c),
-    ones_compared=(
-        lambda q, c: np.abs(np.subtract.outer(_opened(q, c)[0].sum(), _opened(q, c)[1].sum(axis=1))),
-        lambda q, c: np.abs(np.bitwise_count(q).astype(int) - np.bitwise_count(c)).sum(axis=1),
-    ),
-    one_for_each_byte=(
-        lambda q, c: np.bitwise_count(q ^ c).sum(axis=0, dtype=int),
-        lambda q, c: (_opened(q, c)[0] != _opened(q, c)[1]).sum(axis=0),
-    ),
-    order_returned=(
-        lambda q, c: np.argsort(_hamming(q, c), kind="stable"),
-        lambda q, c: np.argsort(-_hamming(q, c), kind="stable"),
-    ),
-    packed_again=lambda q, c: _hamming(np.packbits(q > 0), np.packbits(c > 0, axis=1)),
-    one_long_row=(
-        lambda q, c: [int((np.unpackbits(q) ^ np.unpackbits(c)).sum())],
-        lambda q, c: (np.unpackbits(q) ^ np.unpackbits(c)).sum(axis=1),
-        lambda q, c: int((np.unpackbits(q) ^ np.unpackbits(c)).sum()),
-    ),
-    eight_for_each_byte=lambda q, c: 8 * (q != c).sum(axis=1),
-    one_bit_missing=(lambda q, c: _hamming(q & 127, c & 127), lambda q, c: _hamming(q & 254, c & 254)),
+HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
+    bytes_counted=[
+        {"query ^ corpus": "(query != corpus).astype(np.uint8)"},
+        {"query ^ corpus": "np.packbits(query > 0) ^ np.packbits(corpus > 0, axis=1)"},
+    ],
+    eight_bit_sum=[{"np.int64": "np.uint8"}, {"np.int64": "np.int8"}],
+    equal_bits={"query ^ corpus": "~(query ^ corpus)"},
+    both_ones=[{"query ^ corpus": f"query {sign} corpus"} for sign in "&|"],
+    bytes_subtracted=[{"query ^ corpus": "query - corpus"}, {"query ^ corpus": "corpus - query"}],
+    bytes_added={"bits.sum": "apart.sum"},
+    share=[{"dtype=np.int64)": f"dtype=np.int64) / {all_}"} for all_ in ("bits.shape[1]", "corpus.shape[1]")],
+    ones_compared={
+        "query ^ corpus": "corpus",
+        "bits.sum(axis=1, dtype=np.int64)": "abs(bits.sum(axis=1) - np.unpackbits(query).sum(dtype=int))",
+    },
+    order_returned=[{"return ": "return np.argsort(", "dtype=np.int64)": "dtype=np.int64), kind='stable')"}],
+    one_long_row=[
+        {"return bits.sum(axis=1, dtype=np.int64)": f"return {total}"}
+        for total in ("int(bits.sum())", "[int(bits.sum())]", "bits.sum(axis=0, dtype=int)")
+    ],
 )
 
 
 def _rescore_cases(rng):
-    def drawn(n, d, count, k, where=None):
+    def drawn(n, count, k, d=4, lowest=-40):
         """A query, a corpus, and candidates whose scores with the query are apart."""
-        scores = np.array(rng.sample(range(-40, 60 + n), n)) / 64
         query = np.array([rng.choice([-1.0, 1.0]) for _ in range(d)], dtype=np.float32)
         corpus = _numbers(rng, n, d, lambda: rng.randint(-8, 8) / 16)
-        corpus += ((scores - corpus @ query) / d)[:, None] * query
-        candidates = np.array(rng.sample(range(n), count) if where is None else where)
-        return query, corpus.astype(np.float32), candidates, k
+        scores = np.array(rng.sample(range(lowest, lowest + 100 + n), n)) / 64
+        corpus += np.outer((scores - corpus @ query) / d, query).astype(np.float32)
+        return query, corpus, np.array(rng.sample(range(n), count)), k
 
     n = rng.randint(12, 16)
-    query, corpus, _, _ = drawn(n, 4, n, 3)
+    query, corpus, _, _ = drawn(n, n, 3)
     order = np.argsort(-(corpus @ query))
-    long = corpus.copy()
-    long[order[0]] += 8 * query * np.float32([1, 1, -1, -1])  # of the same score, at a wide angle to the query
-    missing = rng.sample(order[2:].tolist(), 5)
-    below = drawn(n, 8, 6, 4)
-    below[1][:] = below[1] - 2 * below[0] / 8
-    yield Case("Candidates in no particular order", *drawn(n, 8, 7, 3))
-    yield Case("The best of the corpus are not among the candidates", query, corpus, np.array(missing), 2)
-    yield Case("The best candidate stands last", query, corpus, np.array([*order[4:9], order[0]]), 2)
-    yield Case("As many as there are candidates", *drawn(n, 4, 5, 5))
-    yield Case("Vectors that are not of length 1", query, long, np.array([*order[5:10], order[0]]), 3)
-    yield Case("One result", *drawn(n, 4, 6, 1))
-    yield Case("All scores are negative", *below)
-    yield Case("Many candidates", *drawn(800, 4, 800, 400))
-
-
-def _scores(query, corpus, candidates):
-    return corpus[candidates] @ query
+    aside = np.outer(np.arange(n) == order[0], 8 * query * np.float32([1, 1, -1, -1]))  # at a right angle to the query
+    missing = np.array(rng.sample(order[2:].tolist(), 5))
+    return [
+        Case("Candidates in no particular order", *drawn(n, 7, 3, 8)),
+        Case("The best of the corpus are not among the candidates", query, corpus, missing, 2),
+        Case("As many as there are candidates", *drawn(n, 5, 5)),
+        Case("Vectors that are not of length 1", query, corpus + aside, np.array([*order[5:10], order[0]]), 3),
+        Case("One result", *drawn(n, 6, 1)),
+        Case("All scores are negative", *drawn(n, 6, 4, lowest=-150)),
+        Case("Many candidates", *drawn(800, 800, 400)),
+    ]
 
 
 def _rescored(query, corpus, candidates, k):
-    return candidates[np.argsort(-_scores(query, corpus, candidates))[:k]]
+    scores = corpus[candidates] @ query
+    order = np.argsort(-scores)
+    best = candidates[order]
+    return best[:k]
 
 
-def _cosine_order(q, c, candidates, k):
-    scores = _scores(q, c, candidates) / np.linalg.norm(c[candidates], axis=1)
-    return candidates[np.argsort(-scores)[:k]]
-
-
-RESCORE = exercise(
-    "13-rescore",
-    _rescore_cases,
-    lambda *args: _rescored(*args).tolist(),
-    points=2,
-    arguments=("query", "corpus", "candidates", "k"),
-)(
-    places_in_candidates=(
-        lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates))[:k],
-        lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates) / np.linalg.norm(c[candidates], axis=1))[:k],
-        lambda q, c, candidates, k: np.argsort(-_scores(q, c, candidates[:k])),
-    ),
-    lowest_first=(
-        lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k]],
-        lambda q, c, candidates, k: candidates[np.argsort(_scores(q, c, candidates))[:k][::-1]],
-    ),
-    best_last=lambda q, c, candidates, k: _rescored(q, c, candidates, k)[::-1],
-    whole_corpus=lambda q, c, candidates, k: np.argsort(-(c @ q))[:k],
-    first_k_only=lambda q, c, candidates, k: _rescored(q, c, candidates[:k], k),
-    not_ordered=lambda q, c, candidates, k: candidates[:k],
-    scores_returned=(
-        lambda q, c, candidates, k: np.sort(-_scores(q, c, candidates))[:k] * -1,
-        lambda q, c, candidates, k: _scores(q, c, candidates),
-        lambda q, c, candidates, k: _scores(q, c, candidates)[:k],
-    ),
-    vectors_returned=lambda q, c, candidates, k: c[_rescored(q, c, candidates, k)],
-    all_returned=lambda q, c, candidates, k: _rescored(q, c, candidates, len(candidates)),
-    absolute=lambda q, c, candidates, k: candidates[np.argsort(-np.abs(_scores(q, c, candidates)))[:k]],
-    normalised=_cosine_order,
-    sorted_by_place=lambda q, c, candidates, k: np.sort(_rescored(q, c, candidates, k)),
-    one_place_off=(
-        lambda q, c, candidates, k: _rescored(q, c, candidates, k - 1),
-        lambda q, c, candidates, k: _rescored(q, c, candidates, k + 1),
-        lambda q, c, candidates, k: _rescored(q, c, candidates, min(k, len(candidates) - 1)),
-        lambda q, c, candidates, k: _rescored(q, c, candidates, k + 1)[1:],
-    ),
-    dropped_too_late=lambda q, c, candidates, k: [x for x in np.argsort(-(c @ q))[:k].tolist() if x in candidates],
-    other_order=(
-        lambda q, c, candidates, k: np.sort(candidates)[np.argsort(-_scores(q, c, candidates))[:k]],
-        lambda q, c, candidates, k: candidates[np.argsort(-_scores(q, c, np.sort(candidates)))[:k]],
-    ),
-    partly_ordered=(
-        lambda q, c, candidates, k: candidates[np.argpartition(-_scores(q, c, candidates), k - 1)[:k]],
-        lambda q, c, candidates, k: candidates[
-            np.argpartition(-_scores(q, c, candidates), min(k, len(candidates) - 1))[:k]
-        ],
-        lambda q, c, candidates, k: candidates[np.argpartition(_scores(q, c, candidates), -k)[-k:]],
-        lambda q, c, candidates, k: candidates[np.argpartition(_scores(q, c, candidates), -k)[-k:][::-1]],
-    ),
+RESCORE = exercise("13-rescore", _rescore_cases, _rescored, points=2)(
+    places_in_candidates={"candidates[order]": "order"},
+    lowest_first={"-scores": "scores"},
+    whole_corpus={"corpus[candidates]": "corpus", "candidates[order]": "order"},
+    first_k_only={"scores = ": "candidates = candidates[:k]\n    scores = "},
+    not_ordered={"candidates[order]": "candidates"},
+    scores_returned={"candidates[order]": "scores[order]"},
+    all_returned={"[:k]": ""},
+    absolute={"-scores": "-np.abs(scores)"},
+    normalised=[
+        {"@ query": f"@ query / {lengths}"}
+        for lengths in (
+            "np.linalg.norm(corpus[candidates], axis=1)",
+            "(np.linalg.norm(corpus[candidates], axis=1) * np.linalg.norm(query))",
+        )
+    ],
+    sorted_by_place={"best[:k]": "np.sort(best[:k])"},
+    partly_ordered=[
+        {"np.argsort(-scores)": f"np.argpartition({found}"}
+        for found in ("-scores, k - 1)", "-scores, min(k, len(scores) - 1))", "scores, -k)[::-1]")
+    ],
 )
 
 
 def _decode_cases(rng):
-    step = np.float32(rng.choice([0.5, 0.25]))
-    low = np.array([-rng.randint(4, 40), rng.randint(1, 9)], dtype=np.float32)
-    few = np.array([[rng.randint(-128, -100), rng.randint(1, 126)]], dtype=np.int8)
-    yield Case("One vector of two numbers", few, low, low + 255 * step)
-    for label, n, d in [("Several vectors", 4, 5), ("Many dimensions", 3, 12)]:
-        _, low, high = _calibrated(rng, n, d)
-        yield Case(label, _numbers(rng, n, d, lambda: rng.randint(-128, 126)).astype(np.int8), low, high)
-    _, low, high = _calibrated(rng, 2, 4)
-    yield Case("The lowest code is half a step above `low`", np.full((1, 4), -128, dtype=np.int8), low, high)
+    def codes(n, d):
+        return _numbers(rng, n, d, lambda: rng.randint(-128, 126)).astype(np.int8)
+
+    _, low, high = _calibrated(rng, 1, 5)
+    return [
+        Case("One vector of two numbers", codes(1, 2), np.float32([-20, 3]), np.float32([107.5, 130.5])),
+        Case("Several vectors", codes(4, 5), low, high),
+        Case("The lowest code is half a step above `low`", np.full((1, 5), -128, dtype=np.int8), low, high),
+    ]
 
 
-DECODE = Completion(
-    "13-decode",
-    "Decode",
-    ("codes", "low", "high"),
-    _decode_cases,
-    lambda codes, low, high: (low + (codes + 128.5) * (high - low) / 255).tolist(),
+def _decoded(codes, low, high):
+    step = (high - low) / 255
+    count = codes + 128.0
+    middle = count + 0.5
+    return low + middle * step
+
+
+DECODE = completion("13-decode", _decode_cases, _decoded)(
+    lower_end={"count + 0.5": "count"},
+    upper_end=[{"count + 0.5": "count + 1"}, {"count + 0.5": "count - 0.5"}],
+    not_shifted_back=[{"codes + 128.0": "codes.astype(float)"}, {"codes + 128.0": "codes - 128.0"}],
+    low_left_out=[{"low + middle": "middle"}, {"low + middle": "high + middle"}],
+    not_times_step=[
+        {"middle * step": "middle"},
+        {"middle * step": "count + 0.5 * step"},
+        {"low + middle * step": "low + codes + 128.5 * step"},
+    ],
+    divided_by_step={"middle * step": "middle / step"},
 )
 
 
 def _sign_cases(rng):
-    def number():
-        """A few quarters above or below 0."""
-        return rng.choice([-1, 1]) * rng.randint(1, 9) / 4
-
-    for label, n, d in [("Two rows", 2, 4), ("One row", 1, 7), ("Many dimensions", 3, 40)]:
-        corpus = _numbers(rng, n + 1, d, number)
-        yield Case(label, corpus[0], corpus[1:])
-    corpus = _numbers(rng, 3, 6, number)
-    yield Case(
-        "The same vector, its double and its opposite", corpus[0], np.stack([corpus[0], corpus[0] * 2, -corpus[0]])
-    )
-    yield Case("0 is not above 0", np.zeros(6, dtype=np.float32), corpus)
+    rows = _numbers(rng, 4, 40, lambda: rng.choice([-9, -4, -1, 2, 3, 8]) / 4)
+    return [
+        Case("Two rows", rows[0, :4], rows[1:3, :4]),
+        Case("One row", rows[0, :7], rows[1:2, :7]),
+        Case("Many dimensions", rows[0], rows[1:]),
+        Case("The same vector, its double and its opposite", rows[0, :6], np.outer([1, 2, -1], rows[0, :6])),
+        Case("0 is not above 0", np.zeros(6, dtype=np.float32), rows[:, :6]),
+    ]
 
 
-SIGNS = Completion(
-    "13-signs",
-    "Signs that differ",
-    ("query", "corpus"),
-    _sign_cases,
-    lambda query, corpus: ((query > 0) != (corpus > 0)).sum(axis=1).tolist(),
+def _signs_apart(query, corpus):
+    of_query, of_corpus = query > 0, corpus > 0
+    differ = of_query != of_corpus
+    return differ.sum(axis=1)
+
+
+SIGNS = completion("13-signs", _sign_cases, _signs_apart)(
+    equal_bits={"of_query != of_corpus": "of_query == of_corpus"},
+    numbers_compared={"query > 0, corpus > 0": "query, corpus"},
+    three_signs=[
+        {"query > 0, corpus > 0": "np.sign(query), np.sign(corpus)"},
+        {"of_query != of_corpus": "query * corpus < 0"},
+        {"of_query != of_corpus": "query * corpus <= 0"},
+    ],
+    zero_above={"query > 0, corpus > 0": "query >= 0, corpus >= 0"},
+    differences_cancel=[
+        {"of_query != of_corpus": "np.sign(query) - np.sign(corpus)"},
+        {"of_query != of_corpus": "of_query.astype(int) - of_corpus"},
+    ],
+    another_mark={"query > 0, corpus > 0": "query > query.mean(), corpus > corpus.mean(axis=1, keepdims=True)"},
+    only_one_side=[
+        {"of_query != of_corpus": f"{one} > {two}"}
+        for one, two in (("of_query", "of_corpus"), ("of_corpus", "of_query"))
+    ],
+    both_above=[{"of_query != of_corpus": f"of_query {sign} of_corpus"} for sign in "&|"],
 )

@@ -116,7 +116,8 @@ class Report:
     messages: tuple[str, ...] = ()
     seed: int | None = None
     discreet: tuple[str, ...] = ()  # the messages without inputs and expected values, for a page that others may read
-    mistake: str = ""  # the known mistake's message, if one matched
+    mistakes: tuple[str, ...] = ()  # the messages of the known mistake, or of two at once, that explain the results
+    slip: str = ""  # what else explains them, or does without a known mistake; see slips.py
     shown_in: list[int] = field(default_factory=list, compare=False, repr=False)  # execution counts of cells
 
     @property

@@ -13,7 +13,8 @@ import tomllib
 from inspect import signature
 from pathlib import Path
 
-from .model import Exercise, Mistake
+from .model import Completion, Exercise, Mistake
+from .otherwise import Otherwise
 
 FOLDER = Path(__file__).parent
 OF_AN_EXERCISE = {"title", "hints", "mistakes", "no_card", "shown_in"}
@@ -50,13 +51,14 @@ def told(exercise_id):
     return made, own.get("shown_in", "")
 
 
-def exercise(exercise_id, cases, reference, arguments=None, words=None, **fields):
-    """Describe an exercise: `exercise(...)(one_mistake=imitation, other_mistake=(imitation, another))` is an Exercise.
+def exercise(exercise_id, cases, reference, arguments=None, words=None, kind=Exercise, **fields):
+    """Describe an exercise: `exercise(...)(one_mistake={old: new}, other_mistake=(imitation, another))` is an Exercise.
 
     cases, reference: as in `Exercise`. arguments: if not given, the reference's parameters without a default.
     words: in place of those of the lesson's file. fields: what `Exercise` has beside these.
 
-    Returns a function that takes for the name of each mistake its imitation or several. They are tried in this order.
+    Returns a function that takes for the name of each mistake its imitation or several, tried in this order: functions,
+    or what to replace in the source of `reference`, a dictionary from old to new texts (see `Otherwise`).
     It raises WordsError for words that are missing, empty, unknown or of no mistake.
     """
     words = words_of(exercise_id[:2]) if words is None else words
@@ -76,19 +78,24 @@ def exercise(exercise_id, cases, reference, arguments=None, words=None, **fields
             refuse(f"{sorted(unknown)[0]!r} is neither a mistake in the code nor one of {sorted(OF_AN_EXERCISE)}")
         known = []
         for name, imitations in mistakes.items():
-            one = {**shared.get(name, {}), **told.get(name, {})}
-            if not one.get("does") or one.keys() - OF_A_MISTAKE:
+            told_of = {**shared.get(name, {}), **told.get(name, {})}
+            if not told_of.get("does") or told_of.keys() - OF_A_MISTAKE:
                 refuse(
                     f"the mistake {name!r} must have `does`, and may have `because`, `breaks` and `shown_in`; "
-                    f"it has {sorted(one)}"
+                    f"it has {sorted(told_of)}"
                 )
-            imitations = (imitations,) if callable(imitations) else tuple(imitations)
-            breaks, card = tuple(one.get("breaks", ())), bool(one.get("because")) and name not in no_card
-            known.append(
-                Mistake(name, one["does"], one.get("because", ""), imitations, breaks, card, one.get("shown_in", ""))
+            several = (imitations,) if callable(imitations) or isinstance(imitations, dict) else imitations
+            imitations = tuple(
+                Otherwise(reference, tuple(one.items())) if isinstance(one, dict) else one for one in several
             )
+            breaks, card = tuple(told_of.get("breaks", ())), bool(told_of.get("because")) and name not in no_card
+            because, shown_in = told_of.get("because", ""), told_of.get("shown_in", "")
+            known.append(Mistake(name, told_of["does"], because, imitations, breaks, card, shown_in))
         more = {"shown_in": own.get("shown_in", ""), **fields}
         title, hints = own["title"], tuple(own["hints"])
-        return Exercise(exercise_id, title, arguments or needed, cases, reference, tuple(known), hints, **more)
+        return kind(exercise_id, title, arguments or needed, cases, reference, tuple(known), hints, **more)
 
     return with_mistakes
+
+
+completion = functools.partial(exercise, kind=Completion)

@@ -4,6 +4,7 @@ import statistics
 
 import numpy as np
 import torch
+from scipy.spatial.distance import cdist
 
 
 def by_copy(similarity, i):
@@ -31,19 +32,6 @@ def odd_by_min(similarity):
     return min(range(len(similarity)), key=lambda i: statistics.fmean(left_out(similarity, i)))
 
 
-def shares_in_place(table):
-    table /= table.sum(dim=1, keepdim=True)
-    return table
-
-
-def weighted_by_loop(vectors, weights):
-    result = torch.zeros(vectors.shape[0], vectors.shape[2], dtype=torch.float64)
-    for s in range(vectors.shape[0]):
-        for t in range(vectors.shape[1]):
-            result[s] += weights[s, t] * vectors[s, t]
-    return result
-
-
 def kept_by_loop(table, keep):
     values = [value for row, kept in zip(table.tolist(), keep.tolist()) for value, k in zip(row, kept) if k]
     return sum(values) / len(values)
@@ -53,29 +41,10 @@ def kept_by_fill(table, keep):
     return float(table.masked_fill(keep == 0, 0).sum() / keep.sum())
 
 
-def nearest_by_hand(similarity, i):
-    row = similarity[i].tolist()
-    best = None
-    for j in range(len(row)):
-        if j != i and (best is None or row[j] > row[best]):
-            best = j
-    return best
-
-
 def nearest_in_float32(similarity, i):
     row = torch.tensor(similarity, dtype=torch.float32)[i]
     order = row.argsort(descending=True)
     return order[order != i][0].item()
-
-
-def odd_by_running_mean(similarity):
-    means = []
-    for i in range(len(similarity)):
-        mean = 0.0
-        for count, value in enumerate(left_out(similarity, i), start=1):
-            mean += (value - mean) / count
-        means.append(mean)
-    return means.index(min(means))
 
 
 def odd_by_distances(similarity):
@@ -88,43 +57,49 @@ def weighted_in_lists(vectors, weights):
     return [[sum(w * x for w, x in zip(ws, column)) for column in zip(*words)] for words, ws in sentences]
 
 
+def weighted(vectors, factors):
+    return torch.einsum("swn,sw->sn", vectors, factors)
+
+
 RIGHT = {
-    "00-nearest": [by_copy, by_sorting, nearest_by_hand, nearest_in_float32],
-    "00-odd-one-out": [odd_by_nan, odd_by_min, odd_by_running_mean, odd_by_distances],
+    "00-nearest": [by_copy, by_sorting, nearest_in_float32],
+    "00-odd-one-out": [odd_by_nan, odd_by_min, odd_by_distances],
     "00-shares": [
         lambda t: (t.T / t.sum(dim=1)).T.numpy(),
         lambda t: [[x / sum(row) for x in row] for row in t.tolist()],
         lambda t: torch.nn.functional.normalize(t.double(), p=1, dim=1),
         lambda t: (t.log() - t.sum(1, keepdim=True).log()).exp(),
     ],
-    "00-weighted-sum": [
-        weighted_by_loop,
-        weighted_in_lists,
-        lambda v, w: torch.einsum("sth,st->sh", v, w),
-        lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1),
-    ],
+    "00-weighted-sum": [weighted, weighted_in_lists, lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1)],
     "00-kept-mean": [kept_by_loop, kept_by_fill, lambda t, k: np.mean(t.numpy()[k.numpy() == 1])],
 }
 
-WRONG = {
-    "00-nearest": [
-        (lambda s, i: np.argmax(s[i]), "most similar to itself"),
-        (lambda s, i: np.argmax(s[i] - 3 * (s[i] >= 1)), "leave out the value 1"),
-        (lambda s, i: np.argmax(s[i] + np.where(np.arange(len(s)) == i, np.nan, 0)), "position of this NaN"),
+COMPLETED = {
+    "00-one-with-all": [
+        lambda vectors, vector: [sum(x * y for x, y in zip(row, vector)) for row in vectors],
+        lambda vectors, vector: np.einsum("nd,d->n", vectors.astype(np.float32), vector.astype(np.float32)),
+        lambda vectors, vector: torch.mv(torch.from_numpy(vectors), torch.from_numpy(vector)),
+        lambda vectors, vector: 1 - np.linalg.norm(vectors - vector, axis=1) ** 2 / 2,
+        lambda vectors, vector: 1 - cdist(vectors, [vector], "cosine")[:, 0],
     ],
-    "00-odd-one-out": [
-        (lambda s: s.min(), "expected"),
-        (lambda s: np.argmin((s + np.diag(np.full(len(s), np.nan))).mean(axis=1)), "mean of every row is NaN"),
+    "00-ranked": [
+        lambda row: np.argsort(row)[::-1],
+        lambda row: sorted(range(len(row)), key=row.tolist().__getitem__, reverse=True),
+        lambda row: tuple(i for x in sorted({*row})[::-1] for i in np.flatnonzero(row == x)),
+        lambda row: list(torch.tensor(row, dtype=torch.float32).sort(descending=True).indices),
+        lambda row: [i for _, i in sorted(zip(np.arccos(row), range(len(row))))],
+        lambda row: np.argsort((row > row[:, None]).sum(axis=1), kind="stable"),
     ],
-    "00-shares": [(shares_in_place, "changes `table`")],
-    "00-weighted-sum": [(lambda v, w: v * w, "must match the size")],
 }
+
+WRONG = {"00-weighted-sum": [(lambda v, w: v * w, "not with the words")]}
 
 PROMISES = {
     "00-nearest": [
         ("at least two sentences", lambda s, i: int(np.where(np.arange(len(s)) == i, s.min(), s[i]).argmax()))
     ],
     "00-odd-one-out": [
+        ("the position of the sentence", lambda s: min(np.mean(left_out(s, i)) for i in range(len(s))), "is expected"),
         ("mean similarity", lambda s: int(np.argmin([np.median(left_out(s, i)) for i in range(len(s))]))),
         ("with at least three sentences", lambda s: odd_by_min(s) if len(s) > 3 else -1),
         ("Similarities may be negative", lambda s: odd_by_min(np.abs(s))),
@@ -146,12 +121,13 @@ PROMISES = {
             "Any two of the three sizes may be equal",
             lambda v, w: (v * (w if v.shape[-1] == w.shape[-1] == len(w) else w.unsqueeze(-1))).sum(dim=1),
         ),
-        ("Factors may be 0", lambda v, w: weighted_by_loop(v, w) / w.ne(0).all(dim=1, keepdim=True)),
+        ("Factors may be 0", lambda v, w: weighted(v, w) / w.ne(0).all(dim=1, keepdim=True)),
     ],
     "00-kept-mean": [
         ("the mean of all numbers", lambda t, k: t[k == 1].float().median().item()),
         ("as one plain number, not a tensor", lambda t, k: t[k == 1].float().mean(), "`.item()` takes it out"),
         ("with at least one 1", lambda t, k: kept_by_loop(t, k) if k.sum() > 1 else 0.0),
+        ("holds integers or decimals", lambda t, k: t[k == 1].mean().item()),
         ("even NaN", lambda t, k: float(t.float().masked_fill(t == torch.inf, 0).mul(k).sum() / k.sum())),
         ("or infinity", lambda t, k: (torch.nan_to_num(t, 0.0, float("inf")).mul(k).sum() / k.sum()).item()),
     ],

@@ -1,6 +1,7 @@
 """Answers to lesson 01."""
 
 import collections
+import functools
 import itertools
 import re
 
@@ -11,12 +12,27 @@ def encode_by_loop(words, vocabulary):
     ids = [vocabulary["[CLS]"]]
     for word in words:
         for piece in word:
-            if piece in vocabulary:
-                ids.append(vocabulary[piece])
-            else:
-                ids.append(vocabulary["[UNK]"])
+            ids.append(vocabulary[piece] if piece in vocabulary else vocabulary["[UNK]"])
     ids.append(vocabulary["[SEP]"])
     return ids
+
+
+def encode_in_one_chain(words, vocabulary):
+    pieces = itertools.chain(["[CLS]"], *words, ["[SEP]"])
+    return tuple(map(collections.defaultdict(lambda: vocabulary["[UNK]"], vocabulary).__getitem__, pieces))
+
+
+def encode_one_unknown_for_many(words, vocabulary):
+    kept = []
+    for piece in sum(words, []):
+        if piece in vocabulary or not kept or kept[-1] in vocabulary:
+            kept.append(piece)
+    return encode_by_loop([kept], vocabulary)
+
+
+def encode_or_its_twin(twin):
+    """Looks for the piece with or without its mark before it takes [UNK]."""
+    return lambda words, v: encode_by_loop([[p if p in v else twin(p) for p in w] for w in words], v)
 
 
 def wordpiece_recursive(word, pieces, mark=""):
@@ -29,20 +45,37 @@ def wordpiece_recursive(word, pieces, mark=""):
     return ["[UNK]"]
 
 
-def merge_by_memory(symbols, pair):
-    out, fresh = [], False
-    for symbol in symbols:
-        if out and not fresh and (out[-1], symbol) == pair:
-            out[-1] += symbol
-            fresh = True
-        else:
-            out.append(symbol)
-            fresh = False
-    return out
+def wordpiece_by_filter(word, pieces):
+    """Picks the longest of all the pieces that fit."""
+    found, rest = [], word
+    while rest:
+        fit = [p for p in pieces if p.startswith("##") == bool(found) and rest.startswith(p.removeprefix("##"))]
+        if not fit:
+            return ["[UNK]"]
+        found.append(max(fit, key=len))
+        rest = rest[len(found[-1].removeprefix("##")) :]
+    return found
+
+
+def wordpiece_marked_rest(word, pieces):
+    """Shortens the rest together with its mark, down to a # that may be a piece itself."""
+    found, rest = [], word
+    while rest:
+        fit = [rest[:n] for n in range(len(rest), 0, -1) if rest[:n] in pieces]
+        if not fit:
+            return ["[UNK]"]
+        rest = "##" * (rest != fit[0]) + rest[len(fit[0]) :]
+        found.append(fit[0])
+    return found
+
+
+def wordpiece_any_start(word, pieces):
+    """An entry with ## may open a word, too."""
+    cut = wordpiece_recursive(word, pieces)
+    return wordpiece_recursive(word, pieces, "##") if cut == ["[UNK]"] else cut
 
 
 def entries(word, starts=None):
-    """Each part of the word as an entry."""
     for start in range(len(word)) if starts is None else starts:
         for end in range(start + 1, len(word) + 1):
             yield ("##" if start else "") + word[start:end]
@@ -56,27 +89,19 @@ def harmful_last(word, pieces):
     return [entry for entry in entries(word) if harms(entry, word, pieces)][-1]
 
 
+def harmful_shortest(word, pieces):
+    return min((entry for entry in entries(word) if harms(entry, word, pieces)), key=len)
+
+
 def harmful_or_unknown(word, pieces):
-    """Counts a cut that fails as the pieces found and [UNK]."""
-    before = len(wordpiece_recursive(word, pieces))
-    for end in range(1, len(word) + 1):
-        cut, rest = [], word
-        known = pieces | {word[:end]}
-        while rest:
-            fit = [n for n in range(len(rest), 0, -1) if ("##" if cut else "") + rest[:n] in known]
-            cut.append(rest[: fit[0]] if fit else "[UNK]")
-            rest = rest[fit[0] :] if fit else rest[1:]
-        if len(cut) > before:
-            return word[:end]
-    return harmful_last(word, pieces)
+    unknown = [entry for entry in entries(word) if wordpiece_recursive(word, pieces | {entry}) == ["[UNK]"]]
+    return unknown[-1] if unknown else harmful_last(word, pieces)
 
 
 def harmful_or_equal(word, pieces):
     before = wordpiece_recursive(word, pieces)
-    for entry in entries(word):
-        after = wordpiece_recursive(word, pieces | {entry})
-        if after not in (before, ["[UNK]"]) and len(after) >= len(before):
-            return entry
+    cuts = {entry: wordpiece_recursive(word, pieces | {entry}) for entry in entries(word)}
+    return next(entry for entry, cut in cuts.items() if cut not in (before, ["[UNK]"]) and len(cut) >= len(before))
 
 
 def harmful_not_in(known):
@@ -92,89 +117,48 @@ def harmful_not_in(known):
 def harmful_at_boundaries(word, pieces):
     """Tries only longer pieces at two places of the present cut."""
     cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
-    starts = [sum(map(len, cut[:i])) for i in range(len(cut))]
-    tried = entries(word, [starts[0], starts[-2]])
+    tried = entries(word, [0, sum(map(len, cut[:-2]))])
     return next((entry for entry in tried if harms(entry, word, pieces)), None)
 
 
 def harmful_rest_as_before(word, pieces):
     """Cuts what follows the new entry without it."""
-    cut = wordpiece_recursive(word, pieces)
-    start = 0
-    for number, piece in enumerate(cut):
-        for end in range(start + 1, len(word) + 1):
-            entry, rest = ("##" if start else "") + word[start:end], word[end:]
-            if entry in pieces or end - start <= len(piece.removeprefix("##")):
-                continue
-            after = wordpiece_recursive(rest, pieces, "##")
+    cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
+    for number, letters in enumerate(cut):
+        start = sum(map(len, cut[:number]))
+        for end in range(start + len(letters) + 1, len(word) + 1):
+            after = wordpiece_recursive(word[end:], pieces, "##")
             if after != ["[UNK]"] and number + 1 + len(after) > len(cut):
-                return entry
-        start += len(piece.removeprefix("##"))
+                return ("##" if start else "") + word[start:end]
 
 
 def harmful_known_piece(word, pieces):
     return max((piece for piece in pieces if piece.replace("##", "") in word), key=len)
 
 
-def encode_one_unknown_for_many(words, vocabulary):
-    kept = []
-    for piece in sum(words, []):
-        if piece in vocabulary or not kept or kept[-1] in vocabulary:
-            kept.append(piece)
-    return encode_by_loop([kept], vocabulary)
-
-
-def encode_one_unknown_for_the_word(words, vocabulary):
-    return encode_by_loop([w if all(p in vocabulary for p in w) else ["[UNK]"] for w in words], vocabulary)
-
-
-def encode_or_its_twin(twin):
-    """Looks for the piece with or without its mark before it takes [UNK]."""
-    return lambda words, v: encode_by_loop([[p if p in v else twin(p) for p in w] for w in words], v)
-
-
-def wordpiece_any_start(word, pieces):
-    """An entry with ## may open a word, too."""
-    found, rest = [], word
-    while rest:
-        for n in range(len(rest), 0, -1):
-            marked = [mark + rest[:n] for mark in ("", "##") if mark + rest[:n] in pieces]
-            if marked:
-                found.append(marked[-1] if found else marked[0])
-                rest = rest[n:]
-                break
-        else:
-            return ["[UNK]"]
-    return found
-
-
-def wordpiece_shortened(shorten, skip=False):
-    """Shortens the rest of the word by `shorten(rest, piece)`; may skip a letter where nothing fits."""
-
-    def search(word, pieces):
-        out, rest = [], word
-        while rest:
-            ends = [n for n in range(1, len(rest) + 1) if "##" * bool(out) + rest[:n] in pieces]
-            if ends:
-                out.append("##" * bool(out) + rest[: ends[-1]])
-                rest = shorten(rest, out[-1])
-            elif skip:
-                rest = rest[1:]
-            else:
-                return ["[UNK]"]
-        return out
-
-    return search
-
-
-def merge_into_the_last(symbols, pair):
-    out = []
+def merge_by_memory(symbols, pair, again=False):
+    """Merges into the last symbol of the result; if `again`, also into one that was merged."""
+    out, fresh = [], False
     for symbol in symbols:
-        if out and (out[-1], symbol) == pair:
+        if out and (again or not fresh) and (out[-1], symbol) == pair:
             out[-1] += symbol
+            fresh = True
         else:
             out.append(symbol)
+            fresh = False
     return out
+
+
+def merge_recursive(symbols, pair):
+    if len(symbols) < 2:
+        return list(symbols)
+    if (symbols[0], symbols[1]) == pair:
+        return [pair[0] + pair[1]] + merge_recursive(symbols[2:], pair)
+    return [symbols[0]] + merge_recursive(symbols[1:], pair)
+
+
+def merge_the_same_list(symbols, pair):
+    return merge_by_memory(symbols, pair) if pair in zip(symbols, symbols[1:]) else symbols
 
 
 def merge_one_letter_only(symbols, pair):
@@ -185,11 +169,9 @@ def merge_with_separator(z):
     """Joins the symbols with `z`, replaces whole symbols only, and splits again."""
 
     def merge(symbols, pair):
-        if not symbols:
-            return []
         inside = re.escape(z.join(pair))
         around = rf"(?:(?<=^)|(?<={re.escape(z)})){inside}(?=$|{re.escape(z)})"
-        return re.sub(around, lambda _: pair[0] + pair[1], z.join(symbols)).split(z)
+        return re.sub(around, lambda _: pair[0] + pair[1], z.join(symbols)).split(z) if symbols else []
 
     return merge
 
@@ -204,117 +186,72 @@ def merge_by_loop(symbols, pair, new=None, form=str):
     return out
 
 
-def merge_the_same_list(symbols, pair):
-    return merge_by_memory(symbols, pair) if pair in zip(symbols, symbols[1:]) else symbols
-
-
-def encode_in_one_chain(words, vocabulary):
-    pieces = itertools.chain(["[CLS]"], *words, ["[SEP]"])
-    return tuple(map(collections.defaultdict(lambda: vocabulary["[UNK]"], vocabulary).__getitem__, pieces))
-
-
-def encode_from_the_end(words, vocabulary):
-    ids, left = [vocabulary["[SEP]"]], [list(pieces) for pieces in words]
-    while left:
-        pieces = left.pop()
-        while pieces:
-            ids.insert(0, vocabulary.get(pieces.pop(), vocabulary["[UNK]"]))
-    return [vocabulary["[CLS]"], *ids]
-
-
-def wordpiece_by_filter(word, pieces):
-    """Picks the longest of all the pieces that fit."""
-    found, rest = [], word
-    while rest:
-        fit = [p for p in pieces if p.startswith("##") == bool(found) and rest.startswith(p.removeprefix("##"))]
-        fit = [p for p in fit if p not in ("", "##")]
-        if not fit:
-            return ["[UNK]"]
-        found.append(max(fit, key=len))
-        rest = rest[len(found[-1].removeprefix("##")) :]
-    return found
-
-
-def wordpiece_by_pattern(word, pieces):
-    def longest_of(some):
-        return "|".join(map(re.escape, sorted(filter(None, some), key=len, reverse=True))) or "(?!)"
-
-    start = re.match(longest_of(p for p in pieces if p[:2] != "##"), word)
-    found, rest = ([start[0]], word[start.end() :]) if start else ([], word)
-    more = re.compile(longest_of(p[2:] for p in pieces if p[:2] == "##"))
-    while found and rest and (fit := more.match(rest)):
-        found.append("##" + fit[0])
-        rest = rest[fit.end() :]
-    return ["[UNK]"] if rest else found
-
-
-def harmful_shortest(word, pieces):
-    return min((entry for entry in entries(word) if harms(entry, word, pieces)), key=len)
-
-
-def harmful_by_another_search(word, pieces):
-    def count(known):
-        cut = wordpiece_by_filter(word, known)
-        return 0 if cut == ["[UNK]"] else len(cut)
-
-    return max(sorted(entries(word)), key=lambda entry: count({*pieces, entry}))
-
-
-def merge_recursive(symbols, pair):
-    if len(symbols) < 2:
-        return list(symbols)
-    if (symbols[0], symbols[1]) == pair:
-        return [pair[0] + pair[1]] + merge_recursive(symbols[2:], pair)
-    return [symbols[0]] + merge_recursive(symbols[1:], pair)
-
-
-def merge_by_places(symbols, pair):
-    places = []
-    for i, two in enumerate(zip(symbols, symbols[1:])):
-        if two == pair and (not places or places[-1] < i - 1):
-            places.append(i)
-    second = {i + 1 for i in places}
-    return ["".join(pair) if i in places else s for i, s in enumerate(symbols) if i not in second]
+def totals_by_default(words, counts):
+    totals = collections.defaultdict(float)
+    for word, symbols in words.items():
+        for i in range(1, len(symbols)):
+            totals[symbols[i - 1], symbols[i]] += counts[word]
+    return totals
 
 
 RIGHT = {
-    "01-encode": [
-        encode_by_loop,
-        encode_in_one_chain,
-        encode_from_the_end,
-        lambda *args: np.array(encode_by_loop(*args)),
-    ],
+    "01-encode": [encode_by_loop, encode_in_one_chain, lambda *args: np.array(encode_by_loop(*args))],
     "01-wordpiece": [
         wordpiece_recursive,
         wordpiece_by_filter,
-        wordpiece_by_pattern,
         lambda word, pieces: tuple(wordpiece_recursive(word, pieces)),
     ],
-    "01-harmful-entry": [
-        harmful_last,
-        harmful_shortest,
-        harmful_by_another_search,
-        lambda *args: np.str_(harmful_last(*args)),
+    "01-harmful-entry": [harmful_last, harmful_shortest, lambda *args: np.str_(harmful_last(*args))],
+    "01-merge": [merge_by_memory, merge_recursive, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
+}
+
+COMPLETED = {
+    "01-longest-start": [
+        lambda rest, pieces, mark="": max(
+            (start for start in itertools.accumulate(rest) if f"{mark}{start}" in pieces), key=len, default=None
+        ),
+        lambda rest, pieces, mark="": max(
+            (p[len(mark) :] for p in pieces if p[: len(mark)] == mark and (mark + rest).startswith(p) and p != mark),
+            key=len,
+            default=None,
+        ),
+        lambda rest, pieces, mark="": next(
+            (rest[:end] for end in range(len(rest), 0, -1) if "".join([mark, *rest[:end]]) in pieces), None
+        ),
+        lambda rest, pieces, mark="": next(
+            (
+                piece[len(mark) :]
+                for n in range(len(rest))
+                if (piece := (mark + rest)[: len(mark + rest) - n]) in pieces
+            ),
+            None,
+        ),
+        lambda rest, pieces, mark="": (
+            np.str_(rest[: max(ends)])
+            if (ends := [i + 1 for i in range(len(rest)) if mark + rest[: i + 1] in pieces])
+            else None
+        ),
     ],
-    "01-merge": [
-        merge_by_memory,
-        merge_recursive,
-        merge_by_places,
-        lambda *args: tuple(merge_by_memory(*args)),
-        merge_the_same_list,
+    "01-pair-totals": [
+        totals_by_default,
+        lambda words, counts: collections.Counter(
+            pair for word, s in words.items() for pair in itertools.pairwise(s) for _ in range(counts[word])
+        ),
+        lambda words, counts: {
+            pair: np.sum([counts[word] * list(zip(s, s[1:])).count(pair) for word, s in words.items()])
+            for pair in {pair for s in words.values() for pair in zip(s, s[1:])}
+        },
+        lambda words, counts: functools.reduce(
+            lambda totals, one: totals | {one[0]: totals.get(one[0], 0) + counts[one[1]]},
+            ((pair, word) for word, s in words.items() for pair in zip(s[:-1], s[1:])),
+            {},
+        ),
     ],
 }
 
 WRONG = {
-    "01-encode": [
-        (lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "`[CLS]` and `[SEP]` are missing")
-    ],
-    "01-wordpiece": [
-        (lambda word, pieces: wordpiece_recursive(word, pieces)[0], "a str where a list is expected"),
-        (wordpiece_shortened(lambda rest, piece: rest[len(piece) :]), "two more for its mark"),
-        (wordpiece_shortened(lambda rest, piece: rest.replace(piece.strip("#"), "")), "removes every occurrence"),
-        (wordpiece_shortened(lambda rest, piece: rest[len(piece.strip("#")) :], skip=True), "you skip a letter"),
-    ],
+    "01-encode": [(lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "is missing, or both")],
+    "01-wordpiece": [(lambda word, pieces: wordpiece_recursive(word, pieces)[0], "a str where a list is expected")],
 }
 
 PROMISES = {
@@ -322,7 +259,6 @@ PROMISES = {
         ("`words` may be empty", lambda words, v: encode_by_loop(words, v) if words[0] else []),
         ("`[CLS]`, then all pieces in order, then `[SEP]`", lambda *args: sorted(encode_by_loop(*args))),
         ("all pieces in order", encode_one_unknown_for_many),
-        ("all pieces in order", encode_one_unknown_for_the_word),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: p.strip("#"))),
         ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: "##" + p)),
     ],
@@ -330,6 +266,7 @@ PROMISES = {
         ("string of at least one letter", lambda word, p: wordpiece_recursive(word, p) if len(word) > 1 else ["[UNK]"]),
         ("those that continue a word begin with `##`", wordpiece_any_start),
         ("Return the pieces in order, as a list or tuple", lambda *args: " ".join(wordpiece_recursive(*args))),
+        ("If nothing fits", wordpiece_marked_rest),
     ],
     "01-harmful-entry": [
         ("Return one entry, a string", lambda *args: [harmful_last(*args)]),
@@ -344,7 +281,7 @@ PROMISES = {
     ],
     "01-merge": [
         ("Return a list or tuple", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
-        ("every occurrence of the pair", merge_into_the_last),
+        ("every occurrence of the pair", lambda symbols, pair: merge_by_memory(symbols, pair, again=True)),
         ("every occurrence of the pair", lambda symbols, pair: merge_by_loop(symbols, pair, form=str.lower)),
         ("A symbol may be longer than a letter", merge_one_letter_only),
         *(

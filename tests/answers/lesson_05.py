@@ -3,6 +3,7 @@
 import functools
 import itertools
 import math
+import statistics
 
 import numpy as np
 import scipy.stats
@@ -10,44 +11,12 @@ import torch
 import torch.nn.functional as F
 
 
-def joined_by_loop(queries, keys, values, heads):
-    size = queries.shape[1] // heads
+def joined(queries, keys, values, heads):
     parts = []
-    for h in range(heads):
-        own = slice(h * size, (h + 1) * size)
+    for own in torch.arange(queries.shape[1]).chunk(heads):
         q, k, v = queries[:, own], keys[:, own], values[:, own]
-        parts.append(torch.softmax(q @ k.T / math.sqrt(size), dim=1) @ v)
+        parts.append(torch.softmax(q @ k.T / math.sqrt(len(own)), dim=1) @ v)
     return torch.cat(parts, dim=1)
-
-
-def joined(q, k, v, n, dim=-1, split="right"):
-    t, hidden = q.shape
-    q, k, v = (x.view(t, n, -1).transpose(0, 1) if split == "right" else x.view(n, t, -1) for x in (q, k, v))
-    out = F.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=dim) @ v
-    return out.transpose(0, 1).reshape(t, hidden)
-
-
-def tokens_left_first(q, k, v, n):
-    t, hidden = q.shape
-    q, k, v = (x.view(t, n, -1) for x in (q, k, v))
-    return (F.softmax(q @ k.mT / math.sqrt(hidden // n), dim=-1) @ v).transpose(0, 1).reshape(t, hidden)
-
-
-def split_by_heads(q, k, v, n):
-    t, hidden = q.shape
-    q, k, v = (torch.stack(x.split(n, dim=1)) for x in (q, k, v))
-    return torch.cat(list(F.softmax(q @ k.mT / math.sqrt(hidden // n), dim=-1) @ v), dim=1)
-
-
-def weights_by_loop(queries, keys, attention_mask):
-    result = torch.zeros(len(queries), queries.shape[1], queries.shape[1])
-    for h, (q, k) in enumerate(zip(queries, keys)):
-        for i in range(len(q)):
-            found = {j: float(q[i] @ k[j]) / math.sqrt(len(q[i])) for j in range(len(k)) if attention_mask[j]}
-            powers = {j: math.exp(score - max(found.values())) for j, score in found.items()}
-            for j, power in powers.items():
-                result[h, i, j] = power / sum(powers.values())
-    return result
 
 
 def weights_of_real_tokens(q, k, m):
@@ -55,11 +24,6 @@ def weights_of_real_tokens(q, k, m):
     w = torch.zeros(len(q), len(m), len(m))
     w[:, :, real] = torch.softmax(torch.einsum("hid,hjd->hij", q, k[:, real]) / np.sqrt(q.size(-1)), -1)
     return w
-
-
-def weights_filled_below_all(q, k, m):
-    s = scores(q, k)
-    return F.softmax(s.masked_fill(m == 0, s.min().item() - 50), -1)
 
 
 def scores(q, k, d=None):
@@ -78,68 +42,23 @@ def run(state, layers):
     return functools.reduce(lambda before, layer: layer(before), layers, state)
 
 
-def map_by_loops(target, source, layers, swap=None, length=None, rest=None):
+def map_by_loops(target, source, layers, token=slice(None), shift=0, length=None, rest=None):
     """The map, with one step exchanged."""
     length = length or (lambda v: math.sqrt(sum(x * x for x in v.tolist())))
     rest = rest or (lambda k: layers[k:])
     t, s = states_of(target, layers), states_of(source, layers)
-    before = t[-1][0].mean(0)
     rows = []
     for k in range(len(t)):
-        row = []
+        rows.append([])
         for i in range(target.shape[1]):
             patched = t[k].clone()
-            other = s[k]
-            if swap:
-                swap(patched, other, i)
-            else:
-                patched[0, i] = other[0, i]
-            row.append(length(run(patched, rest(k))[0].mean(0) - before))
-        rows.append(row)
+            patched[0, i, token] = s[k][0, i - shift, token]
+            rows[-1].append(length(run(patched, rest(k))[0].mean(0) - t[-1][0].mean(0)))
     return rows
-
-
-def map_recursively(target, source, layers):
-    def below(state, other, left):
-        end = run(state, left).mean(1)
-        row = []
-        for i in range(state.shape[1]):
-            mask = (torch.arange(state.shape[1]) == i)[None, :, None]
-            row.append(torch.dist(run(torch.where(mask, other, state), left).mean(1), end))
-        return [torch.stack(row), *(below(left[0](state), left[0](other), left[1:]) if left else [])]
-
-    return torch.stack(below(target, source, layers))
-
-
-def map_in_numpy(target, source, layers):
-    t, s = states_of(target, layers), states_of(source, layers)
-    found = np.empty((len(layers) + 1, target.shape[1]))
-    for k, i in np.ndindex(*found.shape):
-        patched = t[k].numpy().copy()
-        patched[:, i] = s[k].numpy()[:, i]
-        moved = run(torch.from_numpy(patched), layers[k:]) - t[-1]
-        found[k, i] = np.linalg.norm(moved.numpy().astype(np.float64).mean(axis=1))
-    return found
-
-
-def swap_first_number(patched, other, i):
-    patched[0, i, :-1] = other[0, i, :-1]
-
-
-def swap_shifted(patched, other, i):
-    patched[0, i] = other[0, i - 1]
 
 
 def entropy_by_where(weights):
     return torch.where(weights > 0, -weights * torch.log2(weights), torch.zeros_like(weights)).sum(-1)
-
-
-def joined_in_float64(q, k, v, n):
-    return joined(q.double(), k.double(), v.double(), n)
-
-
-def weights_for_padding_on_the_right(q, k, m):
-    return weights_of_real_tokens(q, k, (torch.arange(len(m)) < m.sum()).int())
 
 
 def weights_for_padding_at_one_end(q, k, m):
@@ -149,29 +68,9 @@ def weights_for_padding_at_one_end(q, k, m):
     return weights_of_real_tokens(q, k, kept if m[0] else kept.flip(0))
 
 
-def entropy_by_scipy(w):
-    return scipy.stats.entropy(w.numpy(), base=2, axis=-1)
-
-
-def dot(a, b):
-    return sum(x * y for x, y in zip(a, b))
-
-
-def softmax_of(row):
-    powers = [math.exp(x - max(row)) for x in row]
-    return [x / sum(powers) for x in powers]
-
-
-def joined_in_lists(queries, keys, values, heads):
-    q, k, v = queries.tolist(), keys.tolist(), values.tolist()
-    size, rows = len(q[0]) // heads, []
-    for query in q:
-        row = []
-        for own in (slice(start, start + size) for start in range(0, size * heads, size)):
-            weights = softmax_of([dot(query[own], key[own]) / size**0.5 for key in k])
-            row += [dot(weights, column) for column in zip(*(value[own] for value in v))]
-        rows.append(row)
-    return rows
+def heads_first(*vectors_and_heads):
+    *vectors, heads = vectors_and_heads
+    return [x.unflatten(1, (heads, -1)).transpose(0, 1) for x in vectors]
 
 
 def joined_by_log_sum(q, k, v, n):
@@ -202,8 +101,16 @@ def entropy_below_even_weights(w):
     return math.log2(n) - torch.xlogy(w, w * n).sum(-1) / math.log(2)
 
 
-def entropy_of_the_library(w):
-    return torch.distributions.Categorical(probs=w).entropy() / math.log(2)
+def map_recursively(target, source, layers):
+    def below(state, other, left):
+        end = run(state, left).mean(1)
+        row = []
+        for i in range(state.shape[1]):
+            mask = (torch.arange(state.shape[1]) == i)[None, :, None]
+            row.append(torch.dist(run(torch.where(mask, other, state), left).mean(1), end))
+        return [torch.stack(row), *(below(left[0](state), left[0](other), left[1:]) if left else [])]
+
+    return torch.stack(below(target, source, layers))
 
 
 def map_of_a_batch(target, source, layers):
@@ -216,44 +123,74 @@ def map_of_a_batch(target, source, layers):
     return torch.stack(rows)
 
 
+def one_head_in_lists(queries, keys, values):
+    received = []
+    for q in queries.tolist():
+        powers = [math.exp(sum(map(math.prod, zip(q, k))) / math.sqrt(len(q))) for k in keys.tolist()]
+        received.append([sum(map(math.prod, zip(powers, column))) / sum(powers) for column in values.T.tolist()])
+    return received
+
+
 RIGHT = {
     "05-find-the-bug": [
-        joined_by_loop,
-        joined_in_float64,
-        joined_in_lists,
+        joined,
         joined_by_log_sum,
-        lambda *args: joined_by_loop(*args).numpy(),
-        lambda *args: joined_by_loop(*args).tolist(),
+        lambda *args: F.scaled_dot_product_attention(*heads_first(*args)).transpose(0, 1).flatten(1),
+        lambda q, k, v, n: joined(q.double(), k.double(), v.double(), n),
+        lambda *args: joined(*args).numpy(),
+        lambda *args: joined(*args).tolist(),
     ],
     "05-attention-weights": [
-        weights_by_loop,
         weights_of_real_tokens,
-        weights_filled_below_all,
         weights_by_log_sum,
+        lambda q, k, m: F.softmax(scores(q, k).masked_fill(m == 0, scores(q, k).min().item() - 50), -1),
         lambda q, k, m: F.softmax(low(scores(q.double(), k.double()), m), -1).numpy(),
         lambda *args: list(weights_of_real_tokens(*args)),
     ],
     "05-entropy": [
         entropy_by_where,
-        entropy_by_scipy,
         entropy_in_lists,
         entropy_below_even_weights,
-        entropy_of_the_library,
+        lambda w: scipy.stats.entropy(w.numpy(), base=2, axis=-1),
+        lambda w: torch.distributions.Categorical(probs=w).entropy() / math.log(2),
         lambda w: -(w * (w + torch.finfo(w.dtype).eps).log2()).sum(-1),
     ],
-    "05-patching-map": [map_by_loops, map_recursively, map_in_numpy, map_of_a_batch],
+    "05-patching-map": [
+        map_by_loops,
+        map_of_a_batch,
+        map_recursively,
+        lambda *args: np.array(map_by_loops(*args)),
+        lambda *args: map_of_a_batch(*args).double(),
+    ],
+}
+
+COMPLETED = {
+    "05-one-head": [
+        lambda q, k, v: F.scaled_dot_product_attention(q[None], k[None], v[None])[0],
+        lambda q, k, v: joined(q, k, v, heads=1),
+        lambda q, k, v: weights_by_log_sum(q[None], k[None], torch.ones(len(k)))[0] @ v,
+        lambda q, k, v: scipy.special.softmax(np.inner(q, k) / np.sqrt(q.shape[1]), axis=1) @ v.numpy(),
+        lambda q, k, v: torch.softmax((k.square().sum(1) - torch.cdist(q, k) ** 2) / 2 / q.shape[1] ** 0.5, 1) @ v,
+        one_head_in_lists,
+    ],
+    "05-previous-score": [
+        lambda w: w[:, :, 2:-1, 1:-2].diagonal(dim1=2, dim2=3).mean(2),
+        lambda w: torch.stack([w[:, :, i, i - 1] for i in range(2, w.shape[2] - 1)]).mean(0),
+        lambda w: w.numpy()[:, :, range(2, w.shape[2] - 1), range(1, w.shape[2] - 2)].mean(axis=-1),
+        lambda w: np.trace(w[:, :, 1:-1, 1:-1].numpy(), -1, 2, 3, dtype=np.float64) / (w.shape[2] - 3),
+        lambda w: torch.einsum("lhii->lh", w[:, :, 2:-1, 1:-2]) / len(w[0, 0, 3:]),
+        lambda w: [
+            [statistics.fmean(row[i] for i, row in enumerate(head[2:-1], 1)) for head in layer] for layer in w.tolist()
+        ],
+        lambda w: w[:, :, 1:-1, 1:-1].tril(-1).triu(-1).sum((2, 3)) / (w.shape[3] - 3),
+    ],
 }
 
 WRONG = {
-    "05-find-the-bug": [
-        (lambda q, k, v, n: joined(q, k, v, n, dim=1, split="wrong"), "Both mistakes are still there"),
-        (tokens_left_first, "the tokens are still in the first dimension"),
-        (split_by_heads, "Your pieces have as many numbers as there are heads"),
-    ],
-    "05-attention-weights": [(lambda q, k, m: F.softmax(scores(q, k), -1), "The mask has no effect: padding")],
-    "05-entropy": [(lambda w: -torch.sum(w * torch.log2(w), dim=-1), "0 times infinity is not a number")],
-    "05-patching-map": [
-        (lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f), "You run all layers after each patch")
+    "05-find-the-bug": [(lambda q, k, v, n: 2 * joined(q, k, v, n), "times 2")],
+    "05-entropy": [
+        (lambda w: -torch.sum(w * torch.log2(w), dim=-1), "0 times infinity is not a number"),
+        (lambda w: entropy_by_where(w).sum(), "You have only the sum"),
     ],
 }
 
@@ -262,14 +199,17 @@ PROMISES = {
         ("of shape (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).unflatten(-1, (n, -1))),
         ("of shape (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).T),
         ("any number of tokens", lambda q, k, v, n: joined(q, k, v, n).squeeze(0)),
-        ("any number of tokens", lambda q, k, v, n: joined(q, k, v, n, dim=1 if len(q) == n else -1)),
+        ("any number of tokens", lambda q, k, v, n: joined(k, q, v, n) if len(q) == n else joined(q, k, v, n)),
         ("and heads", lambda q, k, v, n: joined(q, k, v, 2)),
     ],
     "05-attention-weights": [
         ("for all heads at once", lambda q, k, m: weights_of_real_tokens(q, k, m)[0]),
         ("d can be any number", lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1)),
         ("1 for real tokens and 0 for padding", lambda q, k, m: weights_of_real_tokens(q, k, 1 - m)),
-        ("which may be on the right, on the left or on both sides", weights_for_padding_on_the_right),
+        (
+            "which may be on the right, on the left or on both sides",
+            lambda q, k, m: weights_of_real_tokens(q, k, m.sort(descending=True).values),
+        ),
         ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
         ("(heads, tokens, tokens)", lambda q, k, m: weights_of_real_tokens(q, k, m).transpose(0, 1)),
         ("Padding gets a weight of 0", lambda *a: weights_of_real_tokens(*a).clamp(min=1e-6), "gets the weight 1e-06"),
@@ -279,10 +219,12 @@ PROMISES = {
         ),
     ],
     "05-entropy": [
+        ("the last dimension disappears", lambda w: entropy_by_where(w).unsqueeze(-1), "their shape is"),
+        ("the last dimension disappears", lambda w: torch.atleast_1d(entropy_by_where(w)), "their shape is"),
         ("of any shape", lambda w: entropy_by_where(w.flatten(0, -3) if w.ndim > 3 else w)),
         (
             "the entropy of each row in bits",
-            lambda w: -(w * w.clamp(min=3e-3).log2()).sum(-1),
+            lambda w: -(w * w.clamp(min=3e-4).log2()).sum(-1),
             "Small weights count, too",
         ),
         (
@@ -294,16 +236,17 @@ PROMISES = {
     ],
     "05-patching-map": [
         ("one or more functions", lambda t, s, f: map_by_loops(t, s, f) if len(f) > 1 else map_by_loops(t, s, f)[1:]),
-        ("one or more functions", lambda t, s, f: map_by_loops(t, s, f[:2])),
         ("one or more functions", lambda t, s, f: map_by_loops(t, s, f[:6])),
         ("layer k is `layers[k - 1]`", lambda t, s, f: map_by_loops(t, s, f[:1] * len(f))),
         ("two texts with the same number of tokens", lambda t, s, f: [row[1:] for row in map_by_loops(t, s, f)]),
-        ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_shifted)),
-        ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, swap=swap_first_number)),
+        ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, shift=1)),
+        ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, token=slice(-1))),
         ("run the remaining layers", lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[k : k + 1])),
-        (
-            "the Euclidean length of the change in the sentence vector",
-            lambda t, s, f: map_by_loops(t, s, f, length=lambda v: v.abs().max()),
+        *(
+            ("the Euclidean length of the change", lambda t, s, f, length=length: map_by_loops(t, s, f, length=length))
+            for length in (lambda v: v.abs().max(), lambda v: v.abs().sum())
         ),
+        ("the Euclidean length of the change", lambda *a: np.array(map_by_loops(*a)) ** 2, "squared"),
+        ("a tensor of shape (len(layers) + 1, tokens)", lambda *a: map_of_a_batch(*a).T, "transposed"),
     ],
 }

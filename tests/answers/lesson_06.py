@@ -1,7 +1,6 @@
 """Answers to lesson 06."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import torch
@@ -34,30 +33,17 @@ def cosine_of_units(a, b):
     return torch.sum((a / torch.linalg.norm(a)) * (b / torch.linalg.norm(b)))
 
 
-def cosine_plain(a, b):
-    return torch.dot(a, b) / (torch.norm(a) * torch.norm(b))
-
-
-def mean_cosine_by_pairs_of_batches(means, counts):
-    total, pairs = 0.0, 0
-    for k in range(len(counts)):
-        for j in range(len(counts)):
-            cosines = counts[k] * counts[j] * float(means[k] @ means[j])
-            total += cosines - (counts[k] if j == k else 0)
-            pairs += counts[k] * counts[j] - (counts[k] if j == k else 0)
-    return total / pairs
-
-
 def mean_cosine_in_numpy(means, counts):
     s, n = np.average(means.numpy(), axis=0, weights=counts), sum(counts)
     return (n * np.dot(s, s) - 1) / (n - 1)
 
 
-def mean_cosine_weighted(means, counts):
-    c = torch.as_tensor(counts).unsqueeze(1)
-    n = c.sum()
-    m = (means * c).sum(0) / n
-    return (n * m.pow(2).sum() - 1) / (n - 1)
+def mean_cosine_by_batches(means, counts):
+    """Pairs within each batch and those across two batches, in lists."""
+    batches = list(zip(means.tolist(), counts))
+    products = [n * m * sum(x * y for x, y in zip(one, other)) for one, n in batches for other, m in batches]
+    n = sum(counts)
+    return (math.fsum(products) - n) / (n * n - n)
 
 
 def plane_by_hand(first, second):
@@ -68,19 +54,9 @@ def plane_by_hand(first, second):
     return cdist(points[: len(first)], points[len(first) :])
 
 
-def wide(a, b):
-    return a.double(), b.double()
-
-
 def cosine_of(a, b):
     lengths = a.norm() * b.norm()
     return 0.0 if lengths == 0 else (a @ b / lengths).item()
-
-
-def without_single(means, counts):
-    """Leaves out batches of a single sentence, if that leaves any."""
-    kept = [place for place, n in enumerate(counts) if n > 1] or list(range(len(counts)))
-    return means[kept], [counts[place] for place in kept]
 
 
 def centred(f, s, b):
@@ -99,24 +75,6 @@ def cosine_from_largest(a, b):
         return 0.0
     a, b = (x.float() / x.float().abs().max() for x in (a, b))
     return (a * b).sum() / (a * a).sum().sqrt() / (b * b).sum().sqrt()
-
-
-def cosine_in_fractions(a, b):
-    a, b = ([Fraction(x) for x in v.tolist()] for v in (a, b))
-    dot, squares = sum(x * y for x, y in zip(a, b)), sum(x * x for x in a) * sum(x * x for x in b)
-    return math.copysign(math.sqrt(dot * dot / squares), dot) if squares else 0.0
-
-
-def mean_cosine_in_lists(means, counts):
-    """Pairs within each batch, then twice those across two batches."""
-    means, cosines, pairs = means.tolist(), [], 0
-    for k, (one, n) in enumerate(zip(means, counts)):
-        cosines.append(n * n * sum(x * x for x in one) - n)
-        pairs += n * (n - 1)
-        for other, m in zip(means[:k], counts):
-            cosines.append(2 * n * m * sum(x * y for x, y in zip(one, other)))
-            pairs += 2 * n * m
-    return math.fsum(cosines) / pairs
 
 
 def mean_cosine_of_shares(means, counts):
@@ -153,56 +111,12 @@ def centred_by_products(f, s, b):
     return product(f, s) / (product(f, f) * product(s, s)).sqrt()
 
 
-def points_of_covariance(first, second):
-    both = np.vstack([first, second])
-    return np.split(both @ np.linalg.eigh(np.cov(both.T))[1][:, -2:], [len(first)])
-
-
-def plane_of_covariance(first, second):
-    return cdist(*points_of_covariance(first, second))
-
-
-def plane_in_float32(first, second):
-    both = torch.tensor(np.vstack([first, second]), dtype=torch.float32)
-    axes = torch.linalg.svd(both - both.mean(0)).Vh[:2]
-    a, b = (both @ axes.T).tensor_split([len(first)])
-    return (a[:, None] - b).square().sum(2).sqrt()
-
-
-def plane_of_products(first, second):
-    """The points from the products of all rows with each other."""
-    both = np.vstack([first, second])
-    both = both - both.mean(0)
-    values, vectors = np.linalg.eigh(both @ both.T)
-    points = vectors[:, -2:] * np.sqrt(values[-2:])
-    return np.array([[math.dist(a, b) for b in points[len(first) :]] for a in points[: len(first)]])
-
-
 def plane_by_squares(first, second):
-    """Squared distances from lengths and products."""
-    a, b = points_of_covariance(first, second)
+    """The axes from the covariance, and squared distances from lengths and products."""
+    both = np.vstack([first, second])
+    a, b = np.split(both @ np.linalg.eigh(np.cov(both.T))[1][:, -2:], [len(first)])
     squares = (a * a).sum(1)[:, None] + (b * b).sum(1) - 2 * a @ b.T
     return np.sqrt(np.maximum(squares, 0))
-
-
-def plane_in_lists(first, second):
-    """Two axes, turned again and again until they lie in the plane."""
-
-    def dot(a, b):
-        return sum(x * y for x, y in zip(a, b))
-
-    rows = [*first.tolist(), *second.tolist()]
-    middle = [sum(column) / len(rows) for column in zip(*rows)]
-    rows = [[x - m for x, m in zip(row, middle)] for row in rows]
-    products = [[dot(a, b) for b in zip(*rows)] for a in zip(*rows)]
-    one, two = rows[0], rows[-1]
-    for _ in range(60):
-        one, two = ([dot(row, axis) for row in products] for axis in (one, two))
-        one = [x / math.hypot(*one) for x in one]
-        two = [y - dot(one, two) * x for x, y in zip(one, two)]
-        two = [x / math.hypot(*two) for x in two]
-    points = [(dot(row, one), dot(row, two)) for row in rows]
-    return [[math.dist(a, b) for b in points[len(first) :]] for a in points[: len(first)]]
 
 
 def assign_in_loops(vectors, centres, threshold):
@@ -228,6 +142,12 @@ def assign_by_distance_of_units(vectors, centres, threshold):
     return [int(i) if c >= threshold else -1 for i, c in zip(nearest, cosines)]
 
 
+def share_of(rows, axis):
+    middle = [math.fsum(column) / len(rows) for column in rows.T]
+    moved = [[x - m for x, m in zip(row, middle)] for row in rows.tolist()]
+    return sum(sum(map(math.prod, zip(row, axis))) ** 2 for row in moved) / sum(x * x for row in moved for x in row)
+
+
 RIGHT = {
     "06-assign": [
         assign_in_loops,
@@ -235,13 +155,18 @@ RIGHT = {
         assign_by_distance_of_units,
         lambda v, c, t: np.array(assign_in_loops(v, c, t)),
     ],
-    "06-cosine": [cosine_by_loop, cosine_in_numpy, cosine_of_units, cosine_from_largest, cosine_in_fractions],
+    "06-cosine": [
+        cosine_by_loop,
+        cosine_in_numpy,
+        cosine_of_units,
+        cosine_from_largest,
+        lambda a, b: cosine_of(a.double(), b.double()),
+    ],
     "06-mean-cosine": [
-        mean_cosine_by_pairs_of_batches,
         mean_cosine_in_numpy,
-        mean_cosine_weighted,
-        mean_cosine_in_lists,
+        mean_cosine_by_batches,
         mean_cosine_of_shares,
+        lambda m, c: np.float32(mean_cosine_in_numpy(m, c)),
     ],
     "06-centre": [
         centred,
@@ -253,27 +178,41 @@ RIGHT = {
     ],
     "06-project": [
         plane_by_hand,
-        plane_of_covariance,
-        plane_in_float32,
-        plane_of_products,
         plane_by_squares,
-        plane_in_lists,
         lambda f, s: torch.from_numpy(plane_by_hand(f, s)),
         lambda f, s: distances_in(f, s).astype(np.float32).tolist(),
     ],
 }
 
+COMPLETED = {
+    "06-cosine-table": [
+        lambda a, b: [[cosine_by_loop(x, y) for y in b] for x in a],
+        lambda a, b: F.cosine_similarity(a[:, None, :], b[None, :, :], dim=-1),
+        lambda a, b: 1 - cdist(a, b, "cosine"),
+        lambda a, b: a @ b.T / torch.outer(a.norm(dim=1), b.norm(dim=1)),
+        lambda a, b: (a.numpy() / np.linalg.norm(a, axis=1, keepdims=True)) @ F.normalize(b).numpy().T,
+        lambda a, b: torch.einsum("nh,mh,n,m->nm", a, b, (a * a).sum(1).rsqrt(), (b * b).sum(1).rsqrt()),
+        lambda a, b: ((a @ b.T).T / a.norm(dim=1)).T.div(b.square().sum(1).sqrt()).double(),
+    ],
+    "06-share-kept": [
+        lambda rows, axes: np.var(rows @ axes.T, axis=0).sum() / np.var(rows, axis=0).sum(),
+        lambda rows, axes: np.trace(axes @ np.cov(rows.T) @ axes.T) / np.trace(np.cov(rows.T)),
+        lambda rows, axes: sum(share_of(rows, axis) for axis in axes.tolist()),
+        lambda rows, axes: 1 - np.square((m := rows - rows.mean(0)) - m @ axes.T @ axes).sum() / np.square(m).sum(),
+        lambda rows, axes: (
+            torch.tensor((m := (rows - rows.mean(0)).astype("f")) @ axes.T.astype("f")).square().sum() / np.sum(m**2)
+        ),
+        lambda rows, axes: (
+            (np.linalg.norm(np.einsum("nh,kh->nk", m := rows - rows.mean(0), axes)) / np.linalg.norm(m)) ** 2
+        ),
+    ],
+}
+
 WRONG = {
-    "06-cosine": [(cosine_plain, "different dtypes")],
-    "06-mean-cosine": [
-        (lambda m, c: ((m.mean(0) ** 2).sum()).item(), "weight each by its count"),
-        (lambda m, c: (F.normalize(m) @ F.normalize(m).T).mean(), "Batches of different sizes"),
-    ],
+    "06-cosine": [(lambda a, b: torch.dot(a, b) / (torch.norm(a) * torch.norm(b)), "different dtypes")],
+    "06-mean-cosine": [(lambda m, c: (m.mean(0) ** 2).sum().item(), "the cosine of each sentence with itself")],
     "06-centre": [(lambda f, s, b: F.cosine_similarity(f, s), "do not subtract the mean")],
-    "06-project": [
-        (lambda f, s: cdist(PCA(2).fit_transform(f), PCA(2).fit_transform(s)), "a plane of its own"),
-        (lambda f, s: s, "where (5, 4) is expected"),
-    ],
+    "06-project": [(lambda f, s: cdist(PCA(2).fit_transform(f), PCA(2).fit_transform(s)), "a plane of its own")],
 }
 
 PROMISES = {
@@ -294,12 +233,21 @@ PROMISES = {
             "or whole numbers, down to int8",
             lambda a, b: (lambda d: d / (a.double().norm() * b.double().norm()) if d else 0.0)((a * b).sum().double()),
         ),
-        ("If either vector is all zeros", lambda a, b: math.nan if not a.any() and b.any() else cosine_of(*wide(a, b))),
-        ("If either vector is all zeros", lambda a, b: math.nan if not b.any() and a.any() else cosine_of(*wide(a, b))),
+        (
+            "If either vector is all zeros",
+            lambda a, b: math.nan if not a.any() and b.any() else cosine_of(a.double(), b.double()),
+        ),
+        (
+            "If either vector is all zeros",
+            lambda a, b: math.nan if not b.any() and a.any() else cosine_of(a.double(), b.double()),
+        ),
         ("Return one number", lambda a, b: a.double() * b.double() / (a.double().norm() * b.double().norm() + 1e-300)),
     ],
     "06-mean-cosine": [
-        ("a batch may hold a single sentence", lambda m, c: mean_cosine_in_numpy(*without_single(m, c))),
+        (
+            "a batch may hold a single sentence",
+            lambda m, c: mean_cosine_in_numpy(m, np.array(c) - (max(c) > 1) * (np.array(c) == 1)),
+        ),
         (
             "Two sentences with the same text are different sentences",
             lambda m, c: mean_cosine_in_numpy(*map(np.array, zip(*{(tuple(x), n) for x, n in zip(m.tolist(), c)}))),
@@ -314,6 +262,7 @@ PROMISES = {
         ("for all rows", lambda f, s, b: centred(f, s, b)[:1]),
     ],
     "06-project": [
+        ("a row for each row of `first`", lambda f, s: distances_in(f, s).T, "transposed"),
         ("(n, hidden) and (m, hidden)", lambda f, s: distances_in(f, s)[: len(s)]),
         (
             "fitted by PCA to both sets together",

@@ -1,10 +1,12 @@
 """Answers to lesson 08."""
 
 import math
+import statistics
 
 import numpy as np
-import scipy.stats
+import pandas as pd
 import torch
+from scipy.stats import rankdata, spearmanr
 
 
 def spearman_by_counting(x, y):
@@ -12,10 +14,6 @@ def spearman_by_counting(x, y):
         return np.array([sum(v < u for v in column) + (sum(v == u for v in column) + 1) / 2 for u in column])
 
     return np.corrcoef(ranks(x), ranks(y))[0, 1]
-
-
-def spearman_in_scipy(x, y):
-    return scipy.stats.spearmanr(x, y)[0]
 
 
 def spearman_in_plain_python(x, y):
@@ -33,10 +31,6 @@ def spearman_in_float32(x, y):
     numbers = torch.tensor([x, y])
     below = (numbers[:, :, None] > numbers[:, None]).float()
     return torch.corrcoef((below - below.transpose(1, 2)).mean(dim=2))[0, 1]
-
-
-def spearman_pearson(x, y):
-    return np.corrcoef(x, y)[0][1]
 
 
 def held_out_by_loop(train_values, train_labels, test_values, test_labels):
@@ -69,46 +63,37 @@ def held_out_in_float32(train_values, train_labels, test_values, test_labels):
     return sum((value >= best.item()) == label for value, label in zip(test_values, test_labels)) / len(test_values)
 
 
-def held_out_on_test(train_values, train_labels, test_values, test_labels):
-    values, labels = np.asarray(test_values), np.asarray(test_labels)
-    return max(((values >= t) == labels).mean() for t in values)
-
-
-def held_out(train_values, train_labels, test_values, test_labels, candidates=None, compare=np.greater_equal):
-    """A right answer, with places to break one sentence of the text."""
+def held_out(train_values, train_labels, *test, candidates=None, compare=np.greater_equal, best=-1, either_way=False):
+    """A right answer, with places to break one sentence of the text. best: what a candidate has to be better than."""
     values, labels = np.array(train_values), np.array(train_labels)
     candidates = np.unique(train_values) if candidates is None else np.unique(candidates)
-    right = [(compare(values, t) == labels).sum() for t in candidates]
-    best = candidates[np.argmax(right)]
-    return np.mean(compare(np.array(test_values), best) == np.array(test_labels))
+    right = np.array([(compare(values, t) == labels).mean() for t in candidates])
+    right = np.maximum(right, 1 - right) if either_way else right
+    threshold = candidates[right.argmax()] if right.max() > best else candidates[0]
+    return np.mean(compare(np.array(test[0]), threshold) == np.array(test[1]))
+
+
+def held_out_by_cuts(train_values, train_labels, test_values, test_labels, kind="stable"):
+    """Sorts the training pairs, and cuts between two of them, also between equal values."""
+    order = np.argsort(train_values, kind=kind)
+    values, labels = np.array(train_values)[order], np.array(train_labels)[order]
+    right = np.cumsum(1 - labels) - (1 - labels) + np.cumsum(labels[::-1])[::-1]
+    return np.mean((np.array(test_values) >= values[right.argmax()]) == np.array(test_labels))
+
+
+def held_out_by_a_dict(train_values, train_labels, *test):
+    label_of = dict(zip(train_values, train_labels))
+    return held_out(list(label_of), list(label_of.values()), *test)
 
 
 def grouped_by_loop(gold, a, b, groups, draws):
-    rows_of = {}
-    for row, group in enumerate(groups):
-        rows_of.setdefault(group, []).append(row)
+    rows_of = {group: [row for row, of in enumerate(groups) if of == group] for group in groups}
     gains = []
     for drawn in draws:
         rows = [row for group in drawn for row in rows_of[group]]
-        one, other = (
-            scipy.stats.spearmanr([gold[r] for r in rows], [model[r] for r in rows]).statistic for model in (a, b)
-        )
+        one, other = (spearmanr([gold[r] for r in rows], [model[r] for r in rows]).statistic for model in (a, b))
         gains.append(one - other)
     return [np.percentile(gains, 2.5), np.percentile(gains, 97.5)]
-
-
-def grouped_in_plain_python(gold, a, b, groups, draws):
-    gains = []
-    for drawn in draws:
-        rows = [row for group in drawn for row, of in enumerate(groups) if of == group]
-        score, one, other = ([column[row] for row in rows] for column in (gold, a, b))
-        gains.append(spearman_in_plain_python(score, one) - spearman_in_plain_python(score, other))
-    gains.sort()
-    ends = []
-    for share in (0.025, 0.975):
-        place, rest = divmod(share * (len(gains) - 1), 1)
-        ends.append(gains[int(place)] * (1 - rest) + gains[int(place) + 1] * rest)
-    return ends
 
 
 def grouped_in_float32(gold, a, b, groups, draws):
@@ -119,11 +104,6 @@ def grouped_in_float32(gold, a, b, groups, draws):
     return torch.stack(gains).quantile(torch.tensor([0.025, 0.975]))
 
 
-def quick_spearman(x, y):
-    x, y = (np.sign(c[:, None] - c).sum(axis=1) for c in (x, y))
-    return x @ y / np.sqrt((x @ x) * (y @ y))
-
-
 def grouped(gold, a, b, groups, draws, chosen=None, method="linear"):
     """A right answer, with places to break one sentence of the text."""
     gold, a, b, groups = map(np.array, (gold, a, b, groups))
@@ -131,15 +111,8 @@ def grouped(gold, a, b, groups, draws, chosen=None, method="linear"):
     gains = []
     for drawn in draws:
         rows = chosen(groups, drawn)
-        gains.append(quick_spearman(gold[rows], a[rows]) - quick_spearman(gold[rows], b[rows]))
+        gains.append(spearman_in_float32(gold[rows], a[rows]) - spearman_in_float32(gold[rows], b[rows]))
     return np.percentile(gains, [2.5, 97.5], method=method)
-
-
-def grouped_in_blocks(groups, drawn):
-    """Rows of a group taken from where it begins, as if they stood together."""
-    return np.concatenate([np.flatnonzero(groups == g)[0] + np.arange((groups == g).sum()) for g in drawn]) % len(
-        groups
-    )
 
 
 def grouped_of_one_size(groups, drawn):
@@ -148,48 +121,14 @@ def grouped_of_one_size(groups, drawn):
     return np.concatenate([np.resize(np.flatnonzero(groups == g), size) for g in drawn])
 
 
-def held_out_by_cuts(train_values, train_labels, test_values, test_labels):
-    """Sorts the training pairs, the highest value first, and cuts between two of them, also between equal values."""
-    pairs = sorted(zip(train_values, train_labels), key=lambda pair: pair[0], reverse=True)
-    labels = np.array([label for _, label in pairs])
-    right = [labels[: k + 1].sum() + (1 - labels[k + 1 :]).sum() for k in range(len(pairs))]
-    cut = max(k for k, n in enumerate(right) if n == max(right))
-    return np.mean((np.array(test_values) >= pairs[cut][0]) == np.array(test_labels))
+def gain_by(spearman, interval=lambda gains: np.percentile(gains, [2.5, 97.5])):
+    return lambda gold, a, b, draws: interval([spearman(gold[r], a[r]) - spearman(gold[r], b[r]) for r in draws])
 
 
-def held_out_by_cumulated_counts(train_values, train_labels, test_values, test_labels):
-    """As `held_out_by_cuts`, in the order in which an unstable sort leaves equal values."""
-    order = np.argsort(train_values)
-    values, labels = np.array(train_values)[order], np.array(train_labels)[order]
-    right = np.cumsum(1 - labels) - (1 - labels) + np.cumsum(labels[::-1])[::-1]
-    return np.mean((np.array(test_values) >= values[right.argmax()]) == np.array(test_labels))
-
-
-def held_out_by_a_dict(train_values, train_labels, test_values, test_labels):
-    label_of = dict(zip(train_values, train_labels))
-    return held_out(list(label_of), list(label_of.values()), test_values, test_labels)
-
-
-def held_out_if_better(train_values, train_labels, test_values, test_labels, best):
-    """Keeps a candidate that is right more often than the best so far, from `best` on."""
-    threshold = min(train_values)
-    for candidate in sorted(train_values):
-        right = np.mean((np.array(train_values) >= candidate) == np.array(train_labels))
-        if right > best:
-            best, threshold = right, candidate
-    return np.mean((np.array(test_values) >= threshold) == np.array(test_labels))
-
-
-def held_out_either_way(train_values, train_labels, test_values, test_labels):
-    """Takes a threshold that is nearly always wrong for as good as one that is nearly always right."""
-    values, labels = np.array(train_values), np.array(train_labels)
-    right = [((values >= t) == labels).mean() for t in sorted(train_values)]
-    threshold = sorted(train_values)[int(np.argmax([max(r, 1 - r) for r in right]))]
-    return np.mean((np.array(test_values) >= threshold) == np.array(test_labels))
-
-
-def ties_shared_in_the_first_column_only(x, y):
-    return np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y, "ordinal"))[0, 1]
+def gain_of_all_draws_at_once(gold, a, b, draws):
+    ranks = rankdata(np.stack([gold, a, b])[:, draws], axis=2)
+    z = (ranks - ranks.mean(axis=2, keepdims=True)) / ranks.std(axis=2, keepdims=True)
+    return np.quantile(np.einsum("ij,ij->i", z[0], z[1] - z[2]) / gold.size, (0.025, 0.975))
 
 
 RIGHT = {
@@ -206,39 +145,70 @@ RIGHT = {
         held_out_in_float32,
         lambda *args: torch.tensor(held_out(*args)),
     ],
-    "08-groups": [
-        grouped_by_loop,
-        grouped,
-        grouped_in_plain_python,
-        grouped_in_float32,
-        lambda *args: torch.tensor(grouped(*args)),
+    "08-groups": [grouped_by_loop, grouped, grouped_in_float32, lambda *args: torch.tensor(grouped(*args))],
+}
+COMPLETED = {
+    "08-paired-gain": [
+        gain_of_all_draws_at_once,
+        lambda gold, a, b, draws: grouped_by_loop(gold, a, b, range(len(gold)), draws),
+        lambda gold, a, b, draws: grouped_in_float32(gold, a, b, range(len(gold)), draws),
+        gain_by(spearman_in_plain_python, lambda gains: statistics.quantiles(gains, n=40, method="inclusive")[::38]),
+        gain_by(
+            lambda x, y: pd.Series(x).corr(pd.Series(y), method="spearman"),
+            lambda gains: pd.Series(gains).quantile([0.025, 0.975]).tolist(),
+        ),
+    ],
+    "08-inner-mask": [
+        lambda mask: mask * (mask.cumsum(dim=1) > 1) * (mask.cumsum(dim=1) < mask.sum(dim=1, keepdim=True)),
+        lambda mask: [[int(0 < place < sum(row) - 1) for place in range(len(row))] for row in mask.tolist()],
+        lambda mask: torch.nn.functional.pad(mask[:, 2:], (1, 1)),
+        lambda mask: np.array([[0, *row[2:], 0] for row in mask.numpy()], dtype=float),
+        lambda mask: mask.scatter(1, torch.outer(mask.sum(dim=1) - 1, torch.tensor([0, 1])), 0),
+    ],
+    "08-baseline": [
+        lambda v, y, t: (np.mean((v >= t) == y), np.bincount(y).max() / len(y)),
+        lambda v, y, t: [(sum(y[v >= t]) + sum(1 - y[v < t])) / len(y), 0.5 + abs(sum(y) / len(y) - 0.5)],
+        lambda v, y, t: (
+            sum((value >= t) == (label == 1) for value, label in zip(v.tolist(), y.tolist())) / len(v),
+            max(map(y.tolist().count, (0, 1))) / len(y),
+        ),
+        lambda v, y, t: torch.tensor(np.array([(v >= t) == y, y == (2 * y.sum() > len(y))])).float().mean(dim=1),
+        lambda v, y, t: (1 - np.abs((v >= t) - y).mean(), 1 - min((y != answer).mean() for answer in (0, 1))),
     ],
 }
 WRONG = {
-    "08-spearman": [(spearman_pearson, "Pearson's correlation of the numbers themselves")],
-    "08-threshold": [(held_out_on_test, "choose the threshold on the test pairs")],
+    "08-spearman": [(lambda x, y: 100 * spearman_by_counting(x, y), "times 100")],
+    "08-threshold": [(lambda *a: 1 - held_out(*a), "1 minus the right result")],
 }
 PROMISES = {
     "08-spearman": [
         ("lists of numbers", lambda x, y: spearman_by_counting([int(v) for v in x], [int(v) for v in y])),
         ("lists of numbers", lambda x, y: spearman_by_counting(np.round(x, 2), np.round(y, 2))),
-        ("They are equally long", lambda x, y: spearman_in_scipy(x, y) if len(x) > 2 else 0.0),
-        ("Return a number", lambda x, y: np.corrcoef(scipy.stats.rankdata(x), scipy.stats.rankdata(y))),
-        ("Equal numbers share the mean of the ranks", ties_shared_in_the_first_column_only),
-        ("Equal numbers share the mean of the ranks", lambda x, y: ties_shared_in_the_first_column_only(y, x)),
+        ("They are equally long", lambda x, y: spearman_by_counting(x, y) if len(x) > 2 else 0.0),
+        ("Return a number", lambda x, y: round(spearman_by_counting(x, y), 4)),
+        (
+            "Equal numbers share the mean of the ranks",
+            lambda x, y: np.corrcoef(rankdata(x), rankdata(y, "ordinal"))[0, 1],
+        ),
+        (
+            "Equal numbers share the mean of the ranks",
+            lambda x, y: np.corrcoef(rankdata(x, "ordinal"), rankdata(y))[0, 1],
+        ),
     ],
     "08-threshold": [
         ("*at least* the threshold", lambda *a: held_out(*a, compare=lambda v, t: v >= t - 1e-3)),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.round(a[0], 2))),
-        ("with which most *training* pairs are right", lambda *a: held_out_if_better(*a, best=0.5)),
-        ("with which most *training* pairs are right", held_out_either_way),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[:-1])),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[1:])),
         ("one of the training values", lambda *a: held_out(*a, candidates=[t for t in a[0] if a[0].count(t) == 1])),
         ("one of the training values", lambda *a: held_out(*a, candidates=sorted({*a[0]} & {*a[2]}) or a[0])),
+        ("one of the training values", lambda *a: held_out(*a, candidates=[t for t, label in zip(*a[:2]) if label])),
+        ("with which most *training* pairs are right", lambda *a: held_out(*a, best=0.5)),
+        ("with which most *training* pairs are right", lambda *a: held_out(*a, either_way=True)),
+        ("with which most *training* pairs are right", held_out_by_a_dict),
         ("with which most *training* pairs are right", lambda *a: held_out_by_a_dict(a[0][::-1], a[1][::-1], *a[2:])),
-        ("with which most *training* pairs are right", held_out_by_cumulated_counts),
-        ("with which most *training* pairs are right", held_out_by_cuts),
+        ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, kind=None)),
+        ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(a[0][::-1], a[1][::-1], *a[2:])),
     ],
     "08-groups": [
         (
@@ -246,12 +216,13 @@ PROMISES = {
             lambda *a: grouped(*a, chosen=lambda g, _: np.random.default_rng(0).integers(len(g), size=len(g))),
         ),
         ("they may have different sizes", lambda *a: grouped(*a, chosen=grouped_of_one_size)),
-        ("their rows need not stand together", lambda *a: grouped(*a, chosen=grouped_in_blocks)),
         ("as often as it was drawn", lambda *a: grouped(*a[:4], [drawn[: max(a[3]) + 1] for drawn in a[4]])),
+        ("with all its rows", lambda *a: grouped(*zip(*dict.fromkeys(zip(*a[:4]))), a[4])),
         (
             "For every resample there is a difference",
             lambda *a: grouped(*a[:4], [list(drawn) for drawn in set(map(tuple, a[4]))]),
         ),
+        ("the low one first", lambda *a: grouped(*a)[::-1], "in the reverse order"),
         ("as `np.percentile` computes them by default", lambda *a: grouped(*a, method="lower")),
     ],
 }

@@ -5,26 +5,18 @@ import math
 
 import numpy as np
 import torch
+import torch.nn.functional as F
+from scipy.spatial import KDTree
 
 
 def tokens_by_combinations(lengths):
     return [sum(lengths), sum(a + b - 1 for a, b in itertools.combinations(lengths, 2))]
 
 
-def tokens_four_specials(lengths):
-    return sum(lengths), sum(a + b for a, b in itertools.combinations(lengths, 2))
-
-
 def tokens_as_an_array(lengths):
     a = np.asarray(lengths, dtype=np.int64)
     pairs = (a[:, None] + a[None, :] - 1)[np.triu_indices(len(a), k=1)]
     return np.array([a.sum(), pairs.sum()])
-
-
-def tokens_as_tensors(lengths):
-    t = torch.tensor(lengths)
-    n = len(t)
-    return t.sum(), t.sum() * (n - 1) - n * (n - 1) // 2
 
 
 def tokens_in_float32(lengths):
@@ -46,50 +38,14 @@ def tokens_as_floats(lengths):
     return [sum(lengths), (n - 1) * sum(lengths) - n * (n - 1) / 2]
 
 
-def tokens_by_the_cut_mean(lengths):
-    n, mean = len(lengths), np.mean(lengths)
-    return sum(lengths), int((2 * mean - 1) * (n * (n - 1) // 2))
-
-
 def tokens_by_the_rounded_mean(lengths):
     n, mean = len(lengths), round(sum(lengths) / len(lengths), 2)
     return round(mean * n), round((2 * mean - 1) * n * (n - 1) / 2)
 
 
-def tokens_per_pass(lengths):
-    each, pairs = tokens_by_combinations(lengths)
-    n = len(lengths)
-    return each, pairs / max(1, n * (n - 1) // 2)
-
-
 def tokens_fails_on_one(lengths):
     pairs = [a + b - 1 for a, b in itertools.combinations(lengths, 2)]
     return sum(lengths), sum(pairs) if min(pairs) > 0 else 0
-
-
-def tokens_by_loops(ends, extra):
-    """Loops over i and j up to n less `ends`, with `extra` tokens for each pair."""
-
-    def tokens_read(lengths):
-        pairs, n = 0, len(lengths)
-        for i in range(n - ends):
-            for j in range(i + 1, n - ends):
-                pairs += lengths[i] + lengths[j] + extra
-        return sum(lengths), pairs
-
-    return tokens_read
-
-
-def tokens_of_the_table(extra):
-    """Every place of the table with its diagonal on one side, or all of it: two mistakes at once."""
-    return lambda lengths: (
-        sum(lengths),
-        sum(a + b + extra for place, a in enumerate(lengths) for b in lengths[place:]),
-    )
-
-
-def tokens_in_both_orders(extra):
-    return lambda lengths: (sum(lengths), sum(a + b + extra for a, b in itertools.permutations(lengths, 2)))
 
 
 def angle(cosine):
@@ -109,12 +65,6 @@ def skip_by_loop(query_pivot, corpus_pivot, best):
         return math.acos(max(-1.0, min(1.0, float(cosine))))
 
     return [math.cos(angle(query_pivot) - angle(cosine)) <= best for cosine in corpus_pivot]
-
-
-def skip_in_torch(query_pivot, corpus_pivot, best):
-    x = torch.tensor(float(query_pivot)).clamp(-1, 1).arccos()
-    y = torch.from_numpy(corpus_pivot).float().clamp(-1, 1).arccos()
-    return (x - y).cos() <= best
 
 
 def skip_by_the_addition_theorem(query_pivot, corpus_pivot, best):
@@ -144,7 +94,7 @@ def clipped_if_very_near(cosine):
     return np.where(np.abs(cosine) < 1 + 2e-7, np.clip(cosine, -1, 1), cosine)
 
 
-def closest(vectors, table=None, diagonal=-2):
+def pair_in(vectors, table=None, diagonal=-2):
     """A right answer; each argument changes one thing."""
     table = vectors @ vectors.T if table is None else table
     return divmod(int(table.fill_diagonal_(diagonal).argmax()), len(vectors))
@@ -158,24 +108,10 @@ def closest_of_the_later_ties(vectors):
     return pair
 
 
-def closest_in_plain_python(vectors):
-    rows = vectors.tolist()
-
-    def cosine(pair):
-        return sum(a * b for a, b in zip(rows[pair[0]], rows[pair[1]]))
-
-    return max(itertools.combinations(range(len(rows)), 2), key=cosine)
-
-
 def closest_by_distance(vectors):
     """In float32, as the vectors are."""
     distances = (vectors[:, None] - vectors).norm(dim=2)
     return divmod(int(distances.fill_diagonal_(9).argmin()), len(vectors))
-
-
-def closest_after_the_diagonal(vectors):
-    order = (vectors @ vectors.T).flatten().argsort(descending=True, stable=True)
-    return divmod(int(order[len(vectors)]), len(vectors))
 
 
 def closest_second_in_each_row(vectors):
@@ -185,41 +121,17 @@ def closest_second_in_each_row(vectors):
     return row, second[row]
 
 
-def closest_second_of_topk(vectors):
-    values, places = (vectors @ vectors.T).topk(2, dim=1)
-    row = values[:, 1].argmax().item()
-    return row, places[row, 1].item()
-
-
-def closest_after_the_diagonal_of_topk(vectors):
-    n = len(vectors)
-    return divmod((vectors @ vectors.T).flatten().topk(n + 1).indices[-1].item(), n)
-
-
 def closest_among(places):
     """Looks at the pairs of these places only; `places` gets the number of vectors."""
 
-    def closest(vectors):
+    def among(vectors):
         pairs = list(places(len(vectors)))
         return max(pairs, key=lambda pair: float(vectors[pair[0]] @ vectors[pair[1]]), default=(0, 1))
 
-    return closest
+    return among
 
 
 closest_range_too_short = closest_among(lambda n: ((i, j) for i in range(n - 2) for j in range(i + 1, n)))
-
-
-def closest_by_loops(vectors, end, best=-9.0):
-    pair = None
-    for i in range(end):
-        for j in range(i):
-            if vectors[i] @ vectors[j] > best:
-                best, pair = vectors[i] @ vectors[j], (j, i)
-    return pair
-
-
-def closest_with_itself(vectors):
-    return divmod(int((vectors @ vectors.T).argmax()), len(vectors))
 
 
 def closest_to_the_best_row(vectors):
@@ -239,53 +151,56 @@ def closest_by_division(vectors):
 
 
 RIGHT = {
-    "09-tokens": [tokens_by_combinations, tokens_as_an_array, tokens_as_tensors, tokens_one_after_the_other],
+    "09-tokens": [tokens_by_combinations, tokens_as_an_array, tokens_one_after_the_other],
     "09-can-skip": [
         skip_in_numpy,
         skip_by_loop,
-        skip_in_torch,
         skip_by_the_addition_theorem,
         lambda *args: skip_in_numpy(*args).astype(int),
     ],
     "09-find-the-bug": [
-        closest,
-        lambda vectors: closest(vectors)[::-1],
-        lambda vectors: np.array(closest(vectors)),
-        lambda vectors: tuple(np.array(closest(vectors))),
-        lambda vectors: torch.tensor(closest(vectors.double())),
+        pair_in,
+        lambda vectors: pair_in(vectors)[::-1],
+        lambda vectors: np.array(pair_in(vectors)),
+        lambda vectors: tuple(np.array(pair_in(vectors))),
+        lambda vectors: torch.tensor(pair_in(vectors.double())),
         closest_of_the_later_ties,
-        closest_in_plain_python,
         closest_by_distance,
     ],
 }
-WRONG = {
-    "09-tokens": [
-        (tokens_four_specials, "Two sentences alone have four"),
-        (tokens_by_loops(1, -1), "in none of your pairs"),
-        (tokens_by_loops(0, -3), "take three tokens off"),
-        (tokens_by_loops(0, 1), "add a token for each pair"),
-        (lambda lengths: (sum(lengths), tokens_four_specials(lengths)[1] - 1), "or only once"),
-        (lambda lengths: (sum(lengths), tokens_by_combinations(lengths)[1] // 2), "half of what the pairs read"),
-        (tokens_in_both_orders(-2), "Two things: you count each pair in both orders"),
-        (tokens_of_the_table(0), "Two things: you also pair each sentence with itself"),
+COMPLETED = {
+    "09-cls-chain": [
+        lambda vectors: F.normalize(vectors.select(1, 0), dim=1),
+        lambda vectors: vectors[:, 0].numpy() / np.linalg.norm(vectors[:, 0].numpy(), axis=1, keepdims=True),
+        lambda vectors: [[x / math.hypot(*text[0]) for x in text[0]] for text in vectors.tolist()],
+        lambda vectors: [text[0] / torch.sqrt(text[0] @ text[0]) for text in vectors],
+        lambda vectors: F.normalize(vectors.double(), dim=-1).transpose(0, 1)[0],
+        lambda vectors: F.normalize(torch.einsum("thd,h->td", vectors, torch.eye(vectors.shape[1])[0])),
     ],
-    "09-can-skip": [(skip_where(lambda x, y, best: np.cos(x + y) <= best), "the *lowest* cosine")],
-    "09-find-the-bug": [
-        (closest_with_itself, "a vector and itself"),
-        (lambda vectors: closest_by_loops(vectors, len(vectors) - 1), "never look at the last vector"),
-        (lambda vectors: closest_by_loops(vectors, len(vectors), 0.0), "your search starts at 0"),
-        (lambda vectors: (vectors @ vectors.T - 9 * torch.eye(len(vectors))).argmax(dim=0), "in each row"),
-        (lambda vectors: float((vectors @ vectors.T).fill_diagonal_(-2).max()), "return the cosine"),
+    "09-nearest": [
+        lambda question, vectors, k: (question @ vectors.T).argsort()[::-1][:k],
+        lambda question, vectors, k: np.argsort(np.linalg.norm(vectors - question, axis=1))[:k],
+        lambda question, vectors, k: sorted(range(len(vectors)), key=lambda at: -sum(vectors[at] * question))[:k],
+        lambda question, vectors, k: torch.topk(torch.tensor(vectors) @ torch.tensor(question), k).indices,
+        lambda question, vectors, k: angle(np.inner(vectors.astype(np.float64), question)).argsort()[:k].tolist(),
+        lambda question, vectors, k: KDTree(vectors).query(question, range(1, k + 1))[1],
     ],
 }
+WRONG = {}
 PROMISES = {
     "09-tokens": [
         ("exact to the last token", tokens_in_float32, "to the last token"),
-        ("exact to the last token", tokens_by_the_cut_mean),
         ("exact to the last token", tokens_by_the_rounded_mean, "to the last token"),
         ("two integers", tokens_as_floats, "two integers are asked for"),
         ("It has at least one entry", tokens_fails_on_one, "One sentence makes no pair"),
-        ("the number of tokens read with one pass for each sentence", tokens_per_pass),
+        (
+            "the number of tokens read with one pass for each sentence",
+            lambda lengths: (max(lengths), tokens_by_combinations(lengths)[1]),
+        ),
+        (
+            "the number of tokens read with one pass for each pair",
+            lambda lengths: (sum(lengths), tokens_by_combinations(lengths)[1] / max(1, math.comb(len(lengths), 2))),
+        ),
     ],
     "09-can-skip": [
         ("skip every such sentence", skip_where(lambda x, y, best: np.cos(0.86 * (x - y)) <= best)),
@@ -303,26 +218,23 @@ PROMISES = {
         (
             "up to a millionth outside",
             skip_without_clipping(lambda cosine: np.round(cosine, 6)),
-            "Rounding put the cosine of a sentence above 1: your function returned",
+            "Where rounding put a cosine with the pivot just outside −1 to 1",
         ),
         ("up to a millionth outside", skip_without_clipping(clipped_if_very_near)),
     ],
     "09-find-the-bug": [
-        ("with n at least 2", lambda vectors: closest(vectors) if len(vectors) > 2 else (0, 0)),
+        ("with n at least 2", lambda vectors: pair_in(vectors) if len(vectors) > 2 else (0, 0)),
         ("Return the indices", lambda vectors: float((vectors @ vectors.T).fill_diagonal_(-2).max())),
-        ("as two integers", lambda vectors: [float(place) for place in closest(vectors)], "two integers are asked for"),
+        ("as two integers", lambda vectors: [float(place) for place in pair_in(vectors)], "two integers are asked for"),
         ("as two integers", closest_by_division, "two integers are asked for"),
-        ("count as a pair, even if they are equal", closest_after_the_diagonal),
         ("count as a pair, even if they are equal", closest_second_in_each_row),
-        ("count as a pair, even if they are equal", closest_second_of_topk),
-        ("count as a pair, even if they are equal", closest_after_the_diagonal_of_topk),
         ("count as a pair, even if they are equal", closest_range_too_short, "the last two"),
         ("count as a pair, even if they are equal", closest_among(lambda n: itertools.combinations(range(n - 1), 2))),
         ("count as a pair, even if they are equal", closest_among(lambda n: itertools.combinations(range(1, n), 2))),
         ("with the highest cosine", lambda vectors: (vectors @ vectors.mean(dim=0)).topk(2).indices),
         ("with the highest cosine", closest_to_the_best_row),
-        ("with the highest cosine", lambda vectors: closest(vectors, -torch.cdist(vectors, vectors, p=1), -99)),
-        ("with the highest cosine", lambda vectors: closest(vectors, (1000 * vectors @ vectors.T).round(), -2000)),
+        ("with the highest cosine", lambda vectors: pair_in(vectors, -torch.cdist(vectors, vectors, p=1), -99)),
+        ("with the highest cosine", lambda vectors: pair_in(vectors, (1000 * vectors @ vectors.T).round(), -2000)),
         ("with the highest cosine", closest_zero_for_empty),
     ],
 }

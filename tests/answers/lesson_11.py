@@ -8,17 +8,9 @@ import torch
 import torch.nn.functional as F
 
 
-def triplet_no_floor(anchor, positive, negative, margin):
-    return (F.pairwise_distance(anchor, positive, eps=0) - F.pairwise_distance(anchor, negative, eps=0) + margin).mean()
-
-
 def ranking_short(anchor, positive, scale):
     table = F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
     return F.cross_entropy(scale * table, torch.arange(len(table)))
-
-
-def ranking_dot(anchor, positive, scale):
-    return F.cross_entropy(scale * anchor @ positive.T, torch.arange(len(anchor)))
 
 
 def triplet_library(anchor, positive, negative, margin):
@@ -44,12 +36,6 @@ def triplet_farthest_positive(anchor, positive, negative, margin):
     return torch.relu(torch.cdist(anchor, positive).max(dim=1).values - euclidean(anchor, negative) + margin).mean()
 
 
-def triplet_nearer_distance(anchor, positive, negative, margin):
-    """The negative keeps away from the positive as well."""
-    far = torch.minimum(euclidean(anchor, negative), euclidean(positive, negative))
-    return torch.relu(euclidean(anchor, positive) - far + margin).mean()
-
-
 def ranking_numpy(anchor, positive, scale):
     a, p = (np.asarray(part, dtype=np.float64) for part in (anchor, positive))
     a, p = a / np.linalg.norm(a, axis=1, keepdims=True), p / np.linalg.norm(p, axis=1, keepdims=True)
@@ -59,33 +45,9 @@ def ranking_numpy(anchor, positive, scale):
     return float((total - np.diag(logits)).mean())
 
 
-def ranking_in_plain_python(anchor, positive, scale):
-    def cosine(a, p):
-        return sum(x * y for x, y in zip(a, p)) / math.hypot(*a) / math.hypot(*p)
-
-    anchors, positives = anchor.tolist(), positive.tolist()
-    total = 0.0
-    for row, a in enumerate(anchors):
-        logits = [scale * cosine(a, p) for p in positives]
-        total += math.log(sum(math.exp(z - max(logits)) for z in logits)) + max(logits) - logits[row]
-    return total / len(anchors)
-
-
-def ranking_parts(anchor, positive, scale):
-    """The mean of one part minus the mean of the other, in float32."""
-    z = scale * F.normalize(anchor, dim=1) @ F.normalize(positive, dim=1).T
-    return z.logsumexp(dim=1).mean() - scale * F.cosine_similarity(anchor, positive).mean()
-
-
 def ranking_normalised_last(anchor, positive, scale):
     z = (scale * anchor) @ positive.T / positive.norm(dim=1) / anchor.norm(dim=1, keepdim=True)
     return -(z.diagonal() - z.logsumexp(dim=1)).sum() / len(z)
-
-
-def ranking_numpy_float32(anchor, positive, scale):
-    a, p = anchor.numpy(), positive.numpy()
-    z = np.float32(scale) * (a @ p.T / np.outer(np.sqrt((a * a).sum(1)), np.sqrt((p * p).sum(1))))
-    return np.log(np.exp(z - z.max(1, keepdims=True)).sum(1)).mean() + z.max(1).mean() - np.trace(z) / len(z)
 
 
 def ranking_smallest_p(anchor, positive, scale):
@@ -103,18 +65,9 @@ def stuck_logits(positives):
     return F.cross_entropy(1000 * same, torch.arange(len(positives)))
 
 
-def stuck_in_float32(positives):
-    """The places of each text, and −log of a share for each."""
-    codes = torch.tensor([positives.index(text) for text in positives])
-    shares = 1 / torch.bincount(codes)[codes].float()
-    return -shares.log().mean()
-
-
-def stuck_parts(positives):
-    """In float32: texts that point in directions of their own, at a large scale."""
-    one_hot = F.one_hot(torch.tensor([positives.index(text) for text in positives])).float()
-    z = 100 * one_hot @ one_hot.T
-    return z.logsumexp(dim=1).mean() - z.diagonal().mean()
+def stuck_shares(positives):
+    """In float32: −log of a share for each."""
+    return -torch.tensor([1 / positives.count(text) for text in positives]).log().mean()
 
 
 def stuck_after(change):
@@ -147,13 +100,6 @@ def epoch_in_plain_python(dev, test, n):
             return place, test[place]
 
 
-def epoch_in_float32(dev, test, n):
-    dev = torch.tensor(dev)
-    best = dev.max()
-    place = int((dev + ((best - best * best) / n).sqrt() >= best).nonzero()[0])
-    return place, torch.tensor(test)[place]
-
-
 def epoch(dev, test, n, p=lambda dev, test: max(dev), better=np.greater_equal, first=0, digits=9):
     """A right answer; each argument changes one thing."""
     p = p(dev, test)
@@ -164,33 +110,58 @@ def epoch(dev, test, n, p=lambda dev, test: max(dev), better=np.greater_equal, f
 
 RIGHT = {
     "11-triplet-loss": [triplet_library, triplet_numpy, triplet_in_plain_python],
-    "11-ranking-loss": [
-        ranking_short,
-        ranking_numpy,
-        ranking_in_plain_python,
-        ranking_parts,
-        ranking_normalised_last,
-        ranking_numpy_float32,
-    ],
-    "11-stuck-loss": [stuck_counter, stuck_logits, stuck_in_float32, stuck_parts],
-    "11-pick-epoch": [epoch, epoch_counts, epoch_in_plain_python, epoch_in_float32],
+    "11-ranking-loss": [ranking_short, ranking_numpy, ranking_normalised_last],
+    "11-stuck-loss": [stuck_counter, stuck_logits, stuck_shares],
+    "11-pick-epoch": [epoch, epoch_counts, epoch_in_plain_python],
 }
-WRONG = {
-    "11-triplet-loss": [
-        (triplet_no_floor, "clamp *before* the mean"),
-        (lambda a, p, n, m: triplet_no_floor(a, n, p, m), "positive and negative are swapped, and costs below 0"),
-        (lambda a, p, n, m: triplet_no_floor(a, p, n, 0), "the margin is missing, and costs below 0"),
-        (lambda a, p, n, m: (euclidean(a, p) - euclidean(a, n) + m).abs().mean(), "absolute value of each cost"),
+COMPLETED = {
+    "11-rests": [
+        lambda anchor, positive, negative, margin: np.mean(
+            np.linalg.norm(anchor - negative, axis=1) - np.linalg.norm(anchor - positive, axis=1) >= margin
+        ),
+        lambda anchor, positive, negative, margin: (
+            sum(
+                math.dist(a, n) >= math.dist(a, p) + margin
+                for a, p, n in zip(anchor.tolist(), positive.tolist(), negative.tolist())
+            )
+            / len(anchor)
+        ),
+        lambda anchor, positive, negative, margin: (
+            (euclidean(anchor, positive) - euclidean(anchor, negative) + margin).relu().eq(0).double().mean()
+        ),
+        lambda anchor, positive, negative, margin: (
+            1 - (euclidean(anchor, negative) < euclidean(anchor, positive) + margin).sum().item() / len(anchor)
+        ),
+        lambda anchor, positive, negative, margin: np.mean(
+            [
+                triplet_in_plain_python(*rows, margin) == 0
+                for rows in zip(anchor[:, None], positive[:, None], negative[:, None])
+            ]
+        ),
+        lambda anchor, positive, negative, margin: (
+            (torch.cdist(anchor, negative).diag().square() >= (torch.cdist(anchor, positive).diag() + margin) ** 2)
+            .float()
+            .mean()
+            .item()
+        ),
+        lambda anchor, positive, negative, margin: (
+            (F.triplet_margin_loss(anchor, positive, negative, margin, reduction="none") == 0).float().mean().item()
+        ),
     ],
-    "11-ranking-loss": [(ranking_dot, "These are dot products")],
-    "11-stuck-loss": [(lambda positives: 0.0, "equal texts equal vectors")],
-    "11-pick-epoch": [(lambda dev, test, n: (test.index(max(test)), max(test)), "You let the test part pick")],
+    "11-lost": [
+        lambda before, after: np.count_nonzero(before > after),
+        lambda before, after: sum(was and not now for was, now in zip(before.tolist(), after.tolist())),
+        lambda before, after: before.sum() - np.logical_and(before, after).sum(),
+        lambda before, after: len({*np.flatnonzero(before)} - {*np.flatnonzero(after)}),
+        lambda before, after: int(before.astype(float) @ (1.0 - after)),
+        lambda before, after: (~torch.tensor(after))[torch.tensor(before)].sum(),
+        lambda before, after: Counter(zip(before.tolist(), after.tolist()))[True, False],
+        lambda before, after: np.maximum(before.astype(int) - after, 0).sum(),
+    ],
 }
+WRONG = {}
 PROMISES = {
-    "11-triplet-loss": [
-        ("with one row for each triplet", triplet_farthest_positive),
-        ("minus that from its anchor to its negative", triplet_nearer_distance),
-    ],
+    "11-triplet-loss": [("with one row for each triplet", triplet_farthest_positive)],
     "11-ranking-loss": [
         (
             "`scale` may be as large as 500",
@@ -198,6 +169,7 @@ PROMISES = {
             "A scale of 500, and cosines close together: your",
         ),
         ("−log p is an ordinary number", ranking_smallest_p),
+        ("natural logarithm", lambda *args: ranking_short(*args) / math.log(2)),
     ],
     "11-stuck-loss": [
         ("not only two labels", stuck_two_most_common),
@@ -223,5 +195,6 @@ PROMISES = {
             for p in (lambda dev, test: max(test), lambda dev, test: sum(dev) / len(dev), lambda dev, test: 0.5)
         ),
         ("the accuracy to report for it", lambda *args: epoch(*args, digits=3)),
+        ("Return two values", lambda *args: epoch(*args)[0]),
     ],
 }

@@ -1,9 +1,12 @@
 """Answers to lesson 12."""
 
 import math
+from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import torch
+from sklearn.metrics import dcg_score
 
 
 def score_in_steps(count, length, mean_length, k1, b):
@@ -14,29 +17,17 @@ def score_in_steps(count, length, mean_length, k1, b):
     return count / (count + k1 * norm)
 
 
-def score_numpy(count, length, mean_length, k1, b):
-    count = np.float64(count)
-    denominator = count + k1 * np.interp(b, [0, 1], [1, length / mean_length])
-    return count / denominator if denominator > 0 else np.float64(0)
-
-
 def score_in_float32(count, length, mean_length, k1, b):
     f, n, m, k, b = torch.tensor([count, length, mean_length, k1, b], dtype=torch.float32)
     return 1 / (1 + k / f + k * b / f * (n / m - 1)) if f else f
 
 
-def score_of_a_length(count, length, mean_length, k1, b):
-    return count / (count + k1 * (1 - b + b * length)) if count else 0
-
-
 def ndcg_loops(places, grades, k):
     dcg = ideal = 0
-    for i in range(min(k, len(places))):
-        if places[i] in grades:
-            dcg += grades[places[i]] / math.log2(i + 2)
     best = sorted(grades.values())[::-1]
-    for i in range(min(k, len(best))):
-        ideal += best[i] / math.log2(i + 2)
+    for i in range(k):
+        dcg += grades.get(places[i], 0) / math.log2(i + 2) if i < len(places) else 0
+        ideal += best[i] / math.log2(i + 2) if i < len(best) else 0
     return dcg / ideal
 
 
@@ -48,7 +39,6 @@ def ndcg_numpy(places, grades, k):
 
 
 def ndcg_in_float32(places, grades, k):
-    """The shares of the best sum, added."""
     weights = torch.log2(torch.arange(2, k + 2, dtype=torch.float32)).reciprocal()
     best = torch.tensor(list(grades.values())).topk(min(k, len(grades))).values
     ideal = best.float() @ weights[: len(best)]
@@ -64,26 +54,18 @@ def fuse_one_by_one(one, other, c):
     return sorted(both, key=value, reverse=True)
 
 
-def fuse_torch(one, other, c):
-    places = list(dict.fromkeys(one + other))
-    if not places:
-        return []
-    sums = torch.zeros(len(places), dtype=torch.float64)
-    for ranking in (one, other):
-        for rank, place in enumerate(ranking, 1):
-            sums[places.index(place)] += 1 / (c + rank)
-    order = torch.argsort(sums, descending=True, stable=True)
-    return [places[i] for i in order]
-
-
 def fuse_in_float32(one, other, c):
-    """From all places by a stable sort, those of `one` first."""
     places = [*one, *(place for place in other if place not in one)]
-    sums = np.zeros(len(places), np.float32)
-    for ranking in (other, one):
-        at = np.array([places.index(place) for place in ranking], dtype=int)
-        sums[at] += np.float32(1) / np.arange(c + 1, c + len(at) + 0.5, dtype=np.float32)
+    ranks = [[row.index(place) + 1 if place in row else math.inf for place in places] for row in (one, other)]
+    sums = (1 / (c + np.array(ranks, dtype=np.float32))).sum(axis=0)
     return np.array(places)[np.argsort(-sums, kind="stable")]
+
+
+def fuse_counted(one, other, c):
+    sums = Counter()
+    for places in (one, other):
+        sums.update({place: 1 / (c + rank) for rank, place in enumerate(places, 1)})
+    return [place for place, _ in sums.most_common()]
 
 
 def pages_loop(places, owners, k):
@@ -91,14 +73,7 @@ def pages_loop(places, owners, k):
     for place in places:
         if owners[place] not in seen:
             seen.append(owners[place])
-        if len(seen) == k:
-            break
-    return seen
-
-
-def pages_by_first_place(places, owners, k):
-    of = [owners[place] for place in places]
-    return sorted(set(of), key=of.index)[:k]
+    return seen[:k]
 
 
 def pages_unique(places, owners, k):
@@ -106,51 +81,49 @@ def pages_unique(places, owners, k):
     return pages[np.argsort(first)][:k]
 
 
-def pages_as_a_tuple(places, owners, k):
-    return tuple(pages_by_first_place(places, owners, k))
-
-
-def pages_as_shown(places, owners, k):
-    return list({owners[place] for place in places[:k]})
-
-
-def ndcg_with(ideal):
-    """An answer whose best possible list is `ideal(places, grades, k)`."""
-
-    def ndcg(places, grades, k):
-        def gain(values):
-            return sum(value / np.log2(rank + 2) for rank, value in enumerate(values))
-
-        best = gain(ideal(places, grades, k))
-        return gain([grades.get(place, 0) for place in places[:k]]) / best if best else 0
-
-    return ndcg
-
-
 RIGHT = {
-    "12-word-score": [score_in_steps, score_numpy, score_in_float32],
+    "12-word-score": [
+        score_in_steps,
+        score_in_float32,
+        lambda f, n, m, k, b: np.divide(f, f + k * np.interp(b, [0, 1], [1, n / m])) if f else np.float64(0),
+    ],
     "12-ndcg": [ndcg_loops, ndcg_numpy, ndcg_in_float32],
-    "12-fuse": [fuse_one_by_one, fuse_torch, fuse_in_float32],
-    "12-find-the-bug": [pages_loop, pages_by_first_place, pages_unique, pages_as_a_tuple],
+    "12-fuse": [fuse_one_by_one, fuse_in_float32, fuse_counted],
+    "12-find-the-bug": [
+        pages_loop,
+        pages_unique,
+        lambda p, o, k: tuple(sorted({o[x] for x in p}, key=[o[x] for x in p].index)[:k]),
+    ],
+}
+COMPLETED = {
+    "12-gain": [
+        lambda found: sum(grade / math.log(1 + rank, 2) for rank, grade in enumerate(found, start=1)),
+        lambda found: np.sum(np.array(found) / np.log2(np.arange(len(found)) + 2)),
+        lambda found: torch.tensor(found).float() @ torch.log2(torch.arange(2.0, len(found) + 2)).reciprocal(),
+        lambda found: math.fsum(found[i] * math.log(2, i + 2) for i in range(len(found))),
+        lambda found: math.log(2) * np.dot(found, 1 / np.log1p(np.arange(1, len(found) + 1))),
+        lambda found: dcg_score([[*found, 0, 0]], [range(len(found) + 2, 0, -1)]),  # of one alone it makes no list
+    ],
+    "12-fused-score": [
+        lambda ranks, c: math.fsum(1 / (c + rank) for rank in ranks if rank),
+        lambda ranks, c: sum(0 if rank is None else (c + rank) ** -1 for rank in ranks),
+        lambda ranks, c: sum(Fraction(1, c + rank) for rank in ranks if rank is not None),
+        lambda ranks, c: np.nansum(1 / (c + np.array(ranks, dtype=float))),
+        lambda ranks, c: np.reciprocal(
+            c + np.array([math.inf if r is None else r for r in ranks], dtype=np.float32)
+        ).sum(),
+        lambda ranks, c: torch.tensor([1 / (c + rank) for rank in ranks if rank is not None]).sum(),
+    ],
 }
 WRONG = {
     "12-word-score": [
-        (score_of_a_length, "relative to mean_length"),
         (lambda f, n, m, k, b: f and f / (f + k * (1 - b + b * n // m)), "whole number"),
-        (lambda f, n, m, k, b: f and f / (f + k * (b + (1 - b) * m / n)), "Two faults"),
-        (lambda f, n, m, k, b: f and (k + 1) * f / (f + k * (1 - b + b * m / n)), "no factor k1 + 1"),
+        (lambda f, n, m, k, b: f and f / (f + k * (b + (1 - b) * m / n)), "upside down"),
     ],
-    "12-ndcg": [
-        (ndcg_with(lambda p, g, k: sorted((g[x] for x in p if x in g), reverse=True)[:k]), "texts *found*"),
-        (ndcg_with(lambda p, g, k: list(g.values())[:k]), "in the order of the dictionary"),
-        (ndcg_with(lambda p, g, k: sorted(g.values(), reverse=True)[: len(p[:k])]), "as short as the list"),
-    ],
+    "12-ndcg": [(lambda p, g, k: ndcg_loops(p, {x: 2 ** g[x] - 1 for x in g}, k), "not the grades")],
     "12-find-the-bug": [
-        (pages_as_shown, "Two faults"),
-        (lambda places, owners, k: list(dict.fromkeys(owners))[:k], "leave `places` out"),
-        (lambda places, owners, k: (pages_loop(places, owners, k) + [None] * k)[:k], "fill the list"),
-        (lambda places, owners, k: sorted({owners[place] for place in places})[: k + 1], "one page too many"),
-        (lambda places, owners, k: pages_loop(places[:k], owners, k)[::-1], "its order is reversed"),
+        (lambda places, owners, k: list({owners[place] for place in places[:k]}), "cut to k windows"),
+        (lambda places, owners, k: pages_loop(places, owners, k)[::-1], "reverse order"),
     ],
 }
 PROMISES = {
@@ -158,25 +131,21 @@ PROMISES = {
         ("`length` and `mean_length` are above 0", lambda f, n, m, k, b: score_in_steps(f, max(n, m), m, k, b)),
         ("`length` and `mean_length` are above 0", lambda f, n, m, k, b: score_in_steps(f, min(n, m), m, k, b)),
         ("`k1` is 0 or more", lambda f, n, m, k, b: score_in_steps(f, n, m, max(k, 0.01), b)),
-        ("`b` is between 0 and 1", lambda f, n, m, k, b: score_in_steps(f, n, m, k, b or 0.75)),
         ("`b` is between 0 and 1", lambda f, n, m, k, b: score_in_steps(f, n, m, k, min(b, 0.95))),
         ("If `count` is 0, return 0", lambda f, n, m, k, b: score_in_steps(f or 0.1, n, m, k, b)),
-        ("even if `k1` is 0", lambda f, n, m, k, b: f / (f + k * (1 - b + b * n / m))),
         ("Return a number", lambda f, n, m, k, b: [score_in_steps(f, n, m, k, b)]),
     ],
     "12-ndcg": [
         ("the best first", lambda p, g, k: ndcg_loops(p[::-1], g, k)),
         ("it may be shorter than `k`", lambda p, g, k: ndcg_loops(p, g, min(k, len(p) or k))),
         ("or empty", lambda p, g, k: ndcg_loops(p, g, k) if p else None),
-        ("a page that it lacks has the grade 0", lambda p, g, k: ndcg_loops([x for x in p if x in g], g, k)),
         ("Return a number", lambda p, g, k: [ndcg_loops(p, g, k)]),
     ],
     "12-fuse": [
-        ("by descending sum of formula (12.4)", lambda a, b, c: fuse_one_by_one(a, b, c)[::-1]),
         (
             "in the order of `one`",
             lambda a, b, c: (
-                fuse_torch(a[::-1], b[::-1], c) if len(a) == len(b) and a[::-1] == b else fuse_one_by_one(a, b, c)
+                fuse_one_by_one(a[::-1], b[::-1], c) if len(a) == len(b) and a[::-1] == b else fuse_one_by_one(a, b, c)
             ),
         ),
         ("Either list may be empty", lambda a, b, c: fuse_one_by_one(a, b, c) if a and b else []),
@@ -184,12 +153,11 @@ PROMISES = {
         ("Return a list of places", lambda a, b, c: fuse_one_by_one(a, b, c)[:1]),
     ],
     "12-find-the-bug": [
-        ("the first `k`", lambda p, o, k: pages_loop(p, o, k + 1)),
         ("the first `k`", lambda p, o, k: pages_loop(p[: 3 * k], o, k)),
         ("the first `k`", lambda p, o, k: pages_loop([x for x in p if o[x]], o, k)),
         (
             "If there are fewer than `k` pages, return all of them",
-            lambda p, o, k: t if len(t := pages_loop(p, o, k)) == k else t + [t[-1] if t else 0] * (k - len(t)),
+            lambda p, o, k: [pages_loop(p, o, len(o))[at] for at in range(k)],
         ),
         ("it may be empty", lambda p, o, k: pages_loop(p, o, k) if p else None),
         ("in a list, a tuple or an array", lambda p, o, k: set(pages_loop(p, o, k))),

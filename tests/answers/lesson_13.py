@@ -2,38 +2,13 @@
 
 import numpy as np
 import torch
+from scipy.spatial.distance import cdist
 
 
-def int8(vectors, low, high, steps=255, least=0, most=255):
+def int8(vectors, low, high, steps=255, most=255):
     """A right answer; each argument changes one thing."""
     step = np.where(high == low, 1, (high - low) / steps)
-    return (np.clip(np.floor((vectors - low) / step), least, most) - 128).astype(int).astype(np.int8)
-
-
-def int8_clipped_first(vectors, low, high):
-    """Where `low` equals `high`, nothing is left to count."""
-    width = np.where(high == low, 255, high - low)
-    return ((np.clip(vectors, low, high) - low) * 255 // width - 128).astype("int8")
-
-
-def int8_range_for_step(vectors, low, high):
-    step = np.where(high == low, 1, high - low) / 255
-    return (np.clip(np.floor((vectors - low) / step), 0, 255) - 128).astype(np.int8)
-
-
-def int8_clipped_too_late(vectors, low, high):
-    step = np.where(high == low, 1, (high - low) / 255)
-    return np.clip(np.floor((vectors - low) / step) - 128, 0, 255).astype(np.int8)
-
-
-def int8_rounded_and_divided_by_zero(vectors, low, high):
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (np.clip(np.round((vectors - low) / ((high - low) / 255)), 0, 255) - 128).astype(np.int8)
-
-
-def int8_cut_and_clipped_first(vectors, low, high):
-    step = np.where(high == low, 1, (high - low) / 255)
-    return ((np.clip(vectors, low, high) - low) / step - 128).astype(np.int8)
+    return (np.clip(np.floor((vectors - low) / step), 0, most) - 128).astype(int).astype(np.int8)
 
 
 def int8_by_comparing(vectors, low, high):
@@ -55,10 +30,6 @@ def int8_in_plain_python(vectors, low, high):
         return max(0, min(255, int((x - low) // step))) - 128
 
     return np.array([[code(*of) for of in zip(row, low.tolist(), high.tolist())] for row in vectors.tolist()], np.int8)
-
-
-def int8_symmetric(vectors, low, high):
-    return np.clip(np.round(vectors * 127 / np.abs(np.stack([low, high])).max()), -127, 127).astype(np.int8)
 
 
 def hamming_counted(query, corpus):
@@ -103,16 +74,6 @@ def rescore_in_plain_python(query, corpus, candidates, k):
     return sorted(scores, key=scores.get, reverse=True)[:k]
 
 
-def rescore_bug(query, corpus, candidates, k):
-    scores = corpus[candidates] @ query
-    return np.argsort(-scores)[:k]
-
-
-def rescore_by_cosine_in_candidates(query, corpus, candidates, k):
-    rows = corpus[candidates]
-    return np.argsort(-(rows @ query) / np.linalg.norm(rows, axis=1))[:k]
-
-
 def rescore_one_number(query, corpus, candidates, k):
     found = rescore_plain(query, corpus, candidates, k)
     return found if k > 1 else int(found[0])
@@ -123,30 +84,41 @@ RIGHT = {
     "13-hamming": [hamming_counted, hamming_unpacked, hamming_by_loops],
     "13-rescore": [rescore_plain, rescore_sorted, rescore_topk, rescore_in_plain_python],
 }
-WRONG = {
-    "13-int8": [
-        (lambda *args: int8(*args, least=-np.inf, most=np.inf), "wrap around: 300 becomes 44"),
-        (int8_clipped_first, "Clip the counts, not the numbers"),
-        (int8_range_for_step, "let the *range* be 1"),
-        (int8_clipped_too_late, "after you have subtracted 128"),
-        (int8_rounded_and_divided_by_zero, "to the nearest step"),
-        (int8_cut_and_clipped_first, "leave the rounding to `astype`"),
+COMPLETED = {
+    "13-decode": [
+        lambda codes, low, high: low + (codes.astype(np.int16) + 128 + 0.5) * (high - low) / 255,
+        lambda codes, low, high: low + ((codes.view(np.uint8) ^ 128) + 0.5) * ((high - low) / 255),
+        lambda codes, low, high: (high * (codes + 128.5) + low * (126.5 - codes)) / 255,
+        lambda codes, low, high: [
+            [a + (code + 128.5) * (b - a) / 255 for code, a, b in zip(row, low.tolist(), high.tolist())]
+            for row in codes.tolist()
+        ],
+        lambda codes, low, high: torch.lerp(
+            torch.from_numpy(low), torch.from_numpy(high), (torch.from_numpy(codes).float() + 128.5) / 255
+        ),
+        lambda codes, low, high: np.float32(
+            low + (codes.astype(np.float16) + np.float16(128.5)) * np.float64(high - low) / 255
+        ),
+        lambda codes, low, high: np.take_along_axis(
+            (np.linspace(low, high, 256)[1:] + np.linspace(low, high, 256)[:-1]) / 2, codes.astype(int) + 128, axis=0
+        ),
     ],
-    "13-hamming": [(lambda query, corpus: np.count_nonzero(query != corpus, axis=1), "the *bytes* that differ")],
-    "13-rescore": [
-        (rescore_bug, "places in the list of candidates"),
-        (rescore_by_cosine_in_candidates, "places in the list of candidates"),
-        (lambda q, c, found, k: np.argsort(-(c[found[:k]] @ q)), "places in the list of candidates"),
-        (lambda q, c, found, k: c[rescore_plain(q, c, found, k)], "return the vectors"),
+    "13-signs": [
+        lambda query, corpus: np.count_nonzero((corpus > 0) ^ (query > 0), axis=1),
+        lambda query, corpus: [sum((a > 0) != (b > 0) for a, b in zip(query, row)) for row in corpus],
+        lambda query, corpus: hamming_counted(np.packbits(query > 0), np.packbits(corpus > 0, axis=1)),
+        lambda query, corpus: np.abs((corpus > 0).astype(int) - (query > 0)).sum(axis=1),
+        lambda query, corpus: (len(query) - (2.0 * (corpus > 0) - 1) @ (2.0 * (query > 0) - 1)) / 2,
+        lambda query, corpus: np.where(query > 0, corpus <= 0, corpus > 0).sum(axis=1).tolist(),
+        lambda query, corpus: torch.from_numpy(corpus).gt(0).logical_xor(torch.from_numpy(query).gt(0)).sum(dim=1),
+        lambda query, corpus: np.linalg.norm(np.subtract(corpus > 0, query > 0, dtype=float), axis=1) ** 2,
+        lambda query, corpus: len(query) * cdist([query > 0], corpus > 0, "hamming")[0],
     ],
 }
+WRONG = {}
 PROMISES = {
     "13-int8": [
-        ("Each dimension's range, from `low` to `high`,", int8_symmetric),
         ("is divided into 255 steps of equal length", lambda *args: int8(*args, most=254, steps=254)),
-        ("fewer than 0 counts as 0", lambda *args: int8(*args, least=-np.inf)),
-        ("more than 255 as 255", lambda *args: int8(*args, most=np.inf)),
-        ("dtype int8", lambda *args: int8(*args).astype(int), "one byte each is the point"),
         ("dtype int8", lambda *args: int8(*args).tolist(), "one byte each is the point"),
         ("(n, d), with n at least 1", lambda *args: int8(*args).squeeze()),
     ],
@@ -160,10 +132,7 @@ PROMISES = {
             "of the k candidates with the highest dot product",
             lambda q, c, *more: [p for p in rescore_sorted(q, c, *more) if c[p] @ q > 0],
         ),
-        (
-            "k is from 1 to the number of candidates",
-            lambda q, c, found, k: rescore_plain(q, c, found, min(k, len(found) - 1)),
-        ),
+        ("k is from 1 to the number of candidates", lambda *args: rescore_plain(*args)[: len(args[2]) - 1]),
         ("k is from 1 to the number of candidates", rescore_one_number),
     ],
 }

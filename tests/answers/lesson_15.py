@@ -2,10 +2,11 @@
 
 import math
 import statistics
+from fractions import Fraction
 
 import numpy as np
 import torch
-import torch.nn.functional as F
+from scipy.linalg import toeplitz
 
 
 def distil_plain(ids, table, counts, a):
@@ -25,13 +26,6 @@ def distil_by_counting(ids, table, counts, a):
     return summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-32)
 
 
-def distil_in_torch(ids, table, counts, a):
-    shares = torch.tensor(counts / counts.sum(), dtype=torch.float32)
-    rows = torch.tensor(table, dtype=torch.float32) * (a / (a + shares)).unsqueeze(1)
-    summed = torch.stack([rows[torch.tensor(one, dtype=torch.long)].sum(dim=0) for one in ids])
-    return torch.nn.functional.normalize(summed, dim=1)
-
-
 def distil_in_plain_python(ids, table, counts, a):
     total, rows, found = sum(counts.tolist()), table.tolist(), []
     for one in ids:
@@ -41,12 +35,7 @@ def distil_in_plain_python(ids, table, counts, a):
     return found
 
 
-def distil_once(ids, table, counts, a):
-    return distil_plain([sorted(set(one)) for one in ids], table, counts, a)
-
-
 def last_flipped(h, m):
-    """Counted from the end."""
     return h[torch.arange(len(h)), h.shape[1] - 1 - m.flip(1).argmax(1)]
 
 
@@ -62,22 +51,6 @@ def last_in_lists(h, m):
     return [[vector for vector, real in zip(vectors, marks) if real][-1] for vectors, marks in rows]
 
 
-def last_by_product(h, m):
-    """The mask, less itself without its last 1: one row of it times the vectors, in float32."""
-    from_here = m.flip(1).cumsum(1).flip(1)
-    return torch.einsum("bt,bth->bh", ((from_here == 1) & (m == 1)).float(), h.float())
-
-
-def last_before_the_first_zero(h, m):
-    """-1, the last, where the first zero is at 0 or there is none."""
-    return h[torch.arange(len(h)), m.argmin(dim=1) - 1]
-
-
-def last_nonzero(h, m):
-    there = (h.abs().sum(-1) * m > 0).long()
-    return last_flipped(h, there)
-
-
 def late_looped(last_hidden_state, special, spans):
     vectors = []
     for start, end in spans:
@@ -85,14 +58,6 @@ def late_looped(last_hidden_state, special, spans):
         vectors.append(last_hidden_state[start:end][real].mean(dim=0))
     vectors = torch.stack(vectors)
     return vectors / vectors.norm(dim=-1, keepdim=True)
-
-
-def late_as_product(last_hidden_state, special, spans):
-    """A matrix of weights, a row for each chunk; the sum has the direction of the mean."""
-    weights = torch.zeros(len(spans), len(special))
-    for row, (start, end) in enumerate(spans):
-        weights[row, start:end] = (1 - special[start:end]).float()
-    return torch.nn.functional.normalize(weights @ last_hidden_state, dim=1)
 
 
 def late_in_plain_python(last_hidden_state, special, spans):
@@ -113,16 +78,7 @@ def late_by_running_sums(last_hidden_state, special, spans):
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def late_squeezed(*args):
-    return late_looped(*args).squeeze(0)
-
-
-def late_sorted(last_hidden_state, special, spans):
-    return late_looped(last_hidden_state, special, sorted(spans))
-
-
 def late_last_is_sep(last_hidden_state, special, spans):
-    """Leaves out the first and the last position of the pass only."""
     special = torch.zeros_like(special)
     special[[0, -1]] = 1
     return late_looped(last_hidden_state, special, spans)
@@ -152,44 +108,44 @@ def weat_in_torch(x, y, a, b):
     return (both[: len(x)].mean() - both[len(x) :].mean()) / both.std(correction=0)
 
 
-def weat_from_variances(x, y, a, b):
-    """The spread of all by the spread within the lists and the one between them."""
-
-    def associations(rows):
-        near = [rows @ v / np.linalg.norm(rows, axis=1) / np.linalg.norm(v) for v in (*a, *b)]
-        return np.average(near[: len(a)], axis=0) - np.average(near[len(a) :], axis=0)
-
-    s, t = associations(x), associations(y)
-    n, m, apart = len(s), len(t), s.mean() - t.mean()
-    return apart / math.sqrt((n * s.var() + m * t.var()) / (n + m) + n * m * apart**2 / (n + m) ** 2)
-
-
-def weat_sample(x, y, a, b):
-    """As SciPy's tests do it, with n - 1."""
-    return weat(x, y, a, b) * math.sqrt((len(x) + len(y) - 1) / (len(x) + len(y)))
-
-
 RIGHT = {
-    "15-distil": [distil_plain, distil_by_counting, distil_in_torch, distil_in_plain_python],
-    "15-last-token": [last_flipped, last_of_the_card, last_in_lists, last_by_product, last_before_the_first_zero],
-    "15-late-chunks": [late_looped, late_as_product, late_in_plain_python, late_by_running_sums],
-    "15-weat": [weat, weat_in_plain_python, weat_in_torch, weat_from_variances],
+    "15-distil": [distil_plain, distil_by_counting, distil_in_plain_python],
+    "15-last-token": [last_flipped, last_of_the_card, last_in_lists],
+    "15-late-chunks": [late_looped, late_in_plain_python, late_by_running_sums],
+    "15-weat": [weat, weat_in_plain_python, weat_in_torch],
 }
-
-
-WRONG = {
-    "15-distil": [(distil_once, "One that occurs twice counts twice")],
-    "15-last-token": [
-        (lambda h, m: h[:, -1, :], "the vector of a [PAD]"),
-        (lambda h, m: h[range(len(h)), m.sum(1) - 1], "do not begin at position 0"),
+COMPLETED = {
+    "15-kept": [
+        lambda candidates, ten: len({*candidates} & {*ten}) / len(ten),
+        lambda candidates, ten: np.isin(ten, candidates).mean(),
+        lambda candidates, ten: sum(map(candidates.count, ten)) / len(ten),
+        lambda candidates, ten: 1 - len([place for place in ten if place not in candidates]) / len(ten),
+        lambda candidates, ten: (np.array(ten)[:, None] == np.array(candidates)).sum() / len(ten),
+        lambda candidates, ten: torch.isin(torch.tensor(ten), torch.tensor(candidates)).float().mean(),
+        lambda candidates, ten: Fraction(np.intersect1d(candidates, ten).size, len(ten)),
+        lambda candidates, ten: (np.bincount(candidates + ten) == 2).sum() / len(ten),
+        lambda candidates, ten: statistics.fmean(any(place == other for other in candidates) for place in ten),
     ],
-    "15-late-chunks": [
-        (lambda h, special, spans: torch.stack([h[a:z].mean(dim=0) for a, z in spans]), "[CLS], [SEP] and padding too")
+    "15-looks-back": [
+        lambda tokens, window: torch.ones(tokens, tokens, dtype=torch.bool).tril().triu(-window),
+        lambda tokens, window: [[0 <= i - j <= window for j in range(tokens)] for i in range(tokens)],
+        lambda tokens, window: np.tri(tokens, dtype=bool) & ~np.tri(tokens, k=-window - 1, dtype=bool),
+        lambda tokens, window: (lambda apart: apart == apart.clamp(0, window))(
+            torch.arange(tokens)[:, None] - torch.arange(tokens)
+        ),
+        lambda tokens, window: toeplitz(np.arange(tokens) <= window, np.zeros(tokens, dtype=bool)),
+        lambda tokens, window: (
+            torch.tril(torch.ones(tokens, tokens)) - torch.tril(torch.ones(tokens, tokens), -window - 1)
+        ),
+        lambda tokens, window: sum(
+            torch.diag(torch.ones(tokens - n, dtype=int), -n) for n in range(min(window + 1, tokens))
+        ),
+        lambda tokens, window: torch.isin(
+            torch.arange(tokens).unsqueeze(1).sub(torch.arange(tokens)), torch.arange(window + 1)
+        ),
     ],
-    "15-weat": [(weat_sample, "Divide by their number")],
 }
-
-
+WRONG = {}
 PROMISES = {
     "15-distil": [
         ("an array (n, d)", lambda *args: distil_plain(*args).squeeze()),
@@ -197,25 +153,17 @@ PROMISES = {
         ("its share of all counts", lambda i, t, c, a: distil_plain(i, t, c**0.5, a)),
         ("All zeros if it has no tokens", lambda *args: np.where(distil_plain(*args) == 0, 1.0, distil_plain(*args))),
     ],
-    "15-last-token": [
-        ("stands on the right", lambda h, m: h[:, -1], "the vector of a [PAD]"),
-        ("on the left", lambda h, m: h[torch.arange(len(h)), m.sum(1) - 1], "do not begin at position 0"),
-        ("a text may have none", lambda h, m: h[:, -1] if m[0, -1] == 1 else last_of_the_card(h, m), "One row decides"),
-        ("even if it holds zeros", last_nonzero, "only the mask says what is real"),
-        ("as it is", lambda h, m: F.normalize(last_flipped(h, m)), "length 1"),
-        ("(batch, hidden)", lambda h, m: last_flipped(h, m).squeeze(0)),
-    ],
+    "15-last-token": [("(batch, hidden)", lambda h, m: last_flipped(h, m).squeeze(0), "their shape is")],
     "15-late-chunks": [
         ("leave out every position where `special` is 1", late_last_is_sep),
-        ("Spans may overlap, leave tokens out and come in any order", late_sorted),
-        ("one vector for each span, in the order of `spans`", late_sorted),
-        ("a tensor (spans, hidden)", late_squeezed),
+        ("one vector for each span, in the order of `spans`", lambda h, m, spans: late_looped(h, m, sorted(spans))),
+        ("a tensor (spans, hidden)", lambda *args: late_looped(*args).squeeze(0)),
     ],
     "15-weat": [
-        ("dividing by their number", weat_sample, "Divide by their number"),
         ("The four lists need not be equally long", lambda x, y, a, b: weat(x[: len(y)], y[: len(x)], a, b)),
         ("The four lists need not be equally long", lambda x, y, a, b: weat(x, y, a[: len(b)], b[: len(a)])),
-        ("Rows need not have length 1", lambda x, y, a, b: weat(x, y, a, b) * np.linalg.norm(a[0])),
+        ("minus that of `y`", lambda *lists: abs(weat(*lists)), "without its signs"),
         ("Return a number", lambda *lists: [weat(*lists)]),
+        ("Return a number", lambda *lists: round(float(weat(*lists)), 3)),
     ],
 }

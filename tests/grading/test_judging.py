@@ -111,7 +111,7 @@ def test_a_tuple_of_two_lists_is_an_answer_to_two_queries():
     queries = queries[:2]
     right = exercise.reference(queries, texts, k)
     assert len(right) == 2 and exercise.judge((queries, texts, k), tuple(map(tuple, right))) is None
-    assert "two things" in exercise.judge((queries, texts, k), (right, [[0.5] * k] * 2))
+    assert exercise.judge((queries, texts, k), (right, [[0.5] * k] * 2)) is not None
 
 
 @pytest.mark.nightly

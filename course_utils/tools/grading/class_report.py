@@ -194,9 +194,9 @@ def _mistakes(exercise, naming, everybody):
     for one, _ in naming:
         mark = one.exercises.get(exercise)
         if mark and mark.status == "failed":
-            if mark.mistake:
-                made.setdefault(mark.mistake, []).append(one)
-            else:
+            for message in mark.mistakes:
+                made.setdefault(message, []).append(one)
+            if not mark.mistakes:
                 others.update({_gist(text) for text in mark.discreet})
     names, found = {one.learner: words for one, words in naming}, []
     for message, who in made.items():

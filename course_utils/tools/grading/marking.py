@@ -300,7 +300,7 @@ class Marker:
             reason = "it asked for more memory than a submission may use"
             mark, further_runs = self.mark_of(exercise_id, "failed", "memory", reason, **told), ()
         else:
-            mark = self.mark_of(exercise_id, report.status, mistake=report.mistake, **told)
+            mark = self.mark_of(exercise_id, report.status, mistakes=report.mistakes, **told)
         if mark.status == "failed" and (failed := reply.get("failed")):
             mark = _told(mark, ALONE.format(for_files(failed, 200)))
         return _Attempt(mark, further_runs, frozenset(reply.get("stopped", ())))
@@ -358,7 +358,7 @@ class Marker:
         status = "missing" if state == "missing exercise" else "failed"
         return self.mark_of(exercise_id, status, state, reason, [message])
 
-    def mark_of(self, exercise_id, status, state="ok", reason="", messages=(), discreet=(), mistake=""):
+    def mark_of(self, exercise_id, status, state="ok", reason="", messages=(), discreet=(), mistakes=()):
         """A mark, with all texts from the submission made safe."""
         _, most = self.work["exercises"][exercise_id]
         return Mark(
@@ -370,7 +370,7 @@ class Marker:
             reason=for_files(reason, 300),
             messages=[for_files(text) for text in messages],
             discreet=[for_files(text) for text in discreet or messages],
-            mistake=mistake,
+            mistakes=list(mistakes),
             seed=self.seed,
         )
 

@@ -68,7 +68,7 @@ def write_feedback(folder: Path, learners: list[LearnerRecord], titles: dict):
         lessons = {key: {"exercises": [], "by_hand": []} for key in keys}
         exercises = {one: mark for one, mark in learner.exercises.items() if mark.points is not None}
         for one, mark in exercises.items():
-            told = dict.fromkeys(filter(None, (mark.mistake, *mark.discreet)))
+            told = dict.fromkeys([*mark.mistakes, *mark.discreet])
             lessons[part_with(one)]["exercises"].append((one, mark, list(told)))
         for one, mark in learner.by_hand.items():
             lessons[part_with(one)]["by_hand"].append((one, mark))

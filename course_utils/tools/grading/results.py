@@ -40,7 +40,7 @@ class Mark:
 
     status: one of MARK_STATUSES; in a record also NOT_MARKED, whose points are None.
     state: one of STATUSES, which says how running the answer ended; `reason` says why, unless it is "ok".
-    discreet: the messages without inputs and expected values.
+    discreet: the messages without inputs and expected values. mistakes: the messages of known mistakes among them.
     seed: of the inputs.
     """
 
@@ -52,7 +52,7 @@ class Mark:
     reason: str = ""
     messages: list[str] = field(default_factory=list)
     discreet: list[str] = field(default_factory=list)
-    mistake: str = ""
+    mistakes: list[str] = field(default_factory=list)
     seed: int | None = None
 
 

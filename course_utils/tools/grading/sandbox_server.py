@@ -55,7 +55,7 @@ class Checks:
         passed = self.only in (0, number)
         return types.SimpleNamespace(
             exercise_id=exercise_id, title="", status="passed" if passed else "failed", passed=passed, headline="",
-            messages=(), seed=seed, discreet=(), mistake="",
+            messages=(), seed=seed, discreet=(), mistakes=(),
         )  # fmt: skip
 
     def note(self, exercise_id=""):

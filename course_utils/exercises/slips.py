@@ -1,0 +1,123 @@
+"""Slips that any exercise may meet: a result that is transposed, scaled, moved, turned round, or in part.
+
+Each is told in one sentence, where it holds for all results of an answer; see `slip_between`.
+"""
+
+import numbers
+
+import numpy as np
+
+from .._support.inspection import is_array
+from .comparing import TOLERANCE
+
+MOST = 1000  # things in a list of which none is looked at
+RIGHT = "the right result"
+BESIDE = "what that mistake alone would give"
+CHANGES = {
+    "1 minus {}": lambda right: 1 - right,
+    "{}, without its signs": np.abs,
+    "{}, squared": np.square,
+    "{}, under a square root": np.sqrt,
+    "{}, as an exponential": np.exp,
+    "{}, as a logarithm": np.log,
+}
+REDUCED = {"mean": np.mean, "sum": np.sum, "largest": np.max, "smallest": np.min}
+
+
+def slip_between(pairs, than=RIGHT):
+    """What turns each of some results into what was returned, as a sentence, or "".
+
+    pairs: [(returned, result)], not all equal. than: what to call the results, if they are not the right ones.
+    """
+    if any(isinstance(value, BaseException) for pair in pairs for value in pair):
+        return ""
+    arrays = [(_numbers(got), _numbers(result)) for got, result in pairs]
+    if all(got is not None and result is not None for got, result in arrays):
+        if all(isinstance(result, (bool, np.bool_)) for _, result in pairs):
+            swapped = all(bool(got) != result for got, result in pairs)
+            return f"You have {than}, with true and false swapped." if swapped else ""
+        return _slip_of_shape(arrays, than) or _slip_of_numbers(arrays, than)
+    lists = all(isinstance(value, (list, tuple)) and len(value) <= MOST for pair in pairs for value in pair)
+    return _slip_of_lists([(list(got), list(result)) for got, result in pairs], than) if lists else ""
+
+
+def _numbers(value):
+    """A number, an array, or lists of numbers as float64, or None."""
+    if not (is_array(value) or isinstance(value, (numbers.Real, list, tuple))):
+        return None
+    try:
+        array = value.detach().cpu().numpy() if hasattr(value, "detach") else np.asarray(value)
+    except (ValueError, TypeError, RuntimeError):
+        return None
+    return array.astype(np.float64) if array.dtype.kind in "bifu" else None
+
+
+def _close(got, result):
+    scale = np.abs(result[np.isfinite(result)]).max(initial=1.0)
+    return got.shape == result.shape and np.allclose(got, result, rtol=0, atol=TOLERANCE * scale, equal_nan=True)
+
+
+def _slip_of_shape(arrays, than):
+    if all(result.ndim == 2 and _close(got, result.T) for got, result in arrays):
+        return f"You have {than}, transposed: its rows and columns are swapped."
+    other = [(got, result) for got, result in arrays if got.shape != result.shape]
+    if other and all(_close(got.squeeze(), result.squeeze()) for got, result in arrays):
+        got, result = (array.shape for array in other[0])
+        return f"You have the numbers of {than}, but their shape is {got} and should be {result}."
+    if other and all(got.size == 1 for got, _ in arrays):
+        for name, reduce in REDUCED.items():
+            if all(result.size and _close(got.squeeze(), reduce(result)) for got, result in arrays):
+                return f"You have only the {name} of {than}, as a single number."
+    return ""
+
+
+def _slip_of_numbers(arrays, than):
+    if any(got.shape != result.shape or not np.isfinite(result).all() for got, result in arrays):
+        return ""
+
+    def always(change):
+        return all(_close(got, change(result)) for got, result in arrays)
+
+    got, result = (np.concatenate([np.ravel(pair[side]) for pair in arrays]) for side in (0, 1))
+    if got.size < 3 or always(np.copy):
+        return ""
+    single = all(result.ndim == 0 for _, result in arrays)  # a single number per case has a factor whatever was done
+    with np.errstate(all="ignore"):
+        if result.any() and got.any():
+            factor = np.median(got[result != 0] / result[result != 0])
+            if always(lambda right: factor * right) and (not single or _written(factor)):
+                return f"You have {than}, times {factor:.4g}."
+        shift = np.median(got - result)
+        if always(lambda right: right + shift) and (not single or _written(shift)):
+            return f"You have {than}, {'plus' if shift > 0 else 'minus'} {abs(shift):.4g}."
+        for words, change in CHANGES.items():
+            if always(change):
+                return f"You have {words.format(than)}."
+    if all(one.ndim and _close(one, other[::-1]) for one, other in arrays):
+        return f"You have {than}, in the reverse order."
+    return ""
+
+
+def _written(number):
+    """Whether a number may stand in somebody's code: one of two digits, 1 over it, or a logarithm of such."""
+    forms = (number, 1 / number, np.exp(number), np.exp(1 / number))
+    return any(np.isclose(form, float(f"{form:.2g}"), rtol=TOLERANCE, atol=0) for form in forms)
+
+
+def _slip_of_lists(lists, than):
+    """Lists of words and the like: in another order, or with some too few or too many."""
+    if all(got == result[::-1] for got, result in lists):
+        return f"You have {than}, in the reverse order."
+    same_length = all(len(got) == len(result) for got, result in lists)
+    if than != RIGHT and not same_length:  # what follows explains too little to be told beside a mistake
+        return ""
+    surplus = [[got.count(one) - result.count(one) for one in [*got, *result]] for got, result in lists]
+    if not any(map(any, surplus)):
+        return f"Your list holds the same as {than}, in another order."
+    if same_length:
+        return ""
+    if all(max(counts, default=0) <= 0 for counts in surplus):
+        return "All that you return is right, but something is missing."
+    if all(min(counts, default=0) >= 0 for counts in surplus):
+        return "All that is expected is in your list, and something besides."
+    return ""

@@ -1,0 +1,184 @@
+"""What explains a wrong answer: two known mistakes at once, a slip, an error in plain words."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from course_utils import check
+from course_utils.exercises.otherwise import Otherwise
+from course_utils.exercises.raised import in_plain_words
+from course_utils.exercises.slips import BESIDE, slip_between
+
+
+def mean(numbers):
+    total = sum(numbers)
+    count = len(numbers)
+    return total / count
+
+
+def otherwise(*swaps):
+    return Otherwise(mean, swaps)
+
+
+def test_a_mistake_is_the_reference_with_something_replaced():
+    no_division = otherwise((" / count", ""))
+    assert no_division([1, 2, 6]) == 9 and mean([1, 2, 6]) == 3
+    assert no_division == otherwise((" / count", "")) and hash(no_division) == hash(otherwise((" / count", "")))
+    with pytest.raises(ValueError, match="'median' does not stand in mean"):
+        otherwise(("median", "mean"))([1])
+
+
+def test_two_mistakes_are_made_together_unless_one_takes_away_what_the_other_replaces():
+    squares = otherwise(("sum(numbers)", "sum(n * n for n in numbers)"))
+    one_less = otherwise(("len(numbers)", "len(numbers) - 1"))
+    assert squares.both(one_less)([1, 2, 3]) == 7
+    assert one_less.both(otherwise((" / count", ""))).function([1, 2, 3]) == 6, "an unused step is no conflict"
+    largest = otherwise(("total / count", "max(numbers)"))
+    assert largest.both(otherwise(("total / count", "min(numbers)"))) is None
+    assert largest.both(otherwise((" / count", ""))) is None
+    assert largest.both(Otherwise(slip_between, ())) is None
+
+
+def padding_added_and_divided_by_all(token_embeddings, attention_mask):
+    return token_embeddings.sum(dim=1) / attention_mask.sum()
+
+
+def test_both_of_two_mistakes_are_told():
+    report = check("04-mean-pool", padding_added_and_divided_by_all)
+    assert report.mistakes == report.messages and len(report.messages) == 2
+    assert "sum includes padding" in report.messages[0] and "in the whole batch" in report.messages[1]
+
+
+def test_a_mistake_that_explains_most_results_is_told_alone():
+    def padded_length_and_nothing_for_one(token_embeddings, attention_mask):
+        total = (token_embeddings * attention_mask.unsqueeze(-1)).sum(dim=1)
+        return total / token_embeddings.shape[1] if len(total) > 1 else 0 * total
+
+    (told,) = check("04-mean-pool", padded_length_and_nothing_for_one).mistakes
+    assert told.startswith("You divide by the padded length.")
+    assert not check("04-mean-pool", lambda token_embeddings, attention_mask: 0 * token_embeddings[:, 0]).mistakes
+
+
+def test_a_slip_is_told_alone_or_beside_a_known_mistake():
+    def doubled(token_embeddings, attention_mask):
+        return 2 * right(token_embeddings, attention_mask)
+
+    def right(token_embeddings, attention_mask):
+        weight = attention_mask.unsqueeze(-1).to(token_embeddings.dtype)
+        return (token_embeddings * weight).sum(dim=1) / weight.sum(dim=1)
+
+    def shifted(token_embeddings, attention_mask):
+        return token_embeddings.mean(dim=1) + 1
+
+    assert check("04-mean-pool", doubled).messages[0] == "You have the right result, times 2."
+    known, slip = check("04-mean-pool", shifted).messages
+    assert "including padding" in known and slip == "You have what that mistake alone would give, plus 1."
+
+
+def test_an_argument_given_back_is_no_coincidence_of_two_mistakes():
+    assert check("14-margin", lambda threshold, scores: threshold).messages[0] == "You return `threshold` as it is."
+    assert check("04-normalise", lambda vectors: vectors).messages[0] == "You return `vectors` as it is."
+
+
+TABLE = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, -6.0]])
+SLIPS = [
+    (TABLE.T, TABLE, "the right result, transposed"),
+    (TABLE.unsqueeze(1), TABLE, r"their shape is \(2, 1, 3\) and should be \(2, 3\)"),
+    (TABLE.mean(), TABLE, "only the mean of the right result, as a single number"),
+    (TABLE / 4, TABLE, r"times 0\.25\."),
+    ((-TABLE).tolist(), TABLE, "times -1"),
+    ([0, 1, 2], [1, 2, 3], "minus 1"),
+    (1 - TABLE, TABLE, "1 minus the right result"),
+    (TABLE.abs(), TABLE, "without its signs"),
+    (TABLE**2, TABLE, "squared"),
+    (np.array([3, 1, 2]), np.array([2, 1, 3]), "in the reverse order"),
+    (["b", "a"], ["a", "b"], "in the reverse order"),
+    (["b", "c", "a"], ["a", "b", "c"], "in another order"),
+    (["a"], ["a", "b"], "something is missing"),
+    (["a", "b", "b"], ["a", "b"], "something besides"),
+]
+NO_SLIPS = [
+    (TABLE + torch.rand(2, 3), TABLE),
+    (TABLE.numpy(), TABLE),  # the kind is wrong, and not the numbers
+    (3.0, 1.5),  # one number is always a multiple of another
+    ("ba", "ab"),
+    ([["a"], 1], [{}, 2]),
+    (ValueError("no"), TABLE),
+    (TABLE, None),
+    ([], [1]),
+]
+
+
+@pytest.mark.parametrize("got, right, said", SLIPS)
+def test_a_slip_has_its_sentence(got, right, said):
+    assert re.search(said, slip_between([(got, right)]))
+
+
+@pytest.mark.parametrize("got, right", NO_SLIPS)
+def test_what_is_no_slip_is_not_told_as_one(got, right):
+    assert slip_between([(got, right)]) in ("", "All that you return is right, but something is missing.")
+
+
+def test_a_slip_holds_for_all_results_or_is_not_told():
+    assert slip_between([(2 * TABLE, TABLE), (3 * TABLE, TABLE)]) == ""
+    assert slip_between([(not value, value) for value in (True, False)]).endswith("with true and false swapped.")
+    assert slip_between([(True, True), (True, False)]) == ""
+    assert slip_between([(["a", "b"], ["a"])], than=BESIDE) == "", "it explains too little beside a mistake"
+
+
+@pytest.mark.parametrize("factor, told", [(2, "times 2"), (math.log(2), "times 0.6931"), (-0.01, "times -0.01")])
+def test_single_numbers_are_scaled_by_what_stands_in_code(factor, told):
+    numbers = (1.5, 0.3, 2.2)
+    assert slip_between([(factor * value, value) for value in numbers]) == f"You have the right result, {told}."
+    assert slip_between([(0.1063 * value, value) for value in numbers]) == ""
+
+
+ERRORS = [
+    (lambda: torch.ones(2, 3) @ torch.ones(2, 3), "shapes do not line up"),
+    (lambda: torch.ones(2, 3) * torch.ones(2), "shapes do not line up"),
+    (lambda: np.ones((2, 3)) @ np.ones((2, 3)), "shapes do not line up"),
+    (lambda: np.ones(2) + np.ones(3), "shapes do not line up"),
+    (lambda: torch.ones(2).sum(dim=1), "no such dimension"),
+    (lambda: torch.ones(3, dtype=torch.int64).mean(), "make.* decimals"),
+    (lambda: 1 - torch.ones(2).bool(), "Booleans cannot be subtracted"),
+    (lambda: [1][float(1)], "index must be a whole number"),
+    (lambda: np.ones(3)[1.5], "index must be a whole number"),
+    (lambda: [1][1], "beyond the end"),
+    (lambda: torch.ones(2)[2], "beyond the end"),
+    (lambda: {}["a"], "not in the dictionary"),
+    (lambda: [1].shape, r"A list has no `\.shape`"),
+    (lambda: len(3), ""),
+    (lambda: missing_name, "`missing_name` has no value"),  # noqa: F821
+    (lambda: 1 / 0, "divides by 0"),
+    (lambda: max([]), "nothing to choose from"),
+    (lambda: bool(np.ones(2) > 0), "several truth values".capitalize()),
+    (lambda: torch.ones(2).item(), "one is needed"),
+    (lambda: len("")(2), "no function is called"),
+    (lambda: [*len("")], "no loop can go through it"),
+    (lambda: {[]}, "use a tuple"),
+    (lambda: None + 1, "Something is `None`"),
+    (lambda: [1] + 1, "kinds do not go together"),
+    (lambda: torch.tensor(["a"]), "numbers only, in lists of the same length"),
+    (lambda: torch.tensor([[1], [2, 3]]), "numbers only, in lists of the same length"),
+    (lambda: torch.tensor([None, 1]), "numbers only, in lists of the same length"),
+    (lambda: np.array([[1], [2, 3]]), "numbers only, in lists of the same length"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("raising, said", ERRORS)
+def test_usual_errors_are_told_in_plain_words(raising, said):
+    with pytest.raises(Exception) as caught:
+        raising()
+    assert re.search(said, in_plain_words(caught.value), re.IGNORECASE)
+
+
+def test_the_line_that_raised_is_shown():
+    def answer(token_embeddings, attention_mask):
+        total = (token_embeddings * attention_mask).sum(dim=1)
+        return total
+
+    (message,) = check("04-mean-pool", answer).messages
+    assert "in `total = (token_embeddings * attention_mask).sum(dim=1)`" in message and "do not line up" in message
