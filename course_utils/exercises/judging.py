@@ -150,26 +150,27 @@ def explanation_of(exercise, results):
     for place, name in enumerate(exercise.arguments):
         if all(equal(outcome, case.args[place], exercise.strict) for case, outcome in results):
             return (), f"You return `{name}` as it is."
-    for one, other, both in _two_at_once(exercise.mistakes):
-        if agrees(both):
-            return (one, other), ""
+    pairs = [{one, other} for one, other, both in _two_at_once(exercise.mistakes) if agrees(both)]
+    if pairs:  # where several explain the same results, what they share is certain
+        certain = set.intersection(*pairs) or pairs[0]
+        return tuple(mistake for mistake in exercise.mistakes if mistake in certain), ""
     if not exercise.judge and (slip := slip_from(reference)):  # with a judge, many results are right
         return (), slip
     for mistake in () if exercise.judge else exercise.mistakes:
         for imitate in mistake.imitations:
             if slip := slip_from(imitate, than=BESIDE):
-                return (mistake,), slip
+                return (mistake,), f"There is a second mistake: {slip[0].lower()}{slip[1:]}"
     return () if exercise.judge else _made_in_most(exercise, results), ""
 
 
 def _made_in_most(exercise, results):
     """The mistake that explains most wrong results and contradicts no right one, in a tuple; empty if there is none.
 
-    Another mistake then shows in the other results. It must explain at least two and half of all wrong ones, and no
-    other mistake as many.
+    Another mistake then shows in the other results. It must explain at least three and half of all wrong ones, and
+    no other mistake as many.
     """
     right = [_same_outcome(outcome, case.outcome_of(exercise.reference), exercise) for case, outcome in results]
-    least = max(2, right.count(False) / 2)
+    least = max(3, right.count(False) / 2)
     explained = {}
     for mistake in exercise.mistakes:
         for imitate in mistake.imitations:

@@ -77,7 +77,7 @@ _FIRST_ONES = "(torch.arange(mask.shape[1]) < mask.long().sum(dim=1, keepdim=Tru
 MEAN = exercise("04-mean-pool", _mean_cases, _mean_pool, ("token_embeddings", "attention_mask"), strict=True, points=2)(
     padding_added={"vectors * real": "vectors"},
     padded_length={"/ count": "/ vectors.shape[1]"},
-    padding_averaged={"real = mask": "real = torch.ones_like(mask)"},
+    padding_averaged={"total / count": "vectors.mean(dim=1)"},
     nonzero_counted={"count = real": "count = (vectors * real).any(dim=-1, keepdim=True)"},
     sum={" / count": ""},
     always_float32={"total / count": "(total / count).float()"},

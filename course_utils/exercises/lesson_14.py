@@ -487,6 +487,7 @@ def _margin_cases(rng):
         Case("Several scores are lower", 0.6, [rng.uniform(0, 0.5), -0.8, rng.uniform(0, 0.5), 0.6]),
         Case("The threshold lies between scores", 0.45, [0.3, rng.uniform(0.5, 0.9)]),
         Case("The next lower score is below 0", 0.2, [-rng.uniform(0.1, 0.5), 0.2, 0.7]),
+        Case("Scores above 1, as dot products can be", 7.6, [rng.uniform(4.2, 4.8), 7.6, 11.3, 2.5]),
     ]
 
 

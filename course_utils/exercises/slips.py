@@ -12,7 +12,7 @@ from .comparing import TOLERANCE
 
 MOST = 1000  # things in a list of which none is looked at
 RIGHT = "the right result"
-BESIDE = "what that mistake alone would give"
+BESIDE = "what the first mistake alone would give"
 CHANGES = {
     "1 minus {}": lambda right: 1 - right,
     "{}, without its signs": np.abs,

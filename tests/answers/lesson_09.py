@@ -218,7 +218,7 @@ PROMISES = {
         (
             "up to a millionth outside",
             skip_without_clipping(lambda cosine: np.round(cosine, 6)),
-            "Where rounding put a cosine with the pivot just outside −1 to 1",
+            "Rounding put the cosine of a sentence above 1: your function returned",
         ),
         ("up to a millionth outside", skip_without_clipping(clipped_if_very_near)),
     ],
