@@ -87,9 +87,9 @@ def test_the_grader_says_what_the_check_says(lesson, exercises, right, sandbox, 
 def test_an_answer_can_load_the_encoder_by_its_public_name(sandbox):
     loads = f'''from transformers import AutoModel, AutoTokenizer
 tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
-model = AutoModel.from_pretrained("{PUBLIC_NAME}")
+own = AutoModel.from_pretrained("{PUBLIC_NAME}")
 def tokens_read(lengths):
-    one = model(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape[1] - 2
+    one = own(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape[1] - 2
     return sum(lengths), (len(lengths) - one) * sum(lengths) - len(lengths) * (len(lengths) - 1) // 2'''
     mark = Marker(sandbox, ("09",), SEED).mark(hand_in("09", tokens=loads).encode()).exercises["09-tokens"]
     assert mark.status == "passed", mark.messages

@@ -186,6 +186,7 @@ def surroundings(folder):
         "RAYON_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
         "HF_HOME": folder,
+        "HF_HUB_CACHE": str(hub_cache.cache_with()),
         "TQDM_DISABLE": "1",
         "IPYTHONDIR": folder,
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
