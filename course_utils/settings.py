@@ -45,7 +45,7 @@ def setup(seed=0, solutions=True, online=False):
 
     from . import plots
     from ._support import bertviz_offline, cell_needs, figures, hub_cache
-    from ._support.passed import hints_shown, shows
+    from .diary.session import hints_shown, shows
 
     random.seed(seed)
     np.random.seed(seed)

@@ -18,11 +18,11 @@ from axe_playwright_python.sync_playwright import Axe
 from nbconvert import HTMLExporter
 from playwright import sync_api as playwright
 
-from course_utils._support import memory
 from course_utils._support.hub_cache import PUBLIC_NAME
 from course_utils._support.notebooks import part_with
-from course_utils._support.passed import remember
 from course_utils.attention import attend
+from course_utils.diary.passed import remember
+from course_utils.diary.schedule import read_schedule
 from course_utils.exercises import LESSONS, all_exercises
 from course_utils.tools.kernels.provisioner import COLD, SOCKET
 from course_utils.tools.workspace.copies import write_workspace
@@ -398,8 +398,8 @@ def test_place_review_and_progress_by_keyboard(lab, open_page):
     page.keyboard.press("Enter")
     reviewing.locator("input").first.wait_for()
     answer(reviewing, "ArrowDown", "Tab")
-    (recalled,) = memory.read_memory(lab[1]).answers
-    assert recalled["right"] and recalled["item"] not in memory.read_memory(lab[1]).due()
+    (recalled,) = read_schedule(lab[1]).answers
+    assert recalled["right"] and recalled["item"] not in read_schedule(lab[1]).due()
     for theme in ("light", "dark"):
         page.evaluate("light => { document.body.dataset.jpThemeLight = light }", str(theme == "light").lower())
         found = Axe().run(page, context=".cu-ask").response["violations"]

@@ -18,9 +18,10 @@ from click.testing import CliRunner
 from fsrs import Card, Rating, Scheduler
 
 from course_utils import check, progress
-from course_utils._support import memory
 from course_utils._support.notebooks import cores, lesson_cells, part_with
-from course_utils._support.passed import RECORD, remember
+from course_utils.diary import schedule
+from course_utils.diary.passed import remember
+from course_utils.diary.workspace import RECORD
 from course_utils.exercises import all_exercises
 from course_utils.tools.cli import main
 from course_utils.tools.ideas import asking, gains, route
@@ -155,17 +156,17 @@ def test_the_schedule_is_the_librarys(workspace):
     own, now, card = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False), START, None
     for _ in range(40):
         right, sure = rng.random() < 0.8, rng.randrange(3)
-        memory.record(workspace, "02-mask.after", right, sure, now=now)
+        schedule.record(workspace, "02-mask.after", right, sure, now=now)
         rating = Rating.Again if not right else Rating.Hard if sure == 0 else Rating.Good
         card = own.review_card(card or Card(card_id=0, due=now), rating, now)[0]
-        assert memory.read_memory(workspace).cards["02-mask.after"] == card.to_dict()
+        assert schedule.read_schedule(workspace).cards["02-mask.after"] == card.to_dict()
         now = card.due + timedelta(hours=rng.randrange(72))
 
 
 @pytest.mark.nightly
 def test_ninety_days_of_a_learner_whose_memory_is_fsrs(workspace):
     """A learner who answers every day, and remembers as FSRS predicts: how many reviews a day, and how much stays."""
-    rng, own, asked, kept = random.Random(5), memory.scheduler(), [], []
+    rng, own, asked, kept = random.Random(5), schedule.scheduler(), [], []
     for day in range(90):
         now = START + day * DAY
         finished = list(cores())[day // 5 : day // 5 + 1] if day % 5 == 0 else []
@@ -174,9 +175,9 @@ def test_ninety_days_of_a_learner_whose_memory_is_fsrs(workspace):
         session = asking.reviewing(workspace, now)
         asked.append(len(session.left))
         for item in list(session.left):
-            card = memory.read_memory(workspace).cards.get(item)
+            card = schedule.read_schedule(workspace).cards.get(item)
             right = rng.random() < (own.get_card_retrievability(Card.from_dict(card), now) if card else 0.5)
-            memory.record(workspace, item, right, 1, now=now)
+            schedule.record(workspace, item, right, 1, now=now)
             if card:
                 kept.append(right)
     print(f"{np.mean(asked):.1f} a day, at most {max(asked)}; {np.mean(kept):.2f} of {len(kept)} reviews right")
@@ -239,17 +240,17 @@ def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
 @pytest.fixture
 def path(workspace):
     """The record of a workspace in which one question was answered."""
-    memory.record(workspace, "02-mask.after", True, 2, now=START)
-    return workspace / memory.MEMORY
+    schedule.record(workspace, "02-mask.after", True, 2, now=START)
+    return workspace / schedule.SCHEDULE
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"version": 1, "cards": 3, "answers": []}', "\0" * 99])
 def test_a_damaged_record_is_moved_aside_and_nothing_is_lost(workspace, path, damage):
     path.write_text(damage)
     assert "will be moved aside" in repr(asking.review())
-    memory.record(workspace, "02-mask.before", True, 2)
-    assert (workspace / ".memory.damaged.json").read_text() == damage
-    assert memory.read_memory(workspace).cards.keys() == {"02-mask.before"}
+    schedule.record(workspace, "02-mask.before", True, 2)
+    assert (workspace / ".schedule.damaged.json").read_text() == damage
+    assert schedule.read_schedule(workspace).cards.keys() == {"02-mask.before"}
 
 
 def test_of_a_record_edited_by_hand_what_is_sound_counts(workspace, path):
@@ -257,40 +258,40 @@ def test_of_a_record_edited_by_hand_what_is_sound_counts(workspace, path):
     content["cards"]["02-mask.before"] = {"due": "yesterday"}
     content["answers"].append({"at": "2026-01-05", "item": 3})
     path.write_text(json.dumps(content))
-    read = memory.read_memory(workspace)
+    read = schedule.read_schedule(workspace)
     assert read.cards.keys() == {"02-mask.after"} and len(read.answers) == 1 and "the rest is kept" in read.notice
     assert "to review" not in repr(progress()) or read.notice in repr(progress())
-    memory.record(workspace, "02-mask.after", True, 2)
-    assert (workspace / ".memory.damaged.json").exists() and not memory.read_memory(workspace).notice
+    schedule.record(workspace, "02-mask.after", True, 2)
+    assert (workspace / ".schedule.damaged.json").exists() and not schedule.read_schedule(workspace).notice
 
 
 def test_a_record_of_a_newer_version_is_left_alone(workspace, path):
     path.write_text(text := path.read_text().replace('"version": 1', '"version": 2'))
     assert "newer version of the course" in repr(asking.review()) and "newer version" in repr(progress())
-    with pytest.raises(memory.MemoryProblem, match="newer version"):
-        memory.record(workspace, "02-mask.after", True, 2)
+    with pytest.raises(schedule.ScheduleProblem, match="newer version"):
+        schedule.record(workspace, "02-mask.after", True, 2)
     check("02-pad-batch", all_exercises()["02-pad-batch"].reference)  # which must not be disturbed
     assert path.read_text() == text
 
 
 def test_a_clock_set_back_makes_nothing_due_earlier_or_later(workspace, path):
-    due = memory.read_memory(workspace).cards["02-mask.after"]["due"]
-    memory.record(workspace, "02-mask.before", True, 2, now=START - 400 * DAY)
-    assert memory.read_memory(workspace).cards["02-mask.before"]["due"] == due
+    due = schedule.read_schedule(workspace).cards["02-mask.after"]["due"]
+    schedule.record(workspace, "02-mask.before", True, 2, now=START - 400 * DAY)
+    assert schedule.read_schedule(workspace).cards["02-mask.before"]["due"] == due
     session = asking.reviewing(workspace, START - 400 * DAY)
     assert "clock of this machine is behind your last answer (2026-01-05 18:00 UTC)" in session.end()
 
 
 def test_an_item_that_an_update_dropped_is_not_asked(workspace):
-    memory.begin(workspace, ["02-gone.after", "02-pad-batch gone", "02-recall-9", "77-quiz-x"])
+    schedule.begin(workspace, ["02-gone.after", "02-pad-batch gone", "02-recall-9", "77-quiz-x"])
     assert asking.due_today(workspace)[0] == []
 
 
 WRITER = """
 import sys
-from course_utils._support import memory
+from course_utils.diary import schedule
 for number in range(int(sys.argv[2])):
-    memory.record(sys.argv[1], f"02-recall-{number}", True)
+    schedule.record(sys.argv[1], f"02-recall-{number}", True)
     print(number, flush=True)
 """
 
@@ -299,14 +300,14 @@ def test_two_windows_lose_no_answer_and_kill_9_leaves_a_whole_file(workspace):
     run = [sys.executable, "-c", WRITER, str(workspace)]
     writers = [subprocess.Popen([*run, "25"], stdout=subprocess.PIPE) for _ in range(2)]
     assert [writer.wait() for writer in writers] == [0, 0] and all(not writer.stdout.close() for writer in writers)
-    assert len(memory.read_memory(workspace).answers) == 50
+    assert len(schedule.read_schedule(workspace).answers) == 50
     with subprocess.Popen([*run, "100000"], stdout=subprocess.PIPE) as writer:
         for _ in range(20):
             writer.stdout.readline()
         writer.kill()
-    read = memory.read_memory(workspace)
+    read = schedule.read_schedule(workspace)
     assert len(read.answers) >= 70 and not read.notice
-    memory.record(workspace, "02-recall-1", True)  # the lock is free
+    schedule.record(workspace, "02-recall-1", True)  # the lock is free
 
 
 # ---------------------------------------------------------------- what a class has gained
@@ -438,7 +439,7 @@ def test_place_and_review_ask_in_a_terminal(workspace):
     due = asking.due_today(workspace)[0][: asking.A_DAY]
     asked = said("review", keys="".join("\nA\n" if "-recall-" in item else answer for item in due))
     assert f"{len(due)} of {len(due)} · Lesson 02" in asked and f"of {len(due)} right." in asked
-    assert len(memory.read_memory(workspace).answers) == len(due)
+    assert len(schedule.read_schedule(workspace).answers) == len(due)
     said("place", keys="A\n", status=1)  # stopped
 
 

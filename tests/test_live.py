@@ -11,7 +11,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils import reveal
 from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS, ROUTES, cores, lesson_cells, name_of, parts
-from course_utils._support.passed import LIVE, remember
+from course_utils.diary.passed import remember
+from course_utils.diary.workspace import LIVE
 from course_utils.tools import cli
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.workspace import lab

@@ -21,7 +21,9 @@ from filelock import FileLock
 from course_utils._support import files
 from course_utils._support.colours import contrast
 from course_utils._support.notebooks import NOTEBOOKS, PICTURES, ROUTES, cores, exercise_parts, part_of, parts
-from course_utils._support.passed import LARGEST, LIVE, PROGRESS, RECORD, SAVED, forget, passed, remember
+from course_utils.diary.passed import PROGRESS, forget, passed, remember
+from course_utils.diary.records import LARGEST
+from course_utils.diary.workspace import LIVE, RECORD, SAVED
 from course_utils.exercises import LESSONS as WITH_EXERCISES
 from course_utils.exercises import all_exercises, check
 from course_utils.tools import cli
@@ -92,7 +94,7 @@ def test_elsewhere_nothing_is_written_and_the_report_and_the_random_numbers_are_
 STRANGE = {
     "empty": b"", "half": b'{"passed": ["00-nea', "a list": b"[]", "a number": b"7", "no list": b'{"passed": {"a": 1}}',
     "nothing": b"null", "no text": b"\xff\xfe\x00", "deep": b"[" * 50_000, "large": b" " * (LARGEST + 1),
-    "conflict": b"<<<<<<< HEAD\n{}", "other": b'{"done": 1}',
+    "conflict": b"<<<<<<< HEAD\n{}",
 }  # fmt: skip
 
 
@@ -112,9 +114,10 @@ def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
     "there, then, damaged",
     [
         ({"passed": ["00-nearest", 3, None]}, ["00-nearest", "04-mean-pool"], True),
+        ({}, ["04-mean-pool"], False),
         ({"passed": ["99-of-a-later-course", "\ud800"]}, ["04-mean-pool", "99-of-a-later-course", "\ud800"], False),
     ],
-    ids=["damaged", "later"],
+    ids=["damaged", "of others", "later"],
 )
 def test_what_can_be_read_of_a_file_counts_and_what_others_wrote_stays(workspace, there, then, damaged):
     (workspace / PROGRESS).write_text(json.dumps({**there, "later": [1]}))
@@ -183,7 +186,7 @@ def test_a_folder_that_is_gone_does_no_harm(workspace):
 def test_two_kernels_at_once_lose_nothing(tmp_path):
     (tmp_path / RECORD).write_text("{}")
     script = (
-        "import sys, time\nfrom course_utils._support.passed import remember\n"
+        "import sys, time\nfrom course_utils.diary.passed import remember\n"
         "while time.time() < float(sys.argv[3]): pass\n"
         "for n in range(50): remember(f'{sys.argv[2]}-{n}', sys.argv[1])"
     )
@@ -326,7 +329,7 @@ def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
 
 def test_notes_that_may_not_be_read_are_one_sentence(workspace, monkeypatch):
     remember("00-nearest")
-    monkeypatch.setattr("course_utils._support.passed._read", refuse)
+    monkeypatch.setattr("course_utils.diary.passed._read", refuse)
     done = run("progress")
     assert done.exit_code == 1 and done.output.startswith("Error: Cannot read")
     assert done.output.endswith("Permission denied.\n")

@@ -35,7 +35,8 @@ from course_utils import __version__
 from course_utils._support import notebooks
 from course_utils._support.files import save_beside
 from course_utils._support.notebooks import PICTURES
-from course_utils._support.passed import RECORD, SAVED, passed, remember
+from course_utils.diary.passed import passed, remember
+from course_utils.diary.workspace import RECORD, SAVED
 from course_utils.tools import cli, doctor
 from course_utils.tools.grading.submissions import HandInError, gather
 from course_utils.tools.workspace import copies, lab

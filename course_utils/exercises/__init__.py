@@ -9,9 +9,10 @@ import json
 import pkgutil
 from importlib import import_module
 
-from .._support.memory import checked
 from .._support.notebooks import BEGIN, END, NOTEBOOKS, parts
-from .._support.passed import hints_shown, remember, shows
+from ..diary.passed import remember
+from ..diary.schedule import checked
+from ..diary.session import hints_shown, shows
 from .judging import examine
 from .model import Completion, Exercise, Note, Report
 

@@ -122,7 +122,7 @@ def learners_workspace(command):
 
 def _workspace(folder):
     """The named workspace; by default the current folder if it is one, else `workspace` in it."""
-    from .._support.passed import RECORD
+    from ..diary.workspace import RECORD
     from .workspace.overview import NoWorkspace, existing
 
     with in_one_sentence(NoWorkspace):
@@ -203,10 +203,10 @@ def review(workspace):
 
     The schedule is FSRS. If you use the cards of `course cards` in Anki, choose one of the two.
     """
-    from .._support.memory import MemoryProblem
+    from ..diary.schedule import ScheduleProblem
     from .ideas import asking
 
-    with in_one_sentence(MemoryProblem, OSError):
+    with in_one_sentence(ScheduleProblem, OSError):
         _ask(asking.reviewing(workspace))
 
 
@@ -246,7 +246,7 @@ def reset(lesson, workspace, forgotten):
 
     Yours is saved first, in the folder yours_saved beside it.
     """
-    from .._support.passed import forget, passed_in
+    from ..diary.passed import forget, passed_in
     from .workspace.copies import CopyError, reset_lesson
 
     if lesson is None:

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from ..._support.memory import HARD, SURE, MemoryProblem, read_memory, record
 from ..._support.notebooks import OPTION, as_key, cores, exercise_parts, parts
-from ..._support.passed import RECORD, current, passed
+from ...diary.passed import passed
+from ...diary.schedule import HARD, SURE, ScheduleProblem, read_schedule, record
+from ...diary.workspace import current_workspace
 from .inventory import UNPILOTED, inventory, question
 from .route import BY_DOING, placing, route, route_by_doing
 
@@ -60,7 +61,7 @@ class Session:
     def answer(self, option, sure=None):
         """Take an answer to the present sheet: the place of an option, and how sure (0 to 2) where that is asked.
 
-        Returns the feedback in Markdown; "" in a session without. Raises MemoryProblem and OSError from recording.
+        Returns the feedback in Markdown; "" in a session without. Raises ScheduleProblem and OSError from recording.
         """
         item = self.left[0]
         right, words = judged(item, option)
@@ -190,23 +191,23 @@ def finished(folder):
 
 
 def due_today(folder, now=None):
-    """(items to ask, exercises to write again, the memory), without limit. New items of finished cores come last."""
-    memory, exercises = read_memory(folder), exercise_parts()
-    due = [item for item in memory.due(now) if _known(item)]
-    new = [item for key in finished(folder) for item in material(key) if item not in memory.cards]
+    """(items to ask, exercises to write again, the schedule), without limit. New items of finished cores come last."""
+    schedule, exercises = read_schedule(folder), exercise_parts()
+    due = [item for item in schedule.due(now) if _known(item)]
+    new = [item for key in finished(folder) for item in material(key) if item not in schedule.cards]
     today = (now or datetime.now(UTC)).date()
     first = {}
-    for one in memory.answers:
+    for one in schedule.answers:
         if one["item"] not in exercises:
             first.setdefault(one["item"], datetime.fromisoformat(one["at"]).date())
     room = max(0, NEW_A_DAY - sum(date == today for date in first.values()))
     writing = [item for item in due if item in exercises]
-    return [item for item in due if item not in writing] + new[:room], writing, memory
+    return [item for item in due if item not in writing] + new[:room], writing, schedule
 
 
-def calibration(memory):
+def calibration(schedule):
     """{how sure: (answers, right ones)} of the answers for which the learner said it; each time counts."""
-    said = [one for one in memory.answers if "sure" in one]
+    said = [one for one in schedule.answers if "sure" in one]
     groups = [[one["right"] for one in said if one["sure"] == step] for step in range(len(SURE))]
     return {name: (len(group), sum(group)) for name, group in zip(SURE, groups) if group}
 
@@ -232,7 +233,7 @@ def place(by="questions"):
     """
     if by not in ("questions", "doing"):
         raise ValueError(f'by must be "questions" or "doing", not {by!r}')
-    return Asked(Placing([one.id for one in placing()])) if by == "questions" else Said(by_doing(_workspace()))
+    return Asked(Placing([one.id for one in placing()])) if by == "questions" else Said(by_doing(current_workspace()))
 
 
 def by_doing(folder):
@@ -258,24 +259,24 @@ def review():
 
     Returns what JupyterLab displays.
     """
-    folder = _workspace()
+    folder = current_workspace()
     if folder is None:
         return Said(
             "There is nothing to review here: a review needs a folder with your lessons, as `course lab` makes it."
         )
     try:
         return Asked(reviewing(folder))
-    except MemoryProblem as problem:
+    except ScheduleProblem as problem:
         return Said(str(problem))
 
 
 def reviewing(folder, now=None):
-    """The session of today. Raises MemoryProblem, OSError."""
-    items, writing, memory = due_today(folder, now)
-    notices = [memory.notice] if memory.notice else []
-    if memory.clock_is_behind(now):
+    """The session of today. Raises ScheduleProblem, OSError."""
+    items, writing, schedule = due_today(folder, now)
+    notices = [schedule.notice] if schedule.notice else []
+    if schedule.clock_is_behind(now):
         notices.append(
-            f"The clock of this machine is behind your last answer ({memory.latest:%Y-%m-%d %H:%M} UTC), so nothing "
+            f"The clock of this machine is behind your last answer ({schedule.latest:%Y-%m-%d %H:%M} UTC), so nothing "
             "before that counts as today."
         )
     return Reviewing(items[:A_DAY], folder, writing[:1], max(0, len(items) - A_DAY), notices)
@@ -290,15 +291,7 @@ def predictions(lesson):
     key = as_key(str(lesson))
     if key not in parts() or not predictions_of(key):
         raise ValueError(f"lesson {lesson!r} has no predictions in this course")
-    return Asked(Session(predictions_of(key), _workspace()))
-
-
-def _workspace():
-    try:
-        folder = current()
-    except OSError:
-        return None
-    return folder if (folder / RECORD).is_file() else None
+    return Asked(Session(predictions_of(key), current_workspace()))
 
 
 def _written(route):
@@ -380,7 +373,7 @@ def _widget_class():
                 return  # of another window, or a second click
             try:
                 self.shown = shown(self.session, self.session.answer(given["option"], given.get("sure")))
-            except (MemoryProblem, OSError) as problem:
+            except (ScheduleProblem, OSError) as problem:
                 self.shown = {**shown(self.session), "problem": f"This answer could not be recorded: {problem}"}
 
     return Widget

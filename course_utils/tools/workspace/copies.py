@@ -11,7 +11,7 @@ from ... import __version__
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import alone, save_beside, write_whole
 from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, lesson_cells, name_of, parts
-from ..._support.passed import RECORD, SAVED
+from ...diary.workspace import RECORD, SAVED
 from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
 from .overview import existing
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..._support.fast_nbformat import nbformat
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, name_of, parts, seen_from
-from ..._support.passed import LIVE
+from ...diary.workspace import LIVE
 from ...exercises.model import code_marks
 from .copies import CopyError, cannot_write, learner_copy, write_other
 

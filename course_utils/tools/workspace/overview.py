@@ -11,9 +11,10 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..._support.memory import Memory, MemoryProblem
 from ..._support.notebooks import NOTEBOOKS, ROUTES, lesson_cells, parts
-from ..._support.passed import RECORD, current, passed
+from ...diary.passed import passed
+from ...diary.schedule import Schedule, ScheduleProblem
+from ...diary.workspace import RECORD, current
 
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
@@ -175,11 +176,12 @@ def overview(folder):
     from ..ideas.asking import calibration, due_today  # what they need takes half a second
 
     try:
-        items, writing, memory = due_today(folder)
-    except MemoryProblem as problem:
-        items, writing, memory = [], [], Memory(notice=str(problem))
+        items, writing, schedule = due_today(folder)
+    except ScheduleProblem as problem:
+        items, writing, schedule = [], [], Schedule(notice=str(problem))
     due = len(items) + len(writing)
-    return Overview(lessons() or lessons(folder), frozenset(passed(folder)), due, calibration(memory), memory.notice)
+    done, sure = frozenset(passed(folder)), calibration(schedule)
+    return Overview(lessons() or lessons(folder), done, due, sure, schedule.notice)
 
 
 @dataclass(frozen=True)

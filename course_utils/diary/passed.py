@@ -1,0 +1,62 @@
+"""Record which exercises were passed, in the learner's workspace. Nothing is recorded elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .._support.files import alone
+from .._support.notebooks import part_with
+from .records import PATIENCE, read, write_over
+from .workspace import RECORD, current
+
+PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
+
+
+def remember(exercise_id: str, folder: str | Path | None = None) -> None:
+    """Record in a workspace (by default the current folder) that an exercise was passed. This is never undone here.
+
+    No error here reaches the lesson: a full disk, a read-only folder, a lock held by another process.
+    """
+    try:
+        folder = Path(folder) if folder else current()
+        if (folder / RECORD).is_file() and exercise_id not in passed(folder):
+            _change(folder, lambda ids: ids | {exercise_id})
+    except Exception:  # no error in recording may disturb a lesson
+        pass
+
+
+def passed(folder: str | Path) -> set[str]:
+    """The ids of the exercises passed in a workspace. Raises OSError if the file exists but cannot be read."""
+    return _read(Path(folder) / PROGRESS)[0]
+
+
+def passed_in(folder: str | Path, part: str) -> set[str]:
+    """The ids of the exercises passed in a core or a further part, such as "04". Raises OSError as `passed` does."""
+    return {exercise_id for exercise_id in passed(folder) if part_with(exercise_id) == part}
+
+
+def forget(folder: str | Path, part: str) -> set[str]:
+    """Remove the exercises of a core or a further part from those passed. Returns their ids. Raises OSError."""
+    gone = passed_in(folder, part)
+    if gone:
+        _change(Path(folder), lambda ids: ids - gone)
+    return gone
+
+
+def _change(folder: Path, change: Callable[[set[str]], set[str]]) -> None:
+    """Read, change and write the file under a lock."""
+    path = folder / PROGRESS
+    with alone(path, PATIENCE):
+        ids, others, sound = _read(path)
+        write_over(path, {**others, "passed": sorted(change(ids))}, sound)
+
+
+def _read(path: Path) -> tuple[set[str], dict[str, Any], bool]:
+    """The ids, the other entries, and whether the file is sound; of a damaged file, whatever can be read counts."""
+    content, sound = read(path)
+    entries = content.pop("passed", [])
+    listed = entries if isinstance(entries, list) else []
+    ids = {entry for entry in listed if isinstance(entry, str)}
+    return ids, content, sound and entries is listed and all(isinstance(entry, str) for entry in listed)

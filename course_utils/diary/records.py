@@ -1,0 +1,52 @@
+"""The files of the diary: JSON, changed under a lock. A damaged one is moved aside, and what can be read is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from .._support.files import write_whole
+
+LARGEST = 2**22  # bytes; this course never writes a larger one
+PATIENCE = 1  # seconds to wait for another kernel
+
+
+def read(path: Path) -> tuple[dict[str, Any], bool]:
+    """The entries of a record, and whether the file is sound.
+
+    A missing file is sound; of one that is not JSON, no entries are read.
+
+    Raises OSError if it cannot be read.
+    """
+    if not os.path.lexists(path):
+        return {}, True
+    if not path.is_file() or path.stat().st_size > LARGEST:  # opening a pipe would block
+        return {}, False
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return {}, False
+    return (content, True) if isinstance(content, dict) else ({}, False)
+
+
+def write_over(path: Path, content: dict[str, Any], sound: bool) -> None:
+    """Write a record over the old one, which is moved aside first if it is not sound. Raises OSError."""
+    aside = None if sound else _move_aside(path)
+    try:
+        write_whole(path, json.dumps(content, indent=1) + "\n")
+    except OSError:
+        if aside is not None:
+            os.rename(aside, path)
+        raise
+
+
+def _move_aside(path: Path) -> Path:
+    """Rename a damaged .progress.json to .progress.damaged.json, with a number if that is taken. Returns the path."""
+    aside = path.with_name(f"{path.stem}.damaged{path.suffix}")
+    number = 1
+    while os.path.lexists(aside):
+        number += 1
+        aside = path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")
+    return path.rename(aside)

@@ -1,0 +1,204 @@
+"""What a learner answered, and when each thing is due again: one file in the workspace.
+
+The schedule is FSRS, by the library py-fsrs with its default parameters, and with days as its smallest step: an answer
+is due again tomorrow at the earliest. Outside a workspace nothing is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._support.files import alone
+from .records import PATIENCE, read, write_over
+from .workspace import current_workspace
+
+if TYPE_CHECKING:
+    from fsrs import Scheduler
+    from fsrs.card import CardDict
+
+SCHEDULE = ".schedule.json"
+VERSION = 1
+KEPT = 20_000  # answers; older ones are dropped, their schedule stays
+AGAIN, HARD, GOOD = 1, 2, 3  # FSRS's ratings; "easy" is not used, since nobody is asked for it
+SURE = ("a guess", "fairly sure", "sure")  # how sure a learner is of an answer
+
+
+class ScheduleProblem(ValueError):
+    """The record of answers cannot be used. The message says why in one sentence, and what to do."""
+
+
+@dataclass
+class Schedule:
+    """What the file holds. `cards`: {item: what FSRS keeps of it}; `answers`: in order of time.
+
+    An answer is {"at": ISO time, "item": id, "right": bool}, with "sure" (0 to 2) if the learner said it.
+    `notice`: a sentence about the file, if something was wrong with it.
+    """
+
+    cards: dict[str, CardDict] = field(default_factory=dict)
+    answers: list[dict[str, Any]] = field(default_factory=list)
+    notice: str = ""
+
+    @property
+    def latest(self) -> datetime | None:
+        """The time of the last answer, or None."""
+        return max((datetime.fromisoformat(answer["at"]) for answer in self.answers), default=None)
+
+    def due(self, now: datetime | None = None) -> list[str]:
+        """The items that are due, those that have waited longest first.
+
+        The clock may have been set back: no time before the last answer counts.
+        """
+        now = self.not_before(now)
+        times = {item: datetime.fromisoformat(card["due"]) for item, card in self.cards.items()}
+        return sorted((item for item in times if times[item] <= now), key=lambda item: times[item])
+
+    def clock_is_behind(self, now: datetime | None = None) -> bool:
+        """Whether the clock shows a time before the last answer."""
+        now = now or datetime.now(UTC)
+        return self.not_before(now) != now
+
+    def not_before(self, now: datetime | None) -> datetime:
+        """A time, by default the present, or that of the last answer if this is later."""
+        now = now or datetime.now(UTC)
+        return max(now, self.latest or now)
+
+
+def scheduler() -> Scheduler:
+    """FSRS with its default parameters, no random part, and no steps below a day."""
+    from fsrs import Scheduler
+
+    return Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+
+
+def read_schedule(folder: str | Path) -> Schedule:
+    """The Schedule of a workspace. Raises ScheduleProblem for a file newer than this course, OSError."""
+    return _read(Path(folder) / SCHEDULE)[0]
+
+
+def record(
+    folder: str | Path,
+    item: str,
+    right: bool,
+    sure: int | None = None,
+    rating: int | None = None,
+    now: datetime | None = None,
+) -> None:
+    """Record an answer to an item and schedule it anew.
+
+    sure: 0, a guess, to 2, sure; None if it was not asked. rating: FSRS's; by default "again" for a wrong answer,
+    "hard" for a right guess, "good" for any other right answer.
+
+    Raises ScheduleProblem for a file that is newer than this course, OSError.
+    """
+    from fsrs import Card, Rating
+
+    if rating is None:
+        rating = AGAIN
+        if right:
+            rating = HARD if sure == 0 else GOOD
+
+    def change(schedule: Schedule) -> None:
+        time = schedule.not_before(now)
+        known = schedule.cards.get(item)
+        card = Card.from_dict(known) if known else Card(card_id=0, due=time)
+        schedule.cards[item] = scheduler().review_card(card, Rating(rating), time)[0].to_dict()
+        answer: dict[str, Any] = {"at": time.isoformat(), "item": item, "right": right}
+        if sure is not None:
+            answer["sure"] = sure
+        schedule.answers.append(answer)
+
+    _change(folder, change)
+
+
+def begin(folder: str | Path, items: Iterable[str], now: datetime | None = None) -> None:
+    """Let items that are not yet known become due now. Raises as `record` does."""
+    from fsrs import Card
+
+    new = [item for item in items if item not in read_schedule(folder).cards]
+
+    def change(schedule: Schedule) -> None:
+        time = schedule.not_before(now)
+        for item in new:
+            schedule.cards.setdefault(item, Card(card_id=0, due=time).to_dict())
+
+    if new:
+        _change(folder, change)
+
+
+def checked(exercise_id: str, report_passed: bool, mistake: str, hints: int) -> None:
+    """What `check` has seen: a named mistake is due for review from now on, a due exercise that passes is done.
+
+    mistake: the name of a known mistake, or "". hints: how many were shown. No error here reaches the lesson.
+    """
+    try:
+        folder = current_workspace()
+        if folder is None:
+            return
+        if mistake:
+            begin(folder, [f"{exercise_id} {mistake}"])
+        elif report_passed:
+            schedule = read_schedule(folder)
+            due = schedule.due()
+            if exercise_id not in schedule.cards or exercise_id in due:
+                stumbled = any(item.startswith(f"{exercise_id} ") for item in due)
+                record(folder, exercise_id, True, rating=HARD if hints or stumbled else GOOD)
+    except Exception:  # no error in recording may disturb a lesson
+        pass
+
+
+def _change(folder: str | Path, change: Callable[[Schedule], None]) -> None:
+    """Read, change and write the file under a lock. What is sound in a damaged one is kept."""
+    path = Path(folder) / SCHEDULE
+    with alone(path, PATIENCE):
+        schedule, others, sound = _read(path)
+        change(schedule)
+        answers = schedule.answers[-KEPT:]
+        content = {**others, "version": VERSION, "cards": schedule.cards, "answers": answers}
+        write_over(path, content, sound)
+
+
+def _read(path: Path) -> tuple[Schedule, dict[str, Any], bool]:
+    """The Schedule, the other entries, and whether the file is sound; of a damaged one, whatever can be read counts."""
+    content, sound = read(path)
+    if not content:
+        notice = "" if sound else f"{path.name} cannot be read; it will be moved aside, and the review begins anew."
+        return Schedule(notice=notice), {}, sound
+    version = content.pop("version", None)
+    if isinstance(version, int) and version > VERSION:
+        raise ScheduleProblem(
+            f"{path} was written by a newer version of the course and was left unchanged. Install that version here, "
+            "too."
+        )
+    cards, answers = content.pop("cards", {}), content.pop("answers", [])
+    known = {item: card for item, card in cards.items() if _is_card(card)} if isinstance(cards, dict) else {}
+    given = [answer for answer in answers if _is_answer(answer)] if isinstance(answers, list) else []
+    sound = version == VERSION and known == cards and given == answers
+    notice = "" if sound else f"Some of {path.name} cannot be read; it will be moved aside, and the rest is kept."
+    return Schedule(known, given, notice), content, sound
+
+
+def _is_card(card: Any) -> bool:
+    from fsrs import Card
+
+    try:
+        read = Card.from_dict(card)
+        timed = read.due.tzinfo is not None and isinstance(read.step, int | None)
+        if read.last_review is None:
+            return timed
+        return timed and card["stability"] > 0 and 1 <= card["difficulty"] <= 10
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return False
+
+
+def _is_answer(answer: Any) -> bool:
+    try:
+        aware = datetime.fromisoformat(answer["at"]).tzinfo is not None
+        typed = isinstance(answer["item"], str) and isinstance(answer["right"], bool)
+        return aware and typed and answer.get("sure", 0) in (0, 1, 2)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
