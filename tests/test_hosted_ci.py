@@ -4,6 +4,9 @@ import http.server
 import json
 import os
 import re
+import shutil
+import subprocess
+import sys
 import threading
 import tomllib
 from importlib import metadata
@@ -18,19 +21,18 @@ import course_utils
 from course_utils.tools.cli import main as course
 
 from . import canary, links, weekly
-from .execute import lessons
 from .offline import free_port
 from .test_packaging import PROJECT, direct_needs
 
 ROOT = Path(__file__).resolve().parents[1]
 GITHUB = ROOT / ".github"
-TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((GITHUB / "workflows").glob("*.y*ml"))}
-# BaseLoader leaves `on` a word
-WORKFLOWS = {name: yaml.load(text, Loader=yaml.BaseLoader) for name, text in TEXTS.items()}
+WORKFLOWS = {
+    path.stem: yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # it leaves `on` a word
+    for path in sorted((GITHUB / "workflows").glob("*.y*ml"))
+}
 JOBS = {(name, key): job for name, workflow in WORKFLOWS.items() for key, job in workflow["jobs"].items()}
 WRITES = {
     ("weekly", "report"): {"contents": "read", "issues": "write"},
-    ("weekly", "table"): {"contents": "write", "pull-requests": "write"},
     ("release", "release"): {"contents": "write"},
     ("release", "pages"): {"pages": "write", "id-token": "write"},
 }
@@ -45,18 +47,13 @@ def commands(key):
     return [line.strip() for step in steps(key) for line in step.get("run", "").splitlines()]
 
 
-def test_actions_are_pinned_to_one_commit_each_in_three_workflows_that_may_do_nothing_by_themselves():
-    assert set(WORKFLOWS) == {"tests", "weekly", "release"}
-    pins = set()
-    for name, workflow in WORKFLOWS.items():
-        assert workflow["permissions"] == {} and "concurrency" in workflow
-        assert not {"pull_request_target", "workflow_run", "issue_comment"} & set(workflow["on"])
-        used = [line.strip() for line in TEXTS[name].splitlines() if re.match(r"\s*(- )?uses:", line)]
-        assert len(used) == sum("uses" in step for key in JOBS if key[0] == name for step in steps(key)) > 0
-        found = [re.fullmatch(r"(?:- )?uses: ([\w-]+/[\w-]+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)", line) for line in used]
-        assert all(found), (name, used)
-        pins |= {pin.groups() for pin in found}
-    assert len(pins) == len({action for action, _, _ in pins})
+def test_the_workflows_hold_nothing_that_zizmor_calls_unsafe():
+    """Pinned actions, rights, credentials, expressions in scripts, triggers and caches: zizmor knows the attacks."""
+    program = shutil.which("zizmor", path=Path(sys.executable).parent)
+    if not program:
+        pytest.skip("zizmor is not installed: make setup")
+    done = subprocess.run([program, "--offline", GITHUB], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 @each_job
@@ -64,11 +61,7 @@ def test_a_job_ends_and_has_only_the_rights_that_it_needs_and_with_more_runs_no_
     job = JOBS[key]
     assert 0 < int(job["timeout-minutes"]) <= 240
     assert job["permissions"] == WRITES.get(key, {"contents": "read"})
-    assert not re.search(r"latest$", job["runs-on"]), "a runner that changes by itself"
-    for step in steps(key):
-        assert "${{" not in step.get("run", ""), "an expression in a script is code that somebody else writes"
-        if step.get("uses", "").startswith("actions/checkout@"):
-            assert step["with"]["persist-credentials"] == "false"
+    assert not job["runs-on"].endswith("latest"), "a runner that changes by itself"
     if key in WRITES:
         assert all(line.startswith(("gh ", "git ", "python3 -m tests.weekly ")) for line in commands(key)), "a package"
 
@@ -117,25 +110,14 @@ def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
     }
 
 
-def test_a_release_takes_nothing_from_a_cache():
-    for key in (("release", "build"), ("weekly", "newest")):
-        assert not any("cache" in step.get("with", {}) for step in steps(key))
-
-
 def test_the_weekly_report_knows_every_check_and_its_log():
     checks = JOBS["weekly", "report"]["needs"]
-    assert set(checks) == set(weekly.AGAIN) == {key for name, key in JOBS if name == "weekly"} - {"report", "table"}
+    assert set(checks) == set(weekly.AGAIN) == {key for name, key in JOBS if name == "weekly"} - {"report"}
     for check in checks:
         (line,) = (line for line in commands(("weekly", check)) if "tee" in line)
         assert line.endswith(f" 2>&1 | tee {check}.log") and weekly.AGAIN[check] in line
         kept = [step["with"] for step in steps(("weekly", check)) if "upload-artifact" in step.get("uses", "")]
         assert kept[0] == {"name": f"log-{check}", "path": f"{check}.log"}
-
-
-def test_the_lessons_that_show_named_models_are_executed_after_them():
-    (line,) = (line for line in commands(("weekly", "named")) if "tests.execute" in line)
-    showing = [path for path in lessons() if "trainings.named_models" in path.read_text()]
-    assert lessons(line.split("tests.execute ")[1].split()) == showing != []
 
 
 class Platform:

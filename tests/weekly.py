@@ -20,7 +20,6 @@ AGAIN = {
     "links": "python3 -m tests.links",
     "instructions": ".venv/bin/python -m tests.matrix",
     "encoders": ".venv/bin/python -m tests.encoders",
-    "named": "make named-models",
 }
 
 
