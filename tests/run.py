@@ -20,17 +20,20 @@ import pytest
 
 from course_utils.tools.kernels.provisioner import start_warm
 
+from . import budget
 from .offline import block_network
 
 BIN = Path(sys.executable).parent
 WORKERS = "2"
-JAVASCRIPT = ("course_utils/**/*.js", "tests/*.mjs")  # the tools read these patterns
+SETTINGS = Path("course_utils", "explore")  # of the tools for JavaScript
+OXLINT = ("oxlint", "--config", str(SETTINGS / "oxlint.json"), "course_utils", "tests")
+OXFMT = ("oxfmt", "--config", str(SETTINGS / "oxfmt.json"), "course_utils/**/*.js", "tests/*.mjs")
 FIRST = {  # what takes seconds, and what helps
     ("ruff", "check", "--quiet"): "`.venv/bin/ruff format` fixes long lines, `.venv/bin/ruff check --fix` most others.",
     ("ruff", "format", "--check", "--quiet"): "`.venv/bin/ruff format` fixes it.",
     ("lint-imports", "--no-cache"): "The order of imports is in pyproject.toml.",
-    ("oxlint", "--quiet", "course_utils", "tests"): "`.venv/bin/oxlint --fix course_utils tests` fixes some.",
-    ("oxfmt", "--check", *JAVASCRIPT): f"`.venv/bin/oxfmt {' '.join(JAVASCRIPT)}` fixes it.",
+    (*OXLINT, "--quiet"): f"`.venv/bin/{' '.join(OXLINT)} --fix` fixes some.",
+    (*OXFMT, "--check"): f"`.venv/bin/{' '.join(OXFMT)}` fixes it.",
 }
 
 
@@ -67,9 +70,10 @@ def main(flags):
     # with many tests, as pytest-xdist sorts them.
     order = ["--dist", "loadscope", *(() if nightly else ("--no-loadscope-reorder", "notebooks")), "tests"]
     chosen = ["-m", "nightly" if nightly else "not nightly"]
-    return pytest.main(
-        ["-n", WORKERS, *order, *chosen, "--durations=10", *(flag for flag in flags if flag != "--nightly")]
-    )
+    further = [flag for flag in flags if flag != "--nightly"]
+    status = pytest.main(["-n", WORKERS, *order, *chosen, "--durations=10", *further])
+    print(budget.table())
+    return status
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from . import run, sabotage
+from . import budget, run, sabotage
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOW = yaml.load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
@@ -90,3 +90,7 @@ def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
     ]
     assert first.endswith("test_it: noticed") and "nobody noticed" in second and "do not pass without it" in third
     assert last == "1 of 3 noticed"
+
+
+def test_nothing_is_over_its_budget():
+    assert not budget.over(budget.sizes()), "CONTRIBUTING.md says what to do"

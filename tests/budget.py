@@ -1,0 +1,68 @@
+"""How large the course is beside what it may be: `python -m tests.budget`; `make test` ends with this table.
+
+Code is counted in statements (`ast.stmt`), so that long lines save nothing. The words of the lessons are those of their
+Markdown cells. CONTRIBUTING.md says what to do when something is over its limit.
+"""
+
+import ast
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[1]
+LIMITS = {  # statements; of the lessons, words
+    "course_utils/*.py": 1180,
+    "course_utils/_support": 1990,
+    "course_utils/diagrams": 3550,
+    "course_utils/exercises": 2800,
+    "course_utils/explore": 780,
+    "course_utils/tools": 8420,
+    "course_utils/trainings": 1490,
+    "tests": 17300,
+    "notebooks/*.ipynb": 48_800,
+    "notebooks/further": 37_200,
+}
+
+
+def statements(path: Path) -> int:
+    """How many statements a Python file has."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(tree))
+
+
+def words(path: Path) -> int:
+    """How many words the Markdown cells of a notebook have."""
+    cells = nbformat.read(path, as_version=4).cells
+    return sum(len(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
+
+
+def size(place: str) -> int:
+    """The size of what a key of LIMITS names: a pattern, or a folder with all that is in it."""
+    pattern = place if "*" in place else f"{place}/**/*"
+    count, suffix = (words, ".ipynb") if place.startswith("notebooks") else (statements, ".py")
+    return sum(count(path) for path in ROOT.glob(pattern) if path.suffix == suffix)
+
+
+def sizes() -> dict[str, int]:
+    """The size of each key of LIMITS."""
+    return {place: size(place) for place in LIMITS}
+
+
+def over(found: dict[str, int]) -> list[str]:
+    """What is larger than its limit."""
+    return [place for place, limit in LIMITS.items() if found[place] > limit]
+
+
+def table() -> str:
+    """A line for each limit, and one that says what is over."""
+    found = sizes()
+    lines = [f"{'statements; of lessons, words':32} {'are':>7} {'limit':>7}"]
+    for place, limit in LIMITS.items():
+        lines.append(f"{place:32} {found[place]:7,} {limit:7,}")
+    too_large = ", ".join(over(found))
+    lines.append(f"Over: {too_large}. See .github/CONTRIBUTING.md" if too_large else "Nothing is over.")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())
