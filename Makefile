@@ -13,7 +13,7 @@ CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
 PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
-.PHONY: help setup lab test nightly slow sabotage shake verdicts lesson matrix encoders named-models lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
+.PHONY: help setup lab test nightly slow sabotage shake verdicts lesson matrix encoders lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
 
 help:
 	@echo "make lab        open the lessons in JupyterLab      (make lab LAB_FLAGS='--no-browser --port 9999')"
@@ -28,7 +28,6 @@ help:
 	@echo "make lesson     execute one lesson, renew what derives from it, and run its tests: make lesson L=04"
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 again (an hour or more)"
-	@echo "make named-models  fetch and measure the models that the sources of the course name (2.4 GB from a model hub)"
 	@echo "make tables     repeat the stored trainings of lessons 10 to 13 (hours)"
 	@echo "make bench      measure embed against Sentence Transformers and its other backends, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
@@ -71,8 +70,8 @@ verdicts: setup
 	$(BIN)/python -W ignore -m tests.verdicts $(L)
 
 # nbgrader and Dask, for the tests of the grader: beside the packages of the course, since nbgrader would put its menus into JupyterLab.
-$(VENV)/grading/.ready: requirements-grading.lock | setup
-	$(PIP) --no-deps --upgrade --target $(VENV)/grading -r requirements-grading.lock
+$(VENV)/grading/.ready: tests/grading.lock | setup
+	$(PIP) --no-deps --upgrade --target $(VENV)/grading -r tests/grading.lock
 	@touch $@
 
 # The explorers' packages from npm, fetched while there is a network, which the tests block. They are no part of the lock
@@ -81,10 +80,10 @@ $(VENV)/share/explorers/.ready: course_utils/explore/page/package-lock.json | se
 	@NPM_CONFIG_FETCH_RETRIES=0 $(BIN)/python -m course_utils.tools.publish.explorers && touch $@ || true
 
 # What `embed` is measured beside: an environment of its own, since these backends need an older transformers.
-$(VENV)/peers/.ready: requirements-peers.lock | setup
+$(VENV)/peers/.ready: tests/benchmarks/peers.lock | setup
 	$(BIN)/python -m venv --clear $(VENV)/peers
-	$(PEERS_PIP) --no-deps --retries 2 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements-peers.lock)"
-	$(PEERS_PIP) -r requirements-peers.lock
+	$(PEERS_PIP) --no-deps --retries 2 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' tests/benchmarks/peers.lock)"
+	$(PEERS_PIP) -r tests/benchmarks/peers.lock
 	@touch $@
 
 matrix: setup $(VENV)/grading/.ready
@@ -93,9 +92,6 @@ matrix: setup $(VENV)/grading/.ready
 
 encoders: setup
 	$(BIN)/python -W ignore -m tests.encoders $(if $(L),--lesson $(L)_)
-
-named-models: setup
-	$(BIN)/python -W ignore -m course_utils.trainings.named_models
 
 # Without set-up, on purpose: it says why a set-up failed.
 doctor:
@@ -124,9 +120,9 @@ notebooks: setup
 lock: setup
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --extra cluster --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | awk -F== 'NR == FNR {had[$$1]; next} !($$1 in had)' requirements.lock - > requirements-grading.tmp
-	mv requirements-grading.tmp requirements-grading.lock
-	(echo 'sentence-transformers[onnx,openvino]'; echo 'datasets>=5'; grep '^torch==' requirements.lock) | $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --upgrade -o requirements-peers.lock -
+	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --extra cluster --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | awk -F== 'NR == FNR {had[$$1]; next} !($$1 in had)' requirements.lock - > tests/grading.tmp
+	mv tests/grading.tmp tests/grading.lock
+	(echo 'sentence-transformers[onnx,openvino]'; echo 'datasets>=5'; grep '^torch==' requirements.lock) | $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --upgrade -o tests/benchmarks/peers.lock -
 
 # Trains the course's masked-language-model adapter again: an hour or more, see course_utils/trainings/adapter.md.
 # A C++ compiler saves an eighth of the time (make adapter ADAPTER_FLAGS=--compiled), with large memory pages, where Linux has them, a quarter.
@@ -148,15 +144,15 @@ screenshots: setup
 	$(BIN)/python -m tests.screenshots
 
 dist: setup
-	rm -rf build/dist build/lib build/bdist.*
+	rm -rf build/dist
 	mkdir -p build/dist
-	$(BIN)/python -c "from setuptools import build_meta as b; b.build_sdist('build/dist'); b.build_wheel('build/dist')"
+	$(BIN)/python -c "import hatchling.build as b; b.build_sdist('build/dist'); b.build_wheel('build/dist')"
 
 # The newest versions of everything in place of the lock's, in an environment of its own.
 canary:
 	$(PYTHON) -m venv --clear $(CANARY)
 	$(CANARY_PYTHON) -m pip install $(if $(CI),--quiet) --upgrade pip
-	$(CANARY_PYTHON) -m pip install $(if $(CI),--quiet) --extra-index-url $(TORCH_INDEX) "setuptools>=77" $$($(CANARY_PYTHON) -m tests.canary)
+	$(CANARY_PYTHON) -m pip install $(if $(CI),--quiet) --extra-index-url $(TORCH_INDEX) "hatchling>=1.33" $$($(CANARY_PYTHON) -m tests.canary)
 	$(CANARY_PYTHON) -m pip install --quiet --no-deps --no-build-isolation -e .
 	$(CANARY_PYTHON) -m pip freeze --exclude-editable > $(CANARY)/versions.txt
 	$(CANARY_PYTHON) -m tests.canary $(CANARY)/versions.txt
@@ -167,4 +163,4 @@ bare:
 	$(if $(filter-out 0,$(shell id -u)),sudo --preserve-env )$(PYTHON) -m tests.bare_debian $(DEBIAN)
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) build

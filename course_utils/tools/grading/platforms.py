@@ -1,6 +1,6 @@
 """Learning platforms: how each names the hand-ins of a download, and the table in which it takes grades back.
 
-Each is a `Platform` in PLATFORMS; no other module knows them by name. To add one, add it here; CONTRIBUTING.md lists
+Each is a `Platform` in PLATFORMS; no other module knows them by name. To add one, add it here; MAINTAINING.md lists
 the tests and documents that follow.
 """
 
