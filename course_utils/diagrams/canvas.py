@@ -88,6 +88,21 @@ def text_width(text, size=TEXT, mono=False):
     return size * (wide + 0.33 * slim + 0.56 * rest)
 
 
+def in_lines(text, width, size=SMALL, most=None):
+    """The text broken into lines of at most this width. What does not fit into `most` lines is left out, with a …."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if not lines[-1] or text_width(longer, size) <= width:
+            lines[-1] = longer
+        elif len(lines) == most:
+            lines[-1] += " …"
+            break
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
 class Canvas:
     """A drawing under way. Places are (x, y) in units, y downwards; a box is given by its upper left corner.
 

@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 
-from .canvas import SMALL, Canvas, text_width
+from .canvas import SMALL, Canvas, in_lines
 
 
 def frozen_and_trained(encoder, regression, head, hidden=384):
@@ -144,28 +144,18 @@ def pair_classifiers(tokens, segments, hidden):
     )
 
 
-def _lines_of(text, width, size=SMALL):
-    """The words of a text in lines that are at most `width` wide."""
-    lines = [""]
-    for word in text.split():
-        if text_width(f"{lines[-1]} {word}", size) > width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
-
-
 def one_sentence_of_a_review(sentence, label):
     """A review with its label, of which we see a single sentence. label: 1 if the review was favourable, else 0."""
-    canvas, lines = Canvas("10 one sentence", 240), _lines_of(sentence, 270)
+    canvas, lines = Canvas("10 one sentence", 240), in_lines(sentence, 270)
     canvas.text(84, 46, "the whole review", SMALL, quiet=True)
     canvas.text(360, 46, "one sentence of it: all that we see", SMALL, quiet=True)
     canvas.box(8, 60, 152, 128)
     for at in range(5):
         canvas.box(20, 72 + at * 22, 128 - 40 * (at == 4), 12, kind="token" if at == 2 else "padding", round_by=2)
     canvas.arrow((150, 122), (206, 122))
-    height = 20 * len(lines) + 24
+    height = 44 + 20 * lines.count("\n")
     canvas.box(208, 122 - height / 2, 304, height, kind="token")
-    canvas.text(360, 122, "\n".join(lines), SMALL)
+    canvas.text(360, 122, lines, SMALL)
     with canvas.step():
         canvas.text(260, 14, "The label is that of the whole review, not of the sentence", bold=True, kind="loss")
         canvas.arrow((84, 188), (84, 204), kind="loss", tip=False, thick=True)
@@ -214,7 +204,7 @@ def three_parts(sizes, decides):
         with canvas.step():
             canvas.path((left + wide / 2, 56), (middle, 98), tip=True)
             canvas.box(middle - 80, 100, 160, 52, f"{name}\n{size:,}", kinds[at], bold=True)
-            words = "\n".join(_lines_of(decides[name], 156))
+            words = in_lines(decides[name], 156)
             canvas.text(middle, 182, words, SMALL, quiet=decides[name].startswith("nothing"))
         left += wide + gap
         told.append(f"{name} with {size:,} sentences decides: {decides[name]}")
@@ -290,10 +280,10 @@ def space_before_and_after(before, after, labels, names, found):
                     place = x + wide / 2 + float(right) * scale, y + high / 2 - float(top) * scale
                     canvas.circle(*place, 4, "sentence" if label else "loss", "dot" if label else "ring")
     for row, (name, group) in enumerate(zip(names, labels)):
-        canvas.text(46, 58 + row * 110, "\n".join(_lines_of(f"{len(group)} {name}", 84)), SMALL)
+        canvas.text(46, 58 + row * 110, in_lines(f"{len(group)} {name}", 84), SMALL)
     with canvas.step():
         for row, words in enumerate(found):
-            canvas.text(46, 104 + row * 110, "\n".join(_lines_of(words, 84)), SMALL, bold=True, kind="layer")
+            canvas.text(46, 104 + row * 110, in_lines(words, 84), SMALL, bold=True, kind="layer")
     canvas.circle(250, 250, 4, "sentence", "dot")
     canvas.label(260, 250, "favourable")
     canvas.circle(368, 250, 4, "loss", "ring")
