@@ -92,12 +92,11 @@ def _conversion(name, folder, online):
 
 
 @functools.cache
-def hub_snapshot(name, revision=None):
+def hub_snapshot(name):
     """Fetch a model from the hub (or from the cache of an earlier fetch) and return its local folder.
 
-    revision: a commit; the newest if omitted. Only configuration, vocabulary and safetensors are fetched. Raises
-    EncoderError if the hub cannot be reached and the cache holds nothing, if the name or the revision is unknown, or
-    if the model exists only as a pickle.
+    Only configuration, vocabulary and safetensors are fetched. Raises EncoderError if the hub cannot be reached and the
+    cache holds nothing, if the name is unknown, or if the model exists only as a pickle.
     """
 
     def get(fetch, online):
@@ -108,14 +107,14 @@ def hub_snapshot(name, revision=None):
 
     fix = "Leave out the name to use the packaged encoder, or give a local folder."
     nothing = f"{name!r} has no weights in the safetensors format, and other formats can run code while they load."
-    return _from_hub(name, revision, "model", get, fix, nothing)
+    return _from_hub(name, "model", get, fix, nothing)
 
 
 @functools.cache
-def hub_dataset(name, revision=None):
+def hub_dataset(name):
     """Fetch the test part of a dataset from the hub (or from the cache) and return its local folder.
 
-    Only tables and text are fetched, no code. Revision and errors as for `hub_snapshot`.
+    Only tables and text are fetched, no code. Errors as for `hub_snapshot`.
     """
 
     def get(fetch, online):
@@ -126,10 +125,10 @@ def hub_dataset(name, revision=None):
         "Use the course's own pairs, or give a local file.",
         f"{name!r} has no test part in the form of a table.",
     )
-    return _from_hub(name, revision, "dataset", get, fix, nothing)
+    return _from_hub(name, "dataset", get, fix, nothing)
 
 
-def _from_hub(name, revision, kind, get, fix, nothing):
+def _from_hub(name, kind, get, fix, nothing):
     """Call `get` with a download function and whether the hub answers; turn each failure into one sentence."""
     from huggingface_hub import constants, errors, snapshot_download
     from huggingface_hub.utils import validate_repo_id
@@ -138,7 +137,7 @@ def _from_hub(name, revision, kind, get, fix, nothing):
     try:
         validate_repo_id(name)
         online = hub_answers()
-        settings = {"revision": revision, "local_files_only": not online, "tqdm_class": progress_bar}
+        settings = {"local_files_only": not online, "tqdm_class": progress_bar}
         folder = get(functools.partial(snapshot_download, name, **settings), online)
         if folder is not None:
             return folder
@@ -149,8 +148,6 @@ def _from_hub(name, revision, kind, get, fix, nothing):
         reason = f"The hub at {constants.ENDPOINT} asks for an account that may read {name!r}."
     except errors.RepositoryNotFoundError:
         reason = f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no {kind} of that name to show."
-    except errors.RevisionNotFoundError:
-        reason = f"The hub at {constants.ENDPOINT} has no revision {revision} of {name!r}."
     except errors.LocalEntryNotFoundError:
         asked = (
             f"{_why_offline()}, so no model hub was asked"
