@@ -20,7 +20,7 @@ from packaging.specifiers import SpecifierSet
 import course_utils
 from course_utils.tools.cli import main as course
 
-from . import canary, links, weekly
+from . import canary, links
 from .offline import free_port
 from .test_packaging import PROJECT, direct_needs
 
@@ -31,11 +31,7 @@ WORKFLOWS = {
     for path in sorted((GITHUB / "workflows").glob("*.y*ml"))
 }
 JOBS = {(name, key): job for name, workflow in WORKFLOWS.items() for key, job in workflow["jobs"].items()}
-WRITES = {
-    ("weekly", "report"): {"contents": "read", "issues": "write"},
-    ("release", "release"): {"contents": "write"},
-    ("release", "pages"): {"pages": "write", "id-token": "write"},
-}
+WRITES = {("release", "release"): {"contents": "write"}, ("release", "pages"): {"pages": "write", "id-token": "write"}}
 each_job = pytest.mark.parametrize("key", JOBS, ids=" ".join)
 
 
@@ -63,7 +59,7 @@ def test_a_job_ends_and_has_only_the_rights_that_it_needs_and_with_more_runs_no_
     assert job["permissions"] == WRITES.get(key, {"contents": "read"})
     assert not job["runs-on"].endswith("latest"), "a runner that changes by itself"
     if key in WRITES:
-        assert all(line.startswith(("gh ", "git ", "python3 -m tests.weekly ")) for line in commands(key)), "a package"
+        assert all(line.startswith(("gh ", "git ")) for line in commands(key)), "a package"
 
 
 @each_job
@@ -108,56 +104,6 @@ def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
         "macos": "",
         "windows": "",
     }
-
-
-def test_the_weekly_report_knows_every_check_and_its_log():
-    checks = JOBS["weekly", "report"]["needs"]
-    assert set(checks) == set(weekly.AGAIN) == {key for name, key in JOBS if name == "weekly"} - {"report"}
-    for check in checks:
-        (line,) = (line for line in commands(("weekly", check)) if "tee" in line)
-        assert line.endswith(f" 2>&1 | tee {check}.log") and weekly.AGAIN[check] in line
-        kept = [step["with"] for step in steps(("weekly", check)) if "upload-artifact" in step.get("uses", "")]
-        assert kept[0] == {"name": f"log-{check}", "path": f"{check}.log"}
-
-
-class Platform:
-    """Stands in for `gh`: open issues, as it lists them, and what was done to them."""
-
-    def __init__(self, title):
-        self.issues, self.done = [{"number": 1, "title": title}], []
-
-    def __call__(self, *arguments, said=None):
-        if arguments[1] == "list":
-            return json.dumps(self.issues)
-        self.done.append((arguments[1], *(word for word in arguments[2:3] if word.isdigit()), said))
-        if arguments[1] == "create":
-            self.issues.append({"number": len(self.issues) + 1, "title": arguments[arguments.index("--title") + 1]})
-        if arguments[1] == "close":
-            self.issues = [one for one in self.issues if str(one["number"]) != arguments[2]]
-        return ""
-
-
-def test_one_issue_is_opened_renewed_and_closed(tmp_path, monkeypatch):
-    platform = Platform("somebody's question")
-    monkeypatch.setattr(weekly, "gh", platform)
-    (tmp_path / "links.log").write_text("\x1b[31mgone\x1b[0m: an address\n" + weekly.FENCE + "\n")
-    fails, passes = {"links": "failure", "newest": "success"}, {"links": "success", "newest": "success"}
-    assert weekly.report(passes, tmp_path, "run 1") == "nothing to do" and not platform.done
-    weekly.report(fails, tmp_path, "run 2")
-    assert weekly.report(fails, tmp_path, "run 3") == "renewed 2"
-    assert weekly.report({**passes, "newest": "cancelled"}, tmp_path, "run 4") == "nothing to do"
-    assert weekly.report(passes, tmp_path, "run 5") == "closed 2"
-    assert [(what, *rest[:-1]) for what, *rest in platform.done] == [("create",), ("edit", "2"), ("close", "2")]
-    text = platform.done[1][-1]
-    assert "run 3" in text and "| links | failure |" in text and "\ngone: an address\n" in text
-    assert text.count(weekly.FENCE) == 2 and "python3 -m tests.links" in text and "make canary" not in text
-
-
-def test_the_issue_is_short_and_a_lost_log_is_said(tmp_path):
-    for name in weekly.AGAIN:
-        (tmp_path / f"{name}.log").write_text("x" * 1000 + "\n" + f"{'y' * 1000}\n" * 1000)
-    assert len(weekly.body(dict.fromkeys(weekly.AGAIN, "failure"), tmp_path, "")) < 65536
-    assert "It left no log." in weekly.body({"links": "failure"}, tmp_path / "nowhere", "")
 
 
 def test_the_canary_takes_what_make_lab_installs_without_versions():
