@@ -22,7 +22,7 @@ from course_utils.tools.cli import main as course
 
 from . import canary, links
 from .offline import free_port
-from .test_packaging import PROJECT, direct_needs
+from .project import PROJECT, direct_needs
 
 ROOT = Path(__file__).resolve().parents[1]
 GITHUB = ROOT / ".github"

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import subprocess
-import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -18,27 +17,19 @@ from packaging.utils import canonicalize_name
 from course_utils.tools.cli import main as course
 from course_utils.tools.publish.elsewhere import binder
 
+from .project import PROJECT, direct_needs
+
 ROOT = Path(__file__).resolve().parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCK_LINES = [
     line
     for line in (ROOT / "requirements.lock").read_text().splitlines()
     if line.strip() and not line.lstrip().startswith("#")
 ]
-NOT_LOCKED = ("adapter", "nbgrader", "cluster")  # extras that `make lab` does not install
 PLATFORMS = {
     "Linux": {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "platform_machine": "x86_64"},
     "macOS": {"sys_platform": "darwin", "platform_system": "Darwin", "os_name": "posix", "platform_machine": "arm64"},
     "Windows": {"sys_platform": "win32", "platform_system": "Windows", "os_name": "nt", "platform_machine": "AMD64"},
 }
-
-
-def direct_needs():
-    project = PROJECT["project"]
-    extras = [
-        need for name, needs in project["optional-dependencies"].items() if name not in NOT_LOCKED for need in needs
-    ]
-    return {canonicalize_name(Requirement(need).name): Requirement(need) for need in project["dependencies"] + extras}
 
 
 def locked(environment):
