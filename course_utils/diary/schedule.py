@@ -57,11 +57,6 @@ class Schedule:
         times = {item: datetime.fromisoformat(card["due"]) for item, card in self.cards.items()}
         return sorted((item for item in times if times[item] <= now), key=lambda item: times[item])
 
-    def clock_is_behind(self, now: datetime | None = None) -> bool:
-        """Whether the clock shows a time before the last answer."""
-        now = now or datetime.now(UTC)
-        return self.not_before(now) != now
-
     def not_before(self, now: datetime | None) -> datetime:
         """A time, by default the present, or that of the last answer if this is later."""
         now = now or datetime.now(UTC)
@@ -77,7 +72,7 @@ def scheduler() -> Scheduler:
 
 def read_schedule(folder: str | Path) -> Schedule:
     """The Schedule of a workspace. Raises ScheduleProblem for a file newer than this course, OSError."""
-    return _read(Path(folder) / SCHEDULE)[0]
+    return _read(Path(folder) / SCHEDULE)
 
 
 def record(
@@ -115,14 +110,14 @@ def record(
     _change(folder, change)
 
 
-def begin(folder: str | Path, items: Iterable[str], now: datetime | None = None) -> None:
+def begin(folder: str | Path, items: Iterable[str]) -> None:
     """Let items that are not yet known become due now. Raises as `record` does."""
     from fsrs import Card
 
     new = [item for item in items if item not in read_schedule(folder).cards]
 
     def change(schedule: Schedule) -> None:
-        time = schedule.not_before(now)
+        time = schedule.not_before(None)
         for item in new:
             schedule.cards.setdefault(item, Card(card_id=0, due=time).to_dict())
 
@@ -152,53 +147,38 @@ def checked(exercise_id: str, report_passed: bool, mistake: str, hints: int) -> 
 
 
 def _change(folder: str | Path, change: Callable[[Schedule], None]) -> None:
-    """Read, change and write the file under a lock. What is sound in a damaged one is kept."""
+    """Read, change and write the file under a lock."""
     path = Path(folder) / SCHEDULE
     with alone(path, PATIENCE):
-        schedule, others, sound = _read(path)
+        schedule = _read(path)
         change(schedule)
-        answers = schedule.answers[-KEPT:]
-        content = {**others, "version": VERSION, "cards": schedule.cards, "answers": answers}
-        write_over(path, content, sound)
+        content = {"version": VERSION, "cards": schedule.cards, "answers": schedule.answers[-KEPT:]}
+        write_over(path, content, sound=not schedule.notice)
 
 
-def _read(path: Path) -> tuple[Schedule, dict[str, Any], bool]:
-    """The Schedule, the other entries, and whether the file is sound; of a damaged one, whatever can be read counts."""
+def _read(path: Path) -> Schedule:
+    """The Schedule in a file. A damaged one holds nothing but a notice, and is moved aside when it is written over."""
     content, sound = read(path)
-    if not content:
-        notice = "" if sound else f"{path.name} cannot be read; it will be moved aside, and the review begins anew."
-        return Schedule(notice=notice), {}, sound
-    version = content.pop("version", None)
+    version = content.get("version", VERSION)
     if isinstance(version, int) and version > VERSION:
         raise ScheduleProblem(
             f"{path} was written by a newer version of the course and was left unchanged. Install that version here, "
             "too."
         )
-    cards, answers = content.pop("cards", {}), content.pop("answers", [])
-    known = {item: card for item, card in cards.items() if _is_card(card)} if isinstance(cards, dict) else {}
-    given = [answer for answer in answers if _is_answer(answer)] if isinstance(answers, list) else []
-    sound = version == VERSION and known == cards and given == answers
-    notice = "" if sound else f"Some of {path.name} cannot be read; it will be moved aside, and the rest is kept."
-    return Schedule(known, given, notice), content, sound
+    schedule = Schedule(content.get("cards", {}), content.get("answers", []))
+    if sound and _is_sound(schedule):
+        return schedule
+    return Schedule(notice=f"{path.name} cannot be read; it will be moved aside, and the review begins anew.")
 
 
-def _is_card(card: Any) -> bool:
+def _is_sound(schedule: Schedule) -> bool:
+    """Whether all of a schedule can be read: somebody may have edited the file."""
     from fsrs import Card
 
     try:
-        read = Card.from_dict(card)
-        timed = read.due.tzinfo is not None and isinstance(read.step, int | None)
-        if read.last_review is None:
-            return timed
-        return timed and card["stability"] > 0 and 1 <= card["difficulty"] <= 10
+        for card in schedule.cards.values():
+            Card.from_dict(card)
+        schedule.due()  # compares all times, which fails where one has no zone
+        return all(isinstance(answer["right"], bool) for answer in schedule.answers)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        return False
-
-
-def _is_answer(answer: Any) -> bool:
-    try:
-        aware = datetime.fromisoformat(answer["at"]).tzinfo is not None
-        typed = isinstance(answer["item"], str) and isinstance(answer["right"], bool)
-        return aware and typed and answer.get("sure", 0) in (0, 1, 2)
-    except (KeyError, TypeError, ValueError, AttributeError):
         return False

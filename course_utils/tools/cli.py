@@ -188,12 +188,11 @@ def progress(workspace, page):
 def place(by_doing, workspace):
     """Find out where to begin: twenty questions in ten minutes. In a notebook, place() asks the same."""
     from .ideas import asking
-    from .ideas.route import placing
 
     if by_doing:
-        click.echo(repr(asking.Said(asking.by_doing(_workspace(workspace)))))
+        click.echo(asking.plain(asking.by_doing(_workspace(workspace))))
     else:
-        _ask(asking.Placing([one.id for one in placing()]))
+        _ask(asking.Placing())
 
 
 @main.command()
@@ -207,7 +206,7 @@ def review(workspace):
     from .ideas import asking
 
     with in_one_sentence(ScheduleProblem, OSError):
-        _ask(asking.reviewing(workspace))
+        _ask(asking.Reviewing(workspace))
 
 
 def _ask(session):
@@ -228,13 +227,13 @@ def _ask(session):
 def gains(before, after, out):
     """What a class has learned: its answers to `course quiz --before` and `--after`, as its platform exports them."""
     from .._support.files import write_whole
-    from .ideas.gains import GainsProblem, gains, read_both, told
+    from .ideas.gains import GainsProblem, gains, in_words, read_both
 
     with in_one_sentence(GainsProblem, OSError):
         table, learners, notices = gains(*read_both(before, after))
         if out:
             write_whole(out, table.round(3).to_csv(index_label="idea"))
-    click.echo("\n".join(told(table, learners, notices)))
+    click.echo("\n".join(in_words(table, learners, notices)))
 
 
 @main.command()

@@ -60,7 +60,7 @@ function render({model, el}) {
     const rest = () => {
       const own = sheet.kind === "recall" ? made("legend", {}, "How much of it did you have?") : legend;
       form.append(choice(own, `${name}-option`, sheet.options, sheet.kind !== "recall"));
-      if (sheet.sure)
+      if (sheet.sures.length)
         form.append(choice(made("legend", {}, "How sure are you?"), `${name}-sure`, sheet.sures, false, true));
       form.append(made("button", {type: "submit"}, "Answer"), made("span", {class: "cu-missing", role: "status"}));
     };
@@ -77,12 +77,16 @@ function render({model, el}) {
       event.preventDefault();
       const option = chosen(`${name}-option`),
         sure = chosen(`${name}-sure`);
-      if (option === undefined || (sheet.sure && sure === undefined)) {
+      if (option === undefined || (sheet.sures.length && sure === undefined)) {
         form.querySelector(".cu-missing").textContent =
           option === undefined ? " Choose an answer first." : " Say how sure you are.";
         return;
       }
-      model.set("given", {item: sheet.item, option: Number(option), ...(sheet.sure ? {sure: Number(sure)} : {})});
+      model.set("given", {
+        item: sheet.item,
+        option: Number(option),
+        ...(sure === undefined ? {} : {sure: Number(sure)}),
+      });
       model.save_changes();
     });
     return form;

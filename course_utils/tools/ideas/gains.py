@@ -4,24 +4,27 @@ A platform's table has a row for each attempt. What a learner chose may stand th
 Canvas's report of responses), so columns are told apart by these texts, wherever they stand and in whichever order.
 """
 
-import csv
+from __future__ import annotations
+
+import functools
 import io
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from ..._support.tables import begun
-from .inventory import inventory
+from .inventory import Question, inventory
 
 WHO = (  # columns that name a learner, without signs, the best first; some of Moodle's in German
     "idnumber", "sisuserid", "sisid", "studentid", "id", "username", "sisloginid", "loginid", "emailaddress", "email",
     "idnummer", "matrikelnummer", "anmeldename", "emailadresse",
 )  # fmt: skip
-LARGEST = 2**26  # bytes
 ENOUGH = 0.8  # of a column's cells must be options of its question
-REPEATS = 1000
+REPEATS = 1000  # resamples for an interval
 
 
 class GainsProblem(ValueError):
@@ -30,141 +33,103 @@ class GainsProblem(ValueError):
 
 @dataclass(frozen=True)
 class Answers:
-    """One form's table. `right`: learners x ideas, 1 or 0; `ideas`: their ids; `learners`: what names them, in order.
+    """One form's table. `right`: a row for each learner and a column for each idea, 1 or 0.
 
     `notices`: sentences about what was left out.
     """
 
-    learners: tuple[str, ...]
-    ideas: tuple[str, ...]
-    right: np.ndarray
-    notices: tuple[str, ...]
+    right: pd.DataFrame
+    notices: list[str]
 
 
-def read_both(before, after):
+# ---------------------------------------------------------------- reading
+
+
+def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
     """The Answers in both tables, by the column that names most learners in both. Raises GainsProblem, OSError."""
-    keys = []
-    for path in (before, after):
-        header, rows, _ = _table(path)
-        keys.append({name: {_key(row[at]) for row in rows} - {""} for name, at in _naming(header).items()})
-    shared = [name for name in WHO if name in keys[0] and name in keys[1]]
-    best = max(shared, key=lambda name: len(keys[0][name] & keys[1][name]), default=None)
-    return read_answers(before, "before", best), read_answers(after, "after", best)
+    first, second = _read_table(Path(before)), _read_table(Path(after))
 
+    def learners_in_both(name: str) -> int:
+        return len(set(_learners(first, name)) & set(_learners(second, name)) - {""})
 
-def read_answers(path, form, who=None):
-    """The Answers in a platform's table of responses.
-
-    form: "before" or "after". who: the column that names the learners, one of WHO; if omitted, the one that is filled
-    for most of them.
-
-    Raises GainsProblem, OSError.
-    """
-    path, (header, rows, dropped) = Path(path), _table(path)
-    naming = _naming(header)
-    if not naming:
+    best = max(WHO, key=learners_in_both)
+    if not learners_in_both(best):
         raise GainsProblem(
-            f"{path} has no column that names the learners, such as ID number, SIS User ID, Username or Email address."
+            f"{before} and {after} have no column that names the same learners in both, such as ID number, SIS User "
+            "ID, Username or Email address."
         )
-    who = who or max(naming, key=lambda name: len({_key(row[naming[name]]) for row in rows} - {""}))
-    at = naming[who]
-    named = [row for row in rows if _key(row[at])]
-    columns = _columns_of(header, named, form)
+    return _answers_in(first, "before", best, Path(before)), _answers_in(second, "after", best, Path(after))
+
+
+def _read_table(path: Path) -> pd.DataFrame:
+    """The table in a CSV file, as strings; what is missing at the end of a row is empty."""
+    try:
+        text, _, sign = begun(path.read_bytes().decode("utf-8-sig"))
+        return pd.read_csv(io.StringIO(text), sep=sign, dtype=str, keep_default_na=False, index_col=False)
+    except ValueError as error:
+        raise GainsProblem(f"{path} is not a table in CSV with a row of headings, in UTF-8: {error}.") from None
+
+
+def _learners(table: pd.DataFrame, name: str) -> pd.Series:
+    """What the column of a name in WHO says in each row, "" where it says nothing; empty without such a column."""
+    headings = [re.sub(r"[\W_]+", "", heading).lower() for heading in table.columns]
+    if name not in headings:
+        return pd.Series(dtype=str)
+    return table.iloc[:, headings.index(name)].str.strip().str.lower().str.strip("-")
+
+
+def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers:
+    """The Answers in a table to a form, "before" or "after", by the column `who`; of several attempts, the first."""
+    named = table.set_index(_learners(table, who)).drop(index="", errors="ignore")
+    first = named[~named.index.duplicated()]
+    columns = _columns_of(first, form)
     if not columns:
         raise GainsProblem(
             f"No column of {path} holds answers to the {form} form. Export the report of responses, with the texts "
             "that were chosen."
         )
-    first = {}
-    for row in named:
-        first.setdefault(_key(row[at]), row)
+    right = {idea: first.iloc[:, at].map(_normal) == option for idea, (at, option) in columns.items()}
     notices = []
-    if dropped:
-        notices.append(f"{path.name}: {dropped} rows with another number of columns than the headings were left out.")
-    if len(named) < len(rows):
-        notices.append(f"{path.name}: {len(rows) - len(named)} rows without {header[at].strip()!r} were left out.")
+    if len(named) < len(table):
+        notices.append(f"{path.name}: {len(table) - len(named)} rows without {who!r} were left out.")
     if len(first) < len(named):
         notices.append(f"{path.name}: {len(named) - len(first)} later attempts of learners with several were left out.")
-    if missing := [name for name in inventory() if name not in columns]:
-        notices.append(f"{path.name}: no answers about {', '.join(missing)}.")
-    right = np.array([[_same(row[at], option) for at, option in columns.values()] for row in first.values()], float)
-    return Answers(tuple(first), tuple(columns), right, tuple(notices))
+    if missing := inventory().keys() - columns.keys():
+        notices.append(f"{path.name}: no answers about {', '.join(sorted(missing))}.")
+    return Answers(pd.DataFrame(right, dtype=float), notices)
 
 
-def _table(path):
-    """(header, rows, how many are left out) of a CSV file: those of another length, such as a total, are.
-
-    Empty cells at the end of a row do not count.
-    """
-    path = Path(path)
-    if path.stat().st_size > LARGEST:
-        raise GainsProblem(f"{path} is larger than a table of answers can be.")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        text, _, sign = begun(text)
-        read = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
-        header, *rows = [row for row in read if any(map(str.strip, row))]
-    except csv.Error as error:
-        raise GainsProblem(f"{path} cannot be read: {error}, as if a quotation mark were never closed.") from None
-    except (UnicodeDecodeError, ValueError, IndexError):
-        raise GainsProblem(f"{path} is not a table in CSV with a row of headings, in UTF-8.") from None
-    width = len(header)
-    rows = [row[:width] if not any(map(str.strip, row[width:])) else row for row in rows]
-    whole = [row for row in rows if len(row) == width]
-    return header, whole, len(rows) - len(whole)
-
-
-def _naming(header):
-    """{a name in WHO: the place of its column}, the best first."""
-    names = [re.sub(r"[\W_]+", "", name).lower() for name in header]
-    return {name: names.index(name) for name in WHO if name in names}
-
-
-def _key(cell):
-    return cell.strip().lower().strip("-")
-
-
-def _columns_of(header, rows, form):
-    """{idea: (the place of its column, the text of its right option)}.
+def _columns_of(table: pd.DataFrame, form: str) -> dict[str, tuple[int, str]]:
+    """{idea: (where its column stands, its right option)}, in the inventory's order.
 
     Two ideas may share their options, so a question's own text decides, where it is in the heading (Canvas) or in the
-    column "Question 3" (Moodle); else the options, and the one that comes first in the inventory, since a platform
+    column on the left (Moodle); else the options, and the idea that comes first in the inventory, since a platform
     keeps the order of the questions unless it is told to shuffle them.
     """
-    texts = {idea.id: getattr(idea, form) for idea in inventory().values()}
-    options = {idea: {_normal(option.text) for option in one.options} for idea, one in texts.items()}
-    found = {}
-    for at, name in enumerate(header):
-        cells = [_normal(row[at]) for row in rows if row[at].strip() not in ("", "-")]
-        about = [name, *(row[header.index(other)] for row in rows[:1] for other in _question_columns(header, name))]
-        fitting = [
-            idea
-            for idea in texts
-            if idea not in found and cells and np.mean([cell in options[idea] for cell in cells]) >= ENOUGH
-        ]
-        named = [idea for idea in fitting if any(_normal(texts[idea].ask) in _normal(text) for text in about)]
+    questions: dict[str, Question] = {idea.id: getattr(idea, form) for idea in inventory().values()}
+    options = {idea: [_normal(option.text) for option in asked.options] for idea, asked in questions.items()}
+    columns = {}
+    beside = ""
+    for at, heading in enumerate(table.columns):
+        cells = table.iloc[:, at].map(_normal)
+        answers = cells[cells != ""]
+        about = _normal(f"{heading} {beside}")
+        fitting = [idea for idea in questions if idea not in columns and answers.isin(options[idea]).mean() >= ENOUGH]
+        named = [idea for idea in fitting if _normal(questions[idea].ask) in about]
         for idea in (named or fitting)[:1]:
-            found[idea] = at, texts[idea].options[texts[idea].right].text
-    return {idea: found[idea] for idea in texts if idea in found}
+            columns[idea] = at, options[idea][questions[idea].right]
+        beside = " ".join(cells[:1])
+    return {idea: columns[idea] for idea in questions if idea in columns}
 
 
-def _question_columns(header, name):
-    number = re.fullmatch(r"response (\d+)", name.strip().lower())
-    return [other for other in header if number and other.strip().lower() == f"question {number[1]}"]
-
-
-def _normal(text):
+def _normal(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text.replace("`", "")).strip().lower()
-
-
-def _same(cell, option):
-    return _normal(cell) == _normal(option)
 
 
 # ---------------------------------------------------------------- what is computed
 
 
-def normalised_gain(before, after):
+def normalised_gain(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """How much of what could be gained was gained: (after - before) / (1 - before) (Hake 1998, section I).
 
     before, after: 0 or 1 for each learner, shape (..., n); the shares of right answers are their means.
@@ -176,83 +141,77 @@ def normalised_gain(before, after):
         return np.where(first < 1, (second - first) / (1 - first), np.nan)
 
 
-def discrimination(item, rest):
+def discrimination(item: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """Pearson's correlation of an item with the mean of all others; nan where one of the two is constant.
 
     item, rest: shape (..., n).
     """
-    item, rest = (np.asarray(x, float) - np.mean(x, axis=-1, keepdims=True) for x in (item, rest))
+    item = item - np.mean(item, axis=-1, keepdims=True)
+    rest = rest - np.mean(rest, axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return (item * rest).sum(-1) / np.sqrt((item**2).sum(-1) * (rest**2).sum(-1))
 
 
-def gains(before, after):
-    """A table with a row for each idea, and sentences about what was left out. before, after: Answers.
+def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]]:
+    """A table with a row for each idea, the number of learners, and sentences about what was left out.
 
     Columns: the shares right before and after, the gain with its 95% interval over learners, difficulty (share right in
     both forms together) and discrimination with theirs. Raises GainsProblem if fewer than two learners took both.
     """
-    import pandas as pd
-
-    both = [who for who in before.learners if who in set(after.learners)]
-    ideas = [idea for idea in before.ideas if idea in set(after.ideas)]
-    if len(both) < 2 or not ideas:
+    both = before.right.index.intersection(after.right.index)
+    ideas = before.right.columns.intersection(after.right.columns)
+    if len(both) < 2 or ideas.empty:
         raise GainsProblem(
             f"{len(both)} learners and {len(ideas)} ideas are in both tables; there must be two and one."
         )
-    first, second = (_of(one, both, ideas) for one in (before, after))
     notices = [*before.notices, *after.notices]
-    if left := len(before.learners) + len(after.learners) - 2 * len(both):
+    if left := len(before.right) + len(after.right) - 2 * len(both):
         notices.append(f"{left} learners are in one table only and were left out.")
+    first, second = before.right.loc[both, ideas].to_numpy(), after.right.loc[both, ideas].to_numpy()
+    total = np.concatenate([first, second])
     rows = {}
     for at, idea in enumerate(ideas):
-        one, two = first[:, at], second[:, at]
-        total = np.concatenate([first, second]).T
-        rest = np.delete(total, at, axis=0).mean(0) if len(ideas) > 1 else np.zeros(total.shape[1])
+        others = np.delete(total, at, axis=1)
+        rest = others.mean(axis=1) if others.size else np.zeros(len(total))
         rows[idea] = {
-            "before": one.mean(),
-            "after": two.mean(),
-            **_with_interval("gain", normalised_gain, one, two),
-            **_with_interval("difficulty", lambda x: np.mean(x, axis=-1), total[at]),
-            **_with_interval("discrimination", discrimination, total[at], rest),
+            "before": first[:, at].mean(),
+            "after": second[:, at].mean(),
+            **_with_interval("gain", normalised_gain, first[:, at], second[:, at]),
+            **_with_interval("difficulty", functools.partial(np.mean, axis=-1), total[:, at]),
+            **_with_interval("discrimination", discrimination, total[:, at], rest),
         }
     return pd.DataFrame.from_dict(rows, orient="index"), len(both), notices
 
 
-def _of(answers, learners, ideas):
-    places = [answers.learners.index(who) for who in learners]
-    return answers.right[places][:, [answers.ideas.index(idea) for idea in ideas]]
-
-
-def _with_interval(name, statistic, *columns):
+def _with_interval(name: str, statistic: Callable[..., np.ndarray], *columns: np.ndarray) -> dict[str, float]:
     """The statistic and its bootstrap interval; resamples for which it does not exist do not count."""
     value, n = float(statistic(*columns)), len(columns[0])
     rows = np.random.default_rng(0).integers(0, n, (REPEATS, n))
-    found = statistic(*(column[rows] for column in columns))
-    found = found[np.isfinite(found)]
-    low, high = np.quantile(found, [0.025, 0.975]) if np.isfinite(value) and len(found) else (np.nan, np.nan)
+    resampled = statistic(*(column[rows] for column in columns))
+    resampled = resampled[np.isfinite(resampled)]
+    low = high = np.nan
+    if np.isfinite(value) and len(resampled):
+        low, high = np.quantile(resampled, [0.025, 0.975])
     return {name: value, f"{name} from": low, f"{name} to": high}
 
 
-def told(table, learners, notices):
+def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> list[str]:
     """The table in words, without names of learners: lines for a terminal."""
     lines = [f"{learners} learners answered both forms. Intervals: 95%, over learners.", ""]
     lines.append(f"{'idea':24} {'before':>6} {'after':>6}   {'gain':>20}   {'discrimination':>20}")
     for idea, row in table.iterrows():
-        lines.append(
-            f"{idea:24} {row['before']:6.2f} {row['after']:6.2f}   {_interval(row, 'gain'):>20}   "
-            f"{_interval(row, 'discrimination'):>20}"
-        )
-    nobody = [idea for idea, row in table.iterrows() if not row["gain to"] > 0 and row["before"] < 1]
+        gain, discriminates = _interval(row, "gain", "nobody could"), _interval(row, "discrimination", "none")
+        lines.append(f"{idea:24} {row['before']:6.2f} {row['after']:6.2f}   {gain:>20}   {discriminates:>20}")
+    without = table.index[~(table["gain to"] > 0) & (table["before"] < 1)]
+    doubtful = table.index[table["discrimination to"] < 0]
     lines += ["", "Gained: of what was not known before, the share that is known afterwards (Hake 1998)."]
-    lines.append(f"Ideas without a gain: {', '.join(nobody) or 'none'}.")
-    doubtful = [idea for idea, row in table.iterrows() if row["discrimination to"] < 0]
-    if doubtful:
+    lines.append(f"Ideas without a gain: {', '.join(without) or 'none'}.")
+    if len(doubtful):
         lines.append(f"Good learners are more often wrong about: {', '.join(doubtful)}. Read these questions again.")
-    return lines + list(notices)
+    return lines + notices
 
 
-def _interval(row, name):
+def _interval(row: pd.Series, name: str, otherwise: str) -> str:
     if not np.isfinite(row[name]):
-        return "nobody could" if name == "gain" else "none"
+        return otherwise
     return f"{row[name]:.2f} [{row[f'{name} from']:.2f}, {row[f'{name} to']:.2f}]"

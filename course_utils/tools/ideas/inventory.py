@@ -6,10 +6,14 @@ about how difficult its questions are or how well they tell learners apart. `cou
 answers.
 """
 
+from __future__ import annotations
+
 import functools
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FORMS = ("before", "after")
 HERE = Path(__file__).parent
@@ -36,13 +40,9 @@ class Question:
     cell: str
 
     @property
-    def idea(self):
-        return self.id.partition(".")[0]
-
-    @property
-    def right(self):
-        """The place of the right option."""
-        return next(at for at, option in enumerate(self.options) if option.right)
+    def right(self) -> int:
+        """Which option is right, counted from 0."""
+        return [option.right for option in self.options].index(True)
 
 
 @dataclass(frozen=True)
@@ -55,34 +55,40 @@ class Idea:
     id: str
     says: str
     section: str
-    evidence: dict
+    evidence: Mapping[str, Mapping[str, Any]]
     before: Question
     after: Question
     exercises: tuple[str, ...] = ()
 
     @property
-    def lesson(self):
+    def lesson(self) -> str:
         return self.id[:2]
 
 
 @functools.cache
-def inventory():
+def inventory() -> dict[str, Idea]:
     """All ideas by id, in the order of the lessons."""
     ideas = {}
     for path in sorted(HERE.glob("core_*.toml")):
-        for name, one in tomllib.loads(path.read_text(encoding="utf-8")).items():
-            forms = {form: _question(f"{name}.{form}", one.pop(form)) for form in FORMS}
-            ideas[name] = Idea(name, **forms, **{**one, "exercises": tuple(one.get("exercises", ()))})
+        for name, written in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            ideas[name] = Idea(
+                id=name,
+                says=written["says"],
+                section=written["section"],
+                evidence=written["evidence"],
+                before=_question(f"{name}.before", written["before"]),
+                after=_question(f"{name}.after", written["after"]),
+                exercises=tuple(written["exercises"]),
+            )
     return ideas
 
 
-def _question(name, written):
-    return Question(name, written["ask"], tuple(Option(**one) for one in written["options"]), written["cell"])
+def _question(name: str, written: Mapping[str, Any]) -> Question:
+    options = tuple(Option(**option) for option in written["options"])
+    return Question(name, written["ask"], options, written["cell"])
 
 
-def question(name):
-    """A question by its id. Raises KeyError."""
+def question(name: str) -> Question:
+    """A question by its id, such as "02-mask.before". Raises KeyError or AttributeError."""
     idea, _, form = name.partition(".")
-    if form not in FORMS:
-        raise KeyError(name)
     return getattr(inventory()[idea], form)

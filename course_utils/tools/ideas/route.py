@@ -1,12 +1,16 @@
 """Where to begin: twenty questions, or one exercise of each core, and the route that follows from them."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..._support.notebooks import cores
-from .inventory import inventory
+from .inventory import Idea, Question, inventory
 
 ASKED = tuple(f"{number:02d}" for number in range(1, 11))  # the cores that may be skipped: ten minutes of questions
+BEHIND = "11"  # the core behind the last of them
 BY_DOING = {  # an exercise of each core that cannot be written without what the core is about
     "01": "01-wordpiece",
     "02": "02-pad-batch",
@@ -23,17 +27,18 @@ BY_DOING = {  # an exercise of each core that cannot be written without what the
 
 @dataclass(frozen=True)
 class Route:
-    """Where to begin. `skip`: cores before it and known ones behind it; `sections`: {idea not known in a skipped core:
-    the title of its section}; `reasons`: sentences.
+    """Where to begin. `skip`: cores before it, and known ones behind it; `reasons`: sentences.
+
+    `sections`: {id of an idea that is not known in a skipped core: the title of its section}.
     """
 
     begin: str
     skip: tuple[str, ...]
-    sections: dict
+    sections: dict[str, str]
     reasons: tuple[str, ...]
 
     @property
-    def sentence(self):
+    def sentence(self) -> str:
         """Such as "Begin with 03; skip 01 and 02; the section “The mask” of 02 is worth ten minutes."."""
         parts = [f"Begin with lesson {self.begin}"]
         if self.skip:
@@ -42,40 +47,46 @@ class Route:
         return "; ".join(parts) + "."
 
 
-def placing():
+def placing() -> list[Question]:
     """The questions of `course place`, in order."""
     return [idea.before for idea in inventory().values() if idea.lesson in ASKED]
 
 
-def route(known):
+def route(known: set[str]) -> Route:
     """The Route of somebody who knows these ideas (ids), of those that `placing` asks about.
 
     It begins with the first core of which neither idea is known; with lesson 00 if that is the first of all, with the
     core behind the last if there is none. A core with one known idea before that is skipped but for one section.
     """
-    asked = {lesson: [one for one in inventory().values() if one.lesson == lesson] for lesson in ASKED}
-    knows = {lesson: [one for one in ideas if one.id in known] for lesson, ideas in asked.items()}
-    first = next((lesson for lesson in ASKED if not knows[lesson]), f"{int(ASKED[-1]) + 1:02d}")
+    known_of: dict[str, list[Idea]] = {lesson: [] for lesson in ASKED}
+    unknown_of: dict[str, list[Idea]] = {lesson: [] for lesson in ASKED}
+    for idea in inventory().values():
+        if idea.lesson in ASKED:
+            (known_of if idea.id in known else unknown_of)[idea.lesson].append(idea)
+    first = next((lesson for lesson in ASKED if not known_of[lesson]), BEHIND)
     begin = "00" if first == ASKED[0] else first
-    whole = [lesson for lesson in ASKED if len(knows[lesson]) == len(asked[lesson])]
+    whole = [lesson for lesson in ASKED if not unknown_of[lesson]]
     skip = [lesson for lesson in ASKED if lesson < first or lesson in whole]
-    open_ideas = [one for lesson in skip for one in asked[lesson] if one not in knows[lesson]]
-    reasons = [
-        f"{lesson}: you know what it is about ({_listed(one.says for one in knows[lesson])})" for lesson in whole
-    ]
-    reasons += [f"{one.lesson}: worth reading, since {_lower(one.says)}" for one in open_ideas]
-    if knows.get(first) == []:
-        reasons.append(f"{first}: neither of its ideas yet: {_listed(_lower(one.says) for one in asked[first])}")
-    titles = {one.id: section_title(one.lesson, one.section) for one in open_ideas}
-    return Route(begin, tuple(skip), titles, tuple(reason.rstrip(".") + "." for reason in reasons))
+    reasons, sections = [], {}
+    for lesson in whole:
+        ideas = _listed(idea.says for idea in known_of[lesson])
+        reasons.append(f"{lesson}: you know what it is about ({ideas})")
+    for lesson in skip:
+        for idea in unknown_of[lesson]:
+            reasons.append(f"{lesson}: worth reading, since {_lower(idea.says)}")
+            sections[idea.id] = section_title(lesson, idea.section)
+    if first != BEHIND:
+        ideas = _listed(_lower(idea.says) for idea in unknown_of[first])
+        reasons.append(f"{first}: neither of its ideas yet: {ideas}")
+    return Route(begin, tuple(skip), sections, tuple(reason.rstrip(".") + "." for reason in reasons))
 
 
-def route_by_doing(passed):
+def route_by_doing(passed: set[str]) -> Route:
     """The Route of somebody who has passed these exercises of BY_DOING: a core counts as known if its one is passed."""
-    return route({one.id for one in inventory().values() if BY_DOING.get(one.lesson) in passed})
+    return route({idea.id for idea in inventory().values() if BY_DOING.get(idea.lesson) in passed})
 
 
-def section_title(lesson, cell_id):
+def section_title(lesson: str, cell_id: str) -> str:
     """The heading above a cell of a core, or in it."""
     title = ""
     for cell in json.loads(cores()[lesson].read_text(encoding="utf-8"))["cells"]:
@@ -87,10 +98,10 @@ def section_title(lesson, cell_id):
     raise KeyError(f"lesson {lesson} has no cell {cell_id}")
 
 
-def _listed(texts):
+def _listed(texts: Iterable[str]) -> str:
     *first, last = [text.rstrip(".") for text in texts]
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _lower(text):
+def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]

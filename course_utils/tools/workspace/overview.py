@@ -173,7 +173,7 @@ def overview(folder):
     """
     if folder is None or not (Path(folder) / RECORD).is_file():
         return Overview(lessons(), frozenset())
-    from ..ideas.asking import calibration, due_today  # what they need takes half a second
+    from ..ideas.sheets import calibration, due_today  # what they need takes half a second
 
     try:
         items, writing, schedule = due_today(folder)

@@ -1,0 +1,152 @@
+"""What is asked: sheets, by the ids that a learner's schedule holds, and which of them are due today.
+
+An id names a question of the inventory ("02-mask.before"), a prediction of a lesson ("02-quiz-one"), a question to
+answer from memory ("02-recall-1"), or a known mistake of an exercise ("02-pad-batch ragged").
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..._support.notebooks import OPTION, cores, exercise_parts, parts
+from ...diary.passed import passed
+from ...diary.schedule import SURE, Schedule, read_schedule
+from ...exercises import find
+from .inventory import Option, inventory, question
+
+NEW_A_DAY = 8  # things asked for the first time
+PARTLY = Option("I had some of it", "", right=True)
+RECALLED = (Option("I had all of it", "", right=True), PARTLY, Option("I had it wrong, or nothing", ""))
+RECALL = re.compile(r"^\d\. \*\*(.+?)\*\*\n+<details><summary>Answer</summary>\n\n(.+?)\n\n</details>", re.M | re.S)
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One thing to ask. `ask`, `back` and the options' texts are Markdown; `about` says where it comes from.
+
+    A learner chooses the right option. Where there is a `back`, they recall the answer, see the `back`, and say how
+    much of it they had.
+    """
+
+    item: str
+    ask: str
+    about: str
+    options: tuple[Option, ...] = RECALLED
+    back: str = ""
+
+    def feedback(self, chosen: Option) -> str:
+        """What is said about an option, in Markdown; nothing about what was recalled."""
+        if self.back:
+            return ""
+        if chosen.right:
+            return f"**Right.** {chosen.why}"
+        right = next(option for option in self.options if option.right)
+        return f"**Not this one.** {chosen.why}\n\nRight is: {right.text} {right.why}"
+
+
+def sheet_of(item: str) -> Sheet:
+    """The sheet of an id. Raises KeyError or ValueError for one that the course does not have (any more)."""
+    lesson = f"Lesson {item[:2]}"
+    if "." in item:
+        asked = question(item)
+        return Sheet(item, asked.ask, lesson, asked.options)
+    if "-quiz-" in item:
+        ask, options = predictions_of(item.partition("-quiz-")[0])[item]
+        return Sheet(item, ask, f"{lesson}, a prediction", options)
+    if "-recall-" in item:
+        ask, back = recalled_of(item[:2])[item]
+        return Sheet(item, ask, f"{lesson}, from memory", back=back)
+    exercise_id, _, name = item.partition(" ")
+    exercise = find(exercise_id)
+    mistake = {mistake.name: mistake for mistake in exercise.mistakes}[name]
+    ask = f"An answer to “{exercise.title}” got this message:\n\n> {mistake.does}\n\nWhy is that wrong?"
+    return Sheet(item, ask, f"{lesson}, a mistake you made", back=mistake.because or mistake.does)
+
+
+@functools.cache
+def predictions_of(part: str) -> dict[str, tuple[str, tuple[Option, ...]]]:
+    """{id: (question, options)} of the predictions of a core or a further part, such as "02-quiz-one"."""
+    predictions = {}
+    for cell in _cells(parts()[part]):
+        if cell["cell_type"] != "markdown" or not cell["id"].startswith("quiz-"):
+            continue
+        source = "".join(cell["source"])
+        options = []
+        for _, text, verdict in OPTION.findall(source):
+            word, _, why = verdict.partition(". ")
+            options.append(Option(text, why, right=word == "Right"))
+        ask = source.partition("<details>")[0].replace("**Predict.**", "").strip()
+        predictions[f"{part}-{cell['id']}"] = ask, tuple(options)
+    return predictions
+
+
+@functools.cache
+def recalled_of(lesson: str) -> dict[str, tuple[str, str]]:
+    """{id: (question, answer)} of the questions to answer from memory at the end of a core."""
+    sources = {cell["id"]: "".join(cell["source"]) for cell in _cells(cores()[lesson])}
+    questions = RECALL.findall(sources["recall"])
+    return {f"{lesson}-recall-{number}": pair for number, pair in enumerate(questions, 1)}
+
+
+def _cells(path: Path) -> list[Mapping[str, Any]]:
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+# ---------------------------------------------------------------- what is due
+
+
+def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], list[str], Schedule]:
+    """(items to ask, exercises to write again, the schedule), without limit. New items of finished cores come last.
+
+    Raises ScheduleProblem, OSError.
+    """
+    schedule, exercises = read_schedule(folder), exercise_parts()
+    due = schedule.due(now)
+    asked = [item for item in due if item not in exercises and _is_known(item)]
+    writing = [item for item in due if item in exercises]
+    new = []
+    for lesson in _finished(folder):
+        new += [item for item in material(lesson) if item not in schedule.cards]
+    # the earliest answer to an item is the last one to be seen from behind
+    first = {answer["item"]: datetime.fromisoformat(answer["at"]) for answer in reversed(schedule.answers)}
+    today = (now or datetime.now(UTC)).date()
+    begun = [item for item, time in first.items() if time.date() == today and item not in exercises]
+    return asked + new[: max(0, NEW_A_DAY - len(begun))], writing, schedule
+
+
+def material(lesson: str) -> list[str]:
+    """The items of a core that are asked once it is finished: its questions to recall, and those of its ideas."""
+    ideas = [idea for idea in inventory().values() if idea.lesson == lesson]
+    return [*recalled_of(lesson), *(idea.after.id for idea in ideas), *(idea.before.id for idea in ideas)]
+
+
+def _finished(folder: Path) -> list[str]:
+    """The cores whose exercises are all passed."""
+    done = passed(folder)
+    unfinished = {part for exercise_id, part in exercise_parts().items() if exercise_id not in done}
+    return [lesson for lesson in cores() if lesson not in unfinished]
+
+
+def _is_known(item: str) -> bool:
+    """Whether the course still has this item: an update may have dropped a question or a mistake."""
+    try:
+        return bool(sheet_of(item))
+    except (KeyError, ValueError, AttributeError):
+        return False
+
+
+def calibration(schedule: Schedule) -> dict[str, tuple[int, int]]:
+    """{how sure: (answers, right ones)} of the answers for which the learner said it; each time counts."""
+    shares = {}
+    for step, name in enumerate(SURE):
+        rights = [answer["right"] for answer in schedule.answers if answer.get("sure") == step]
+        if rights:
+            shares[name] = len(rights), sum(rights)
+    return shares
