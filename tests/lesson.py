@@ -11,7 +11,8 @@ from nbclient.exceptions import CellExecutionError
 
 from course_utils._support.notebooks import parts
 from course_utils.tools.authoring import ROOT, AuthoringError, renew
-from course_utils.tools.publish.elsewhere import ElsewhereError, write_links
+from course_utils.tools.publish import PublishError
+from course_utils.tools.publish.elsewhere import write_links
 
 from .execute import execute
 from .run import look_at_files
@@ -31,7 +32,7 @@ def main(key):
         return status
     try:
         changed = [*renew(key), *write_links()]
-    except (AuthoringError, ElsewhereError) as error:
+    except (AuthoringError, PublishError) as error:
         return str(error)
     os.environ.update(TQDM_DISABLE="1")
     path, number = parts()[key], key[:2]

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from course_utils._support.notebooks import BEGIN, name_of, parts
 from course_utils.tools import doctor
 from course_utils.tools.doctor import NOT_IN_COLAB
-from course_utils.tools.publish import elsewhere
+from course_utils.tools.publish import PublishError, elsewhere
 from course_utils.tools.workspace.copies import learner_copy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,7 +45,7 @@ def test_the_links_and_the_badge_are_those_of_the_setting():
     assert badge == elsewhere.badge(project) and links == elsewhere.links(project, names), "run `course links`"
     nowhere = {"urls": {"Repository": "https://github.com/OWNER/some-course"}}
     assert (elsewhere.badge(nowhere), elsewhere.links(nowhere, names)) == ("", elsewhere.WAITING)
-    somewhere = {"urls": {"Repository": OTHER}}
+    somewhere = {"urls": {"Repository": OTHER}, "version": "1"}
     assert len(re.findall("colab.research.google.com", elsewhere.links(somewhere, names))) == len(names)
     file = re.fullmatch(r"\[!\[.*/actions/workflows/([\w.]+)/badge.*", elsewhere.badge(somewhere), re.DOTALL)[1]
     assert "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8"), "the workflow for pushes"
@@ -60,7 +60,11 @@ def test_another_address_changes_all_of_them(moved):
     assert first.count(OTHER) == 2
     assert not [text for text in (first, *texts) if elsewhere.repository(elsewhere.read_project()) in text]
     project = elsewhere.read_project(moved)
-    for address in (elsewhere.colab(project, "04_pooling"), elsewhere.binder(project), elsewhere.codespace(project)):
+    for address in (
+        elsewhere.address(project, "colab", "04_pooling"),
+        elsewhere.address(project, "binder"),
+        elsewhere.address(project, "codespace"),
+    ):
         assert address.count("some-school/course.of-ours") == 1 and address in texts[0]
     assert f'WHEEL = \\"{OTHER}/releases/download/' in texts[2]
 
@@ -76,7 +80,7 @@ def test_no_address_of_the_repository_stands_anywhere_else():
 
 @pytest.mark.parametrize("address", ["", "https://example.org/us/a", "https://github.com/us", f"{OTHER}/tree/main"])
 def test_an_address_of_another_form_is_one_sentence(address):
-    with pytest.raises(elsewhere.ElsewhereError, match="not of the form https://github.com/OWNER/NAME"):
+    with pytest.raises(PublishError, match="not of the form https://github.com/OWNER/NAME"):
         elsewhere.links({"urls": {"Repository": address}}, ["04_pooling"])
 
 
@@ -84,7 +88,7 @@ def test_an_address_of_another_form_is_one_sentence(address):
 def test_without_a_place_for_the_links_nothing_is_written(name, moved):
     (moved / name).write_text("# The lessons\n")
     before = [(moved / one).read_text() for one in READMES]
-    with pytest.raises(elsewhere.ElsewhereError, match="no place for what is written there"):
+    with pytest.raises(PublishError, match="no place for what is written there"):
         elsewhere.write_links(moved)
     assert [(moved / one).read_text() for one in READMES] == before
 

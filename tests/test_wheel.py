@@ -155,7 +155,7 @@ def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
     copy = elsewhere.colab_copy(notebook, project, "04_pooling")
     (cell,) = (one.source for one in copy.cells if one.id == "install-the-course")
     (tmp_path / "wanted.txt").write_text(elsewhere.requirements(project), encoding="utf-8")
-    here = cell.replace(elsewhere.release_file(project, elsewhere.REQUIREMENTS), str(tmp_path / "wanted.txt"))
+    here = cell.replace(elsewhere.address(project, "release", elsewhere.REQUIREMENTS), str(tmp_path / "wanted.txt"))
     cells = {
         "lost.py": here.replace(elsewhere.wheel(project), str(tmp_path / "nowhere.whl")),
         "cell.py": here.replace(elsewhere.wheel(project), str(wheel)),

@@ -13,6 +13,7 @@ import click
 
 from .. import __version__
 from .._support.notebooks import INSTALLED, KINDS, NOTEBOOKS, ROUTES, as_key, part_of, parts
+from .publish import PublishError
 
 MESSAGES = {
     "kept": "your version was kept; the course has a newer one. `{course} update{place}` merges its changes and keeps "
@@ -658,10 +659,10 @@ def slides(lesson, out, pdf, book):
 
     Press S for the speaker's notes.
     """
-    from .publish.slides import SlidesError, book_seen_from, lectures, write_deck, write_pdf
+    from .publish.slides import book_seen_from, lectures, write_deck, write_pdf
 
     problem, found = "", book_seen_from(out) if book is None else book
-    with in_one_sentence(SlidesError):
+    with in_one_sentence(PublishError):
         for number in lectures() if lesson == "all" else [lesson]:
             target = write_deck(number, out, book=found)
             click.echo(f"{target} ({target.stat().st_size / 1e6:.1f} MB)")
@@ -680,9 +681,9 @@ def slides(lesson, out, pdf, book):
 )
 def book(out):
     """Write all lessons as a book: a static site and, with Chromium, a PDF."""
-    from .publish.book import BookError, write_book
+    from .publish.book import write_book
 
-    with in_one_sentence(BookError):
+    with in_one_sentence(PublishError):
         page = write_book(out, say=click.echo)
     click.echo(f"The book is ready. Open {page}")
 
@@ -710,10 +711,8 @@ def book(out):
 def quiz(form, lessons, out, first):
     """Write the questions of the lessons as a question bank for a learning platform."""
     from .publish import question_banks
-    from .publish.book import BookError
-    from .publish.slides import SlidesError
 
-    with in_one_sentence(question_banks.ExportError, BookError, SlidesError):
+    with in_one_sentence(PublishError):
         if first is None:
             bank = question_banks.questions(_numbers(lessons))
         else:
@@ -732,10 +731,9 @@ def quiz(form, lessons, out, first):
 def cards(out):
     """Write cards for Anki: the terms of the glossary, and the known mistakes of the exercises."""
     from .publish import cards as anki
-    from .publish.book import BookError
-    from .publish.question_banks import ExportError, write_export
+    from .publish.question_banks import write_export
 
-    with in_one_sentence(ExportError, BookError):
+    with in_one_sentence(PublishError):
         content, terms, mistakes = anki.deck()
         replaced = write_export(out, content)
     click.echo(
@@ -752,10 +750,10 @@ def _in_a_clone():
 @click.option("--out", type=FOLDER, required=True, help="Folder for the copies and for what pip shall install there.")
 def colab(out):
     """For releases: write learner's copies for Google Colab, each with a first cell that installs the course."""
-    from .publish.elsewhere import ElsewhereError, write_colab
+    from .publish.elsewhere import write_colab
 
     _in_a_clone()
-    with in_one_sentence(ElsewhereError, OSError):
+    with in_one_sentence(PublishError, OSError):
         written = write_colab(out)
     click.echo(f"{len(written)} files written to {out}.")
 
@@ -763,10 +761,10 @@ def colab(out):
 @main.command()
 def links():
     """For authors: renew the badge and the links to Colab, Binder and a codespace in the READMEs."""
-    from .publish.elsewhere import ElsewhereError, write_links
+    from .publish.elsewhere import write_links
 
     _in_a_clone()
-    with in_one_sentence(ElsewhereError, OSError):
+    with in_one_sentence(PublishError, OSError):
         changed = write_links()
     for path in changed:
         click.echo(f"{_short(path)}: renewed.")

@@ -15,7 +15,6 @@
 
     # A section {minutes=5}
     ## A slide
-    ## A slide that may be passed over {.optional}
 
     Text, and what comes at the next press of a key:
 
@@ -31,31 +30,36 @@ An embedded code cell shows its output, with `echo=true` its code above it; an e
 question, shows its text.
 """
 
+import contextlib
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from . import PublishError
+
 FRONT = {"title": str, "subtitle": str, "lesson": str, "minutes": int}
-HEADING = re.compile(r"(#{1,2}) +(.+?)(?: +\{([^{}]*)\})?$")
-DIV = re.compile(r"::: *(?:\{\.(\w+)\})?$")
-EMBED = re.compile(r"\{\{< embed (\S+\.ipynb)#([\w-]+)( echo=true)? >\}\}$")
+FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+SECTION = re.compile(r"# +(.+?) +\{minutes=([1-9]\d*)\}")
+SLIDE = re.compile(r"## +(.+?[^}])")
+DIV = re.compile(r"::: *\{\.(notes|plan)\}")
+EMBED = re.compile(r"\{\{< embed (\S+\.ipynb)#([\w-]+)( echo=true)? >\}\}")
 FENCE = re.compile(r" {0,3}(```|~~~)")
 PAUSE = ". . ."
-MEANT = {  # what is written for something else, and what to write
+WRONG = {  # lines that are meant for something else, and what to write
+    re.compile(":::.*"): "notes begin with `::: {.notes}`, the plan with `::: {.plan}`, and both end with `:::`",
+    re.compile("##? .*"): "a section is `# Title {minutes=5}`, in whole minutes, and a slide `## Title`",
     re.compile(r"\.{3}|…"): "a press of a key is `. . .`, with spaces",
-    re.compile(r".*\{+<+ *embed\b.*|\{\{<.*"): "a cell is embedded as `{{< embed ../04_pooling.ipynb#its-id >}}` or "
-    "`{{< embed ../04_pooling.ipynb#its-id echo=true >}}`, on a line of its own",
-    re.compile(
-        "---"
-    ): "--- stands only around the one front matter: take this out, or begin a slide with ## and a title",
+    re.compile(r".*\{+<+ *embed\b.*|\{\{<.*"): (
+        "a cell is embedded as `{{< embed ../04_pooling.ipynb#its-id >}}` or "
+        "`{{< embed ../04_pooling.ipynb#its-id echo=true >}}`, on a line of its own"
+    ),
+    re.compile("---"): (
+        "--- stands only around the one front matter: take this out, or begin a slide with ## and a title"
+    ),
 }
-DIVS = ("notes", "plan")
-
-
-class LectureError(ValueError):
-    """A lecture cannot be read. The message is one sentence with file and line."""
 
 
 @dataclass
@@ -75,11 +79,13 @@ class Slide:
     """One slide. level: 0 for the title slide, 1 for one that opens a section, 2 for any other."""
 
     level: int
-    line: int
     title: str
     minutes: int = 0
-    optional: bool = False
     blocks: list[Block] = field(default_factory=list)
+
+    def texts(self, *kinds: str) -> list[str]:
+        """The texts of the blocks of these kinds."""
+        return [block.text for block in self.blocks if block.kind in kinds]
 
 
 @dataclass
@@ -93,114 +99,105 @@ class Lecture:
     minutes: int
     slides: list[Slide]
 
-    def wrong(self, line, what):
+    def wrong(self, line: int, problem: str) -> PublishError:
         """The error that names a line of the file."""
-        return LectureError(f"{self.path.name}, line {line}: {what}.")
+        return PublishError(f"{self.path.name}, line {line}: {problem}.")
 
     @property
-    def sections(self):
+    def sections(self) -> list[tuple[str, int]]:
         """[(title, minutes)] of the sections."""
         return [(slide.title, slide.minutes) for slide in self.slides if slide.level == 1]
 
 
-def read_lecture(path: Path) -> Lecture:
-    """Read a lecture. Raises LectureError."""
+def read_lecture(path: str | Path) -> Lecture:
+    """Read a lecture. Raises PublishError, with the file and the line."""
+    path = Path(path)
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()  # as Notepad saves it, too
-    except OSError as error:
-        raise LectureError(f"{path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise LectureError(f"{path} cannot be read: save it as UTF-8.") from None
-    front, start = _front_matter(Path(path), lines)
-    lecture = Lecture(Path(path), **front, slides=[Slide(0, 1, front["title"])])
-    _read_slides(lecture, lines, start)
-    if not lecture.sections:
-        raise lecture.wrong(len(lines), "it has no section: one begins with a line such as `# Title {minutes=5}`")
-    if (found := sum(minutes for _, minutes in lecture.sections)) != lecture.minutes:
+        text = path.read_text(encoding="utf-8-sig")  # as Notepad saves it, too
+    except (OSError, UnicodeDecodeError) as error:
+        raise PublishError(f"{path} cannot be read as text in UTF-8: {error}.") from None
+    front, start = _front_matter(path, text)
+    lecture = Lecture(path, **front, slides=[Slide(0, front["title"])])
+    lines = text.splitlines()
+    reader = _Reader(lecture)
+    for number, line in enumerate(lines[start:], start + 1):
+        reader.read(number, line.rstrip())
+    if reader.open:
+        raise lecture.wrong(reader.begun, f"what begins here is not closed by a line {reader.end}")
+    minutes = sum(minutes for _, minutes in lecture.sections)
+    if minutes != lecture.minutes:
         raise lecture.wrong(
-            1, f"its sections take {found} minutes, and the front matter says {lecture.minutes}: change one of them"
+            1, f"its sections take {minutes} minutes, and the front matter says {lecture.minutes}: change one of them"
         )
     return lecture
 
 
-def _front_matter(path, lines):
+def _front_matter(path: Path, text: str) -> tuple[dict[str, Any], int]:
     """The fields between the first two lines `---`, and the number of lines up to there."""
-    fails = f"{path.name}, line 1: the file begins with a front matter, between two lines ---, which has "
-    fails += f"{', '.join(FRONT)}; lesson is {path.stem}, as the file, and minutes a whole number."
-    end = next((at for at, line in enumerate(lines) if at and line.rstrip() == "---"), None)
-    if not lines or lines[0].rstrip() != "---" or end is None:
-        raise LectureError(fails)
-    try:
-        front = yaml.safe_load("\n".join(lines[1:end]))
-    except yaml.YAMLError as error:
-        at = getattr(error, "problem_mark", None)
-        line = at.line + 2 if at else 1
-        advice = "a title with a colon stands in quotes"
-        raise LectureError(f"{path.name}, line {line}: the front matter cannot be read; {advice}.") from None
-    kinds = {name: type(value) for name, value in front.items()} if isinstance(front, dict) else {}
-    if kinds != FRONT or front["lesson"] != path.stem:
-        raise LectureError(fails)
-    return front, end + 1
+    match = FRONT_MATTER.match(text)
+    with contextlib.suppress(yaml.YAMLError, AttributeError):
+        front = yaml.safe_load(match[1] if match else "")
+        kinds = {name: type(value) for name, value in front.items()}
+        if match and kinds == FRONT and front["lesson"] == path.stem:
+            return front, match[0].count("\n")
+    raise PublishError(
+        f"{path.name}, line 1: the file begins with a front matter, between two lines ---, which has "
+        f"{', '.join(FRONT)}; lesson is {path.stem}, as the file, minutes a whole number, and a title with a colon "
+        "stands in quotes."
+    )
 
 
-def _read_slides(lecture, lines, start):
-    """Add the slides to a lecture, and their blocks."""
-    press, fence, div = 0, "", None
-    for number, line in enumerate(lines[start:], start + 1):
-        line = line.rstrip()
-        slide = lecture.slides[-1]
-        marks = FENCE.match(line)
-        if marks and fence in ("", marks[1]):
-            fence = "" if fence else marks[1]
-        elif not fence and line.startswith(":::"):
-            opens = DIV.match(line)
-            if opens is None or (opens[1] or DIVS[0]) not in DIVS:
-                raise lecture.wrong(number, "a line of colons is `::: {.notes}`, `::: {.plan}` or the `:::` below it")
-            if bool(opens[1]) == bool(div):
-                what = f"the ::: of line {div.line} is still open" if div else "this ::: closes nothing"
-                raise lecture.wrong(number, what)
-            div = Block(opens[1], number, "") if opens[1] else None
-            slide.blocks += [div] if div else []
-            continue
-        if div or fence or marks:
-            _add(slide, number, line, press, div)
-        elif line.startswith(("# ", "## ")):
-            lecture.slides.append(_opened(lecture, number, line))
-            press = 0
+class _Reader:
+    """Adds the slides to a lecture, line by line."""
+
+    def __init__(self, lecture: Lecture) -> None:
+        self.lecture = lecture
+        self.press = 0  # how often a key is pressed before what comes now
+        self.open: Block | None = None  # the block with the notes, the plan or the code that is open
+        self.begun, self.end = 0, ""  # the line where that begins, and what closes it
+
+    def read(self, number, line):
+        blocks = self.lecture.slides[-1].blocks
+        if self.open:
+            self.read_on(self.open, line)
+        elif div := DIV.fullmatch(line):
+            blocks.append(Block(div[1], number, ""))
+            self.open, self.begun, self.end = blocks[-1], number, ":::"
+        elif section := SECTION.fullmatch(line):
+            self.begin(Slide(1, section[1], int(section[2])))
+        elif slide := SLIDE.fullmatch(line):
+            self.begin(Slide(2, slide[1]))
         elif line == PAUSE:
-            press += 1
-        elif found := EMBED.match(line):
-            slide.blocks.append(Block("embed", number, found[1], press, found[2], bool(found[3])))
-        elif advice := next((advice for meant, advice in MEANT.items() if meant.fullmatch(line)), None):
-            raise lecture.wrong(number, advice)
+            self.press += 1
+        elif embed := EMBED.fullmatch(line):
+            echo = bool(embed[3])
+            blocks.append(Block("embed", number, embed[1], self.press, cell=embed[2], echo=echo))
         else:
-            _add(slide, number, line, press, None)
-    if div:
-        raise lecture.wrong(div.line, "this ::: is not closed by a line :::")
-    if fence:
-        raise lecture.wrong(len(lines), f"code that begins with {fence} is not closed by it")
+            self.read_text(number, line)
 
+    def begin(self, slide):
+        self.lecture.slides.append(slide)
+        self.press = 0
 
-def _add(slide, number, line, press, div):
-    """Add a line to the open block, or to the text of a slide."""
-    block = div or (slide.blocks[-1] if slide.blocks else None)
-    if not div and (block is None or block.kind != "text" or block.press != press):
-        if not line:
+    def read_on(self, block, line):
+        """A line of notes, of a plan or of code, or the last one, which is part of code only."""
+        closes = line.strip() == self.end
+        if not closes or self.end != ":::":
+            block.text += f"{line}\n"
+        if closes:
+            self.open = None
+
+    def read_text(self, number, line):
+        """A line of text, which goes on or begins a block."""
+        for mistake, advice in WRONG.items():
+            if mistake.fullmatch(line):
+                raise self.lecture.wrong(number, advice)
+        blocks = self.lecture.slides[-1].blocks
+        goes_on = blocks and blocks[-1].kind == "text" and blocks[-1].press == self.press
+        if not goes_on and not line:
             return
-        block = Block("text", number, "", press)
-        slide.blocks.append(block)
-    block.text += f"{line}\n"
-
-
-def _opened(lecture, number, line):
-    """The slide that a heading begins."""
-    marks, title, given = HEADING.match(line).groups()
-    attributes = set((given or "").split())
-    minutes = next((one for one in attributes if re.fullmatch(r"minutes=[1-9]\d*", one)), None)
-    level, optional = len(marks), ".optional" in attributes
-    if attributes - {minutes, ".optional"} or (level == 1) != bool(minutes) or level == 1 and optional:
-        raise lecture.wrong(
-            number,
-            "a section is `# Title {minutes=5}`, in whole minutes, and a slide `## Title` or `## Title {.optional}`",
-        )
-    return Slide(level, number, title, int(minutes.partition("=")[2]) if minutes else 0, optional)
+        if not goes_on:
+            blocks.append(Block("text", number, "", self.press))
+        blocks[-1].text += f"{line}\n"
+        if fence := FENCE.match(line):
+            self.open, self.begun, self.end = blocks[-1], number, fence[1]

@@ -13,79 +13,85 @@ LISTING = re.compile(
 )
 TAG = re.compile(r"<[^>]*>")
 GAP = re.compile(r"(?<=\S) {2,}(?=\S)")  # between two columns
-WORD, NUMBER = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:!?]*(?!\S)"), re.compile(r"(?<![\w.])[-+]?\d[\d.,/]*")
+WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:!?]*(?!\S)")
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,/]*")
 # after a dot, an opening bracket and the like, outside tags
 BREAK = re.compile(r"([(\[{,]|=+|\.(?!\d))(?![)\]},.:=])(?=[^<>]*(?:<|$))")
 KINDS = {"ipython3": "code", "python": "code", "ipythontb": "text"}  # others depend on their lines
 
 
-def width(text):
+def set_listings(page: str) -> str:
+    """A page of HTML with its listings set line by line."""
+    return LISTING.sub(_listing, page)
+
+
+def _listing(match):
+    start, language, inner = match.groups()
+    rows = inner.removeprefix("<span></span>").splitlines()
+    lines = [html.unescape(TAG.sub("", row)) for row in rows]
+    kind = kind_of(language, lines)
+    widest_row = max(map(width, rows_in(lines)), default=0)
+    shown, columns = [], 0
+    for row, line in zip(rows, lines):
+        name = "line"
+        if set(line) == {"-"}:
+            name = "line rule"
+        elif kind == "table" and is_sentence(line, widest_row):
+            name = "line sentence"
+        else:
+            columns = max(columns, width(line))
+        if kind == "code":
+            row = breakable(row)
+        shown.append(f'<span class="{name}" style="--hang:{hang(kind, line)}">{row}\n</span>')
+    return f'{start}<pre class="{kind}" style="--columns:{columns}">{"".join(shown)}</pre>'
+
+
+def width(text: str) -> int:
     """The columns that a line takes."""
-    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in text if not unicodedata.combining(sign))
+    signs = [sign for sign in text if not unicodedata.combining(sign)]
+    return len(signs) + sum(unicodedata.east_asian_width(sign) in "WF" for sign in signs)
 
 
-def starts(line):
+def starts(line: str) -> list[int]:
     """Where the columns of a line after the first begin."""
     return [gap.end() for gap in GAP.finditer(line)]
 
 
-def is_prose(text):
+def is_prose(text: str) -> bool:
     """Whether a text is words, which can go on below, and not numbers."""
     words = len(WORD.findall(text))
     return words >= max(3, len(text.split()) / 2) and len(NUMBER.findall(text)) <= 1
 
 
-def rows_in(lines):
+def rows_in(lines: list[str]) -> list[str]:
     """The lines in columns whose last column is no prose."""
     return [line for line in lines if starts(line) and not is_prose(line[starts(line)[-1] :])]
 
 
-def kind_of(language, lines):
+def kind_of(language: str, lines: list[str]) -> str:
     """ "code", "text" or "table": half of the lines, and at least two, are rows, or one row has three numbers."""
     if language in KINDS:
         return KINDS[language]
     rows = rows_in(lines)
-    many = len(rows) >= max(2, sum(map(bool, map(str.strip, lines))) / 2)
+    written = sum(bool(line.strip()) for line in lines)
+    many = len(rows) >= max(2, written / 2)
     return "table" if many or any(len(NUMBER.findall(row)) >= 3 for row in rows) else "text"
 
 
-def is_sentence(line, widest_row):
+def is_sentence(line: str, widest_row: int) -> bool:
     """Whether a line of a table stands above or below its rows; if it is too long, it goes on below."""
     return not starts(line) and (is_prose(line) or width(line) > widest_row)
 
 
-def hang(kind, line):
+def hang(kind: str, line: str) -> int:
     """How many columns the rest of a line that wraps stands in from the left."""
-    indent = len(line) - len(line.lstrip())
     narrow = [start for start in starts(line) if start <= 24]
-    return narrow[-1] if kind == "text" and narrow else min(indent + (4 if kind == "code" else 2), 20)
+    if kind == "text" and narrow:
+        return narrow[-1]
+    indent = len(line) - len(line.lstrip())
+    return min(indent + (4 if kind == "code" else 2), 20)
 
 
-def breakable(row):
+def breakable(row: str) -> str:
     """A row of code in HTML that can go on below after a dot, an opening bracket and the like: the text stays."""
     return BREAK.sub(r"\1<wbr>", row)
-
-
-def set_listings(page):
-    """A page of HTML with its listings set line by line."""
-
-    def mark(match):
-        start, language, inner = match.groups()
-        inner = inner.removeprefix("<span></span>")
-        lines = [html.unescape(TAG.sub("", line)) for line in inner.splitlines()]
-        kind = kind_of(language, lines)
-        widest_row = max(map(width, rows_in(lines)), default=0)
-        rows, columns = [], 0
-        for row, line in zip(inner.splitlines(), lines):
-            name = "line"
-            if set(line) == {"-"}:
-                name += " rule"
-            elif kind == "table" and is_sentence(line, widest_row):
-                name += " sentence"
-            else:
-                columns = max(columns, width(line))
-            row = breakable(row) if kind == "code" else row
-            rows.append(f'<span class="{name}" style="--hang:{hang(kind, line)}">{row}\n</span>')
-        return f'{start}<pre class="{kind}" style="--columns:{columns}">{"".join(rows)}</pre>'
-
-    return LISTING.sub(mark, page)

@@ -2,7 +2,11 @@
 
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
 
 from ..._support.notebooks import part_of
 from .headings import HEADING, anchor_of
@@ -32,41 +36,38 @@ PART = """
 """
 
 
-def claims():
-    """[(title of the part, [claim])] in the order of the page; a claim is a dictionary, its `cells` a list."""
+def claims() -> list[tuple[str, list[dict[str, Any]]]]:
+    """[(title of the part, [claim])] in the order of the page; the `cells` of a claim are words in one text."""
     text = (Path(__file__).parent / "literature.toml").read_text(encoding="utf-8")
-    parts = [(part["title"], part["claim"]) for part in tomllib.loads(text)["part"]]
-    for _, rows in parts:
-        for claim in rows:
-            claim["cells"] = claim["cells"].split()
-    return parts
+    return [(part["title"], part["claim"]) for part in tomllib.loads(text)["part"]]
 
 
-def literature_page(lessons):
+def literature_page(lessons: Mapping[str, NotebookNode]) -> str:
     """The page as Markdown. lessons: {name: notebook} of the book; a cell's link leads to the heading above it."""
-    named = {part_of(name): name for name in lessons}
-    text, found = [], Counter()
+    links = _links(lessons)
+    text, verdicts = [], Counter()
     for title, part in claims():
-        found.update(claim["verdict"] for claim in part)
-        rows = []
-        for claim in part:
-            links = dict.fromkeys(_link(cell, named, lessons) for cell in claim["cells"])
-            because = f": {claim['because']}" if "because" in claim else ""
-            rows.append(ROW.format(**{**claim, "links": ", ".join(links), "because": because}))
+        verdicts.update(claim["verdict"] for claim in part)
+        rows = [_row(claim, links) for claim in part]
         text.append(PART.format(title=title, rows="\n".join(rows)))
-    verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS)
-    return PAGE.format(count=found.total(), verdicts=verdicts) + "".join(text)
+    counted = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS)
+    return PAGE.format(count=verdicts.total(), verdicts=counted) + "".join(text)
 
 
-def _link(cell, named, lessons):
-    """A cell, such as "08-thresholds:pooling", as a link to the heading above it; plain if the book lacks it."""
-    key, _, wanted = cell.partition(":")
-    if key not in named:
-        return f"lesson {key[:2]}"
-    heading = ""
-    for one in lessons[named[key]].cells:
-        if one.cell_type == "markdown" and (found := HEADING.findall(one.source)):
-            heading = found[-1]
-        if one.get("id") == wanted:
-            break
-    return f"[{key[:2]}, {heading}](<{named[key]}.ipynb#{anchor_of(heading)}>)"
+def _links(lessons):
+    """For each cell, such as "08-thresholds:pooling", a link to the heading above it."""
+    links = {}
+    for name, notebook in lessons.items():
+        key, heading = part_of(name), ""
+        for cell in notebook.cells:
+            headings = HEADING.findall(cell.source) if cell.cell_type == "markdown" else []
+            heading = [heading, *headings][-1]
+            links[f"{key}:{cell.get('id')}"] = f"[{key[:2]}, {heading}](<{name}.ipynb#{anchor_of(heading)}>)"
+    return links
+
+
+def _row(claim, links):
+    # the book may lack a lesson
+    listed = dict.fromkeys(links.get(cell, f"lesson {cell[:2]}") for cell in claim["cells"].split())
+    because = f": {claim['because']}" if "because" in claim else ""
+    return ROW.format(**{**claim, "links": ", ".join(listed), "because": because})

@@ -9,7 +9,7 @@ activations, and those in `HALF` are float16.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import ModelProto, helper, numpy_helper, parser
@@ -134,7 +134,7 @@ class Graph:
         self.epsilon: float = config.layer_norm_eps
         self.prefix = prefix
         self.layers = sum(name.endswith(".attention.output.dense.bias") for name in weights)
-        self.constants: dict[str, np.ndarray] = {}
+        self.constants: dict[str, Any] = {}
 
     def linear(self, name: str, states: str) -> str:
         """The operators of a linear layer, whose weight is in 8-bit blocks along its inputs, or in float16."""

@@ -1,8 +1,10 @@
 """Pages as PDF, printed by Chromium without a window."""
 
 import contextlib
+import shutil
 import subprocess
 import tempfile
+from pathlib import Path
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (  # no sandbox: containers do not support it, and the page is our own
@@ -11,13 +13,18 @@ FLAGS = (  # no sandbox: containers do not support it, and the page is our own
 ).split()
 
 
-def print_pdf(browser, page, target, query=""):
-    """Print a page to PDF with Chromium. Returns "" or the reason why there is no PDF, as text for the user."""
+def find_browser() -> str | None:
+    """The path of a Chromium on this machine."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def print_pdf(browser: str, page: Path, target: Path, query: str = "") -> str:
+    """Print a page to PDF with Chromium. Returns "" or why there is no PDF, as text for the user."""
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
         places = (f"--user-data-dir={profile}", f"--print-to-pdf={target}", page.as_uri() + query)
         command = [browser, *FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND", *places]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(command, capture_output=True, timeout=300, check=False)
-    if not target.exists() or target.read_bytes()[:4] != b"%PDF":
-        return f"{browser} could not print {target.name}, so no PDF was made. {page.name} itself can be printed."
-    return ""
+    if target.exists() and target.read_bytes().startswith(b"%PDF"):
+        return ""
+    return f"{browser} could not print {target.name}, so no PDF was made. {page.name} itself can be printed."

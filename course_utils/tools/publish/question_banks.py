@@ -5,9 +5,9 @@ before it in its lesson, and says where its pictures and outputs are. Its identi
 it stays when a cell is moved or edited. The bytes depend on the lessons alone.
 """
 
-import functools
 import io
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -19,6 +19,7 @@ from markdown_it import MarkdownIt
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, OPTION, name_of
 from ..ideas.inventory import inventory
+from . import PublishError
 from .book import read_lessons
 from .mathematics import with_mathml
 from .slides import HEADING, find_lesson
@@ -29,10 +30,12 @@ TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     undefined=jinja2.StrictUndefined,
 )
+READER = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).enable("table")
 MARK = "made by the course command"  # at the end of each export, so that nothing else is overwritten
 MATHML = "http://www.w3.org/1998/Math/MathML"
 # tags that Markdown makes and that QTI has too (QTI 2.1, Assessment Item Information Model, "Content Model")
-KEPT = set("a blockquote br code div em hr li ol p pre span strong sub sup table tbody td th thead tr ul".split())
+KEPT = set("blockquote code div em li ol p pre span strong sub sup table tbody td th thead tr ul".split())
+EMPTY = ("br", "hr")
 BREAK = "\n\n"  # between paragraphs
 PLACE = "From lesson {}, section “{}”. Cells, pictures and outputs that are mentioned stand there."
 # Cells that a question needs to be understood, where that is not the text directly above it; () where it needs none.
@@ -44,10 +47,6 @@ CONTEXT = {
     "13-quiz-index": ("graph-intro",),
     **dict.fromkeys("05-quiz-patch 09-quiz-tokens 12-quiz-hybrid 14-quiz-look".split(), ()),
 }
-
-
-class ExportError(RuntimeError):
-    """An export cannot be made. The message is one sentence."""
 
 
 @dataclass(frozen=True)
@@ -73,84 +72,82 @@ class Question:
     options: tuple[Option, ...]
 
 
-@functools.cache
-def _reader():
-    return MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).enable("table")
-
-
-def xhtml(markdown, inline=False):
+def xhtml(markdown: str, inline: bool = False) -> str:
     """A piece of Markdown as well-formed XHTML that works outside the course.
 
     Formulas become MathML. Links within the course become their text, and pictures their description.
-    Raises ExportError for HTML that is not well-formed.
+    Raises PublishError for HTML that is not well-formed.
     """
     source = with_mathml(markdown)
-    html = _reader().renderInline(source) if inline else _reader().render(source)
+    html = READER.renderInline(source) if inline else READER.render(source)
     try:
-        return _content(ElementTree.fromstring(f"<div>{html}</div>"), math=False).strip()
+        return _content(ElementTree.fromstring(f"<div>{html}</div>")).strip()
     except ElementTree.ParseError as error:
-        raise ExportError(f"A text has HTML that cannot be exported ({error}): {markdown[:80]!r}.") from None
+        raise PublishError(f"A text has HTML that cannot be exported ({error}): {markdown[:80]!r}.") from None
 
 
-def _content(node, math):
-    return escape(node.text or "") + "".join(_markup(child, math) + escape(child.tail or "") for child in node)
+def _content(node, in_math=False):
+    inside = [_markup(child, in_math) + escape(child.tail or "") for child in node]
+    return escape(node.text or "") + "".join(inside)
 
 
-def _markup(node, math):
-    math = math or node.tag == "math"
-    if not math and node.tag == "img":
+def _markup(node, in_math):
+    in_math = in_math or node.tag == "math"
+    content = _content(node, in_math)
+    if in_math:
+        attributes = {"xmlns": MATHML, **node.attrib} if node.tag == "math" else node.attrib
+    elif node.tag == "img":
         return escape(f"[{node.get('alt', '')}]")
-    if not math and (node.tag not in KEPT or (node.tag == "a" and not node.get("href", "").startswith("http"))):
-        return _content(node, math)
-    if node.tag in ("br", "hr"):
+    elif node.tag in EMPTY:
         return f"<{node.tag}/>"
-    attributes = {name: value for name, value in node.attrib.items() if math or name == "href"}
-    if node.tag == "math":
-        attributes["xmlns"] = MATHML
+    elif node.tag == "a" and node.get("href", "").startswith("http"):
+        attributes = {"href": node.get("href")}
+    elif node.tag in KEPT:
+        attributes = {}
+    else:
+        return content
     written = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
-    return f"<{node.tag}{written}>{_content(node, math)}</{node.tag}>"
+    return f"<{node.tag}{written}>{content}</{node.tag}>"
 
 
 def _plain(markdown):
     return "".join(ElementTree.fromstring(f"<p>{xhtml(markdown, inline=True)}</p>").itertext())
 
 
-def questions(numbers=(), sources=NOTEBOOKS):
+def questions(numbers: Iterable[str] = (), sources: str | Path = NOTEBOOKS) -> list[Question]:
     """The questions of some lessons, such as ("04", "05"), or of all, in reading order.
 
-    Raises SlidesError for an unknown lesson, BookError for a damaged one, ExportError for a lesson without questions
-    or a question that cannot be read.
+    Raises PublishError for an unknown lesson, a damaged one, one without questions, or a question that cannot be read.
     """
     chosen = [name_of(find_lesson(number, sources)) for number in numbers]
     bank = []
     for name, notebook in read_lessons(sources).items():
         if chosen and name not in chosen:
             continue
-        asked = [_question(name, notebook.cells, at) for at, cell in enumerate(notebook.cells) if _is_quiz(cell)]
-        if chosen and not asked:
-            raise ExportError(f"Lesson {Path(name).name[:2]} has no questions.")
-        bank += asked
+        places = [place for place, cell in enumerate(notebook.cells) if _is_quiz(cell)]
+        if chosen and not places:
+            raise PublishError(f"Lesson {Path(name).name[:2]} has no questions.")
+        bank += [_question(Path(name).name[:2], notebook.cells, place) for place in places]
     return bank
 
 
-def of_inventory(form, numbers=()):
+def of_inventory(form: str, numbers: Iterable[str] = ()) -> list[Question]:
     """One form of the concept inventory, "before" or "after", of some lessons such as ("04",), or of all.
 
-    Raises ExportError for a lesson without ideas.
+    Raises PublishError for a lesson without ideas.
     """
-    ideas = [one for one in inventory().values() if not numbers or one.lesson in numbers]
-    if missing := set(numbers) - {one.lesson for one in ideas}:
-        raise ExportError(f"The inventory has no questions about lesson {min(missing)}.")
+    ideas = [idea for idea in inventory().values() if not numbers or idea.lesson in numbers]
+    if missing := set(numbers) - {idea.lesson for idea in ideas}:
+        raise PublishError(f"The inventory has no questions about lesson {min(missing)}.")
     bank = []
     for idea in ideas:
-        one = getattr(idea, form)
+        asked = getattr(idea, form)
         options = tuple(
             Option(letter, xhtml(option.text, inline=True), xhtml(option.why), option.right)
-            for letter, option in zip("ABCD", one.options)
+            for letter, option in zip("ABCD", asked.options)
         )
-        bank.append(
-            Question(f"i{one.id}", idea.lesson, f"Ideas, {form}", idea.id, "", xhtml(one.ask, inline=True), options)
-        )
+        title, text = f"Ideas, {form}", xhtml(asked.ask, inline=True)
+        bank.append(Question(f"i{asked.id}", idea.lesson, title, idea.id, "", text, options))
     return bank
 
 
@@ -158,22 +155,30 @@ def _is_quiz(cell):
     return cell.cell_type == "markdown" and cell.id.startswith("quiz-")
 
 
-def _question(name, cells, at):
-    cell, lesson = cells[at], Path(name).name[:2]
+def _question(lesson, cells, place):
+    cell = cells[place]
     options = tuple(
         Option(letter, xhtml(text, inline=True), xhtml(why), why.startswith("Right."))
         for letter, text, why in OPTION.findall(cell.source)
     )
     if sum(option.right for option in options) != 1 or len(options) != cell.source.count("<details>"):
-        raise ExportError(f"The cell {cell.id} of lesson {lesson} is not a question with one right option.")
-    before = [one for one in cells[:at] if one.cell_type == "markdown" and not _is_quiz(one)]
+        raise PublishError(f"The cell {cell.id} of lesson {lesson} is not a question with one right option.")
+    before = [other for other in cells[:place] if other.cell_type == "markdown" and not _is_quiz(other)]
     wanted = CONTEXT.get(f"{lesson}-{cell.id}", (before[-1].id,))
-    context = [_set_up(one) for one in before if one.id in wanted]
-    headings = [_plain(title) for one in before for _, title in HEADING.findall(one.source)]
-    place = escape(PLACE.format(headings[0], headings[-1]))
-    *first, text = cell.source.partition("<details>")[0].replace("**Predict.**", "").strip().split(BREAK)
-    context, text = f"<p><em>{place}</em></p>\n{xhtml(BREAK.join(context + first))}", xhtml(text, inline=True)
-    return Question(f"q{lesson}-{cell.id}", lesson, headings[0], headings[-1], context, text, options)
+    context = [_set_up(other) for other in before if other.id in wanted]
+    headings = [_plain(title) for _, title in HEADING.findall("\n".join(other.source for other in before))]
+    asked = cell.source.partition("<details>")[0].replace("**Predict.**", "")
+    *first, text = asked.strip().split(BREAK)
+    origin = escape(PLACE.format(headings[0], headings[-1]))
+    return Question(
+        id=f"q{lesson}-{cell.id}",
+        lesson=lesson,
+        lesson_title=headings[0],
+        title=headings[-1],
+        context=f"<p><em>{origin}</em></p>\n{xhtml(BREAK.join(context + first))}",
+        text=xhtml(text, inline=True),
+        options=options,
+    )
 
 
 def _set_up(cell):
@@ -182,13 +187,13 @@ def _set_up(cell):
     return text.split(BREAK)[-1] if cell.id.endswith("-read") else text
 
 
-def moodle(bank):
-    """Questions as Moodle XML, in one category per lesson. Returns bytes."""
+def moodle(bank: list[Question]) -> bytes:
+    """Questions as Moodle XML, in one category per lesson."""
     return (TEMPLATES.get_template("moodle.xml.j2").render(bank=bank, mark=MARK) + "\n").encode()
 
 
-def qti(bank):
-    """Questions as an IMS content package of QTI 2.1 items, a zip file. Returns bytes."""
+def qti(bank: list[Question]) -> bytes:
+    """Questions as an IMS content package of QTI 2.1 items, a zip file."""
     item = TEMPLATES.get_template("qti_item.xml.j2")
     files = {"imsmanifest.xml": TEMPLATES.get_template("qti_manifest.xml.j2").render(bank=bank)}
     files |= {f"items/{question.id}.xml": item.render(question=question) for question in bank}
@@ -202,19 +207,17 @@ def qti(bank):
     return package.getvalue()
 
 
-def write_export(path, content):
+def write_export(path: Path, content: bytes) -> bool:
     """Write an export to a new file or over an earlier export. Returns whether there was one.
 
-    Raises ExportError with one sentence if something else stands there, or the file cannot be written.
+    Raises PublishError with one sentence if something else stands there, or the file cannot be written.
     """
     try:
         replaces = path.exists()
         if replaces and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
-            raise ExportError(f"{path} is not an earlier export, so it was left unchanged. Choose another name.")
+            raise PublishError(f"{path} is not an earlier export, so it was left unchanged. Choose another name.")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
-    except (FileExistsError, NotADirectoryError):
-        raise ExportError(f"Cannot write {path}: {path.parent} is not a folder.") from None
     except OSError as error:
-        raise ExportError(f"Cannot write {path}: {error.strerror or error}.") from None
+        raise PublishError(f"Cannot write {path}: {error.strerror or error}.") from None
     return replaces

@@ -1,15 +1,9 @@
-// The attention views: each frame gets the two libraries that the page holds once (see course_utils/tools/publish/book.py).
-const libraries = document.getElementById("view-libraries");
-for (const frame of document.querySelectorAll("iframe[data-view]")) {
-  frame.srcdoc = frame.dataset.view.replace("<!--libraries-->", () => libraries.innerHTML);
-}
-
 // Figures open in full size: a click on one, or its button. Escape closes it, and the focus returns to the button.
 const full = document.createElement("dialog");
 full.className = "full-size";
 document.body.append(full);
-for (const figure of document.querySelectorAll("figure.png, figure.diagram")) {
-  const picture = figure.querySelector("img, svg"),
+for (const figure of document.querySelectorAll("figure.diagram")) {
+  const picture = figure.querySelector("svg"),
     name = figure.querySelector("figcaption strong").textContent.replace(/\.$/, "");
   const button = document.createElement("button");
   button.type = "button";
