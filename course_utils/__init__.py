@@ -11,7 +11,8 @@ NAMES = {
     "embedding": "embed",
     "nearest": "search closest_pairs",
     "data": "load_reviews load_senses load_scored_pairs load_triplets load_queries load_docstrings load_doc_queries "
-    "load_doc_judgements load_doc_questions load_plot_queries load_texts doubtful_texts read_judged",
+    "load_doc_judgements load_doc_questions load_plot_queries",
+    "own_data": "load_texts doubtful_texts read_judged",
     "exercises": "check hint solution",
     "exercises.lesson_14": "search_targets",
     "evaluation": "bootstrap",

@@ -1,7 +1,12 @@
 """Encode sentences as vectors. Derived in lesson 04."""
 
+from __future__ import annotations
+
 import os
 import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import torch
@@ -15,29 +20,57 @@ from ._support.workers import each
 from .models import encoder_folder, is_packaged, load_encoder, max_tokens, untouched_weights
 from .pooling import POOLINGS, normalise
 
+if TYPE_CHECKING:
+    from .models import Pair
+
+    Model = str | Path | Pair | None
+
+
+@overload
+def embed(
+    sentences: Iterable[str],
+    pooling: str | None = None,
+    normalize: bool = True,
+    model: Model = None,
+    precision: str = "float32",
+) -> np.ndarray: ...
+
+
+@overload
+def embed(
+    sentences: Iterable[str],
+    pooling: tuple[str, ...],
+    normalize: bool = True,
+    model: Model = None,
+    precision: str = "float32",
+) -> tuple[np.ndarray, ...]: ...
+
 
 def embed(sentences, pooling=None, normalize=True, model=None, precision="float32"):
     """Encode sentences as vectors, in the order given.
 
     sentences: a list (or another sequence) of strings.
-    pooling: "mean", "cls" or "max", or a tuple of these; each sentence is then encoded once for all of them. If
-    omitted, the one that the model's folder states for Sentence Transformers, "mean" if it states none.
+    pooling: "mean", "cls" or "max", or a tuple of these; each sentence is then encoded once for all
+    of them. If omitted, the one that the model's folder states for Sentence Transformers, "mean" if
+    it states none.
     normalize: scale each vector to length 1.
-    model: what `load_encoder` returns, or a name for it. It runs in evaluation mode, without dropout. A default prompt
-    in its folder is put before each sentence.
-    precision: "float32", or "bfloat16" for matrix products in bfloat16 on processors that support it: several times
-    faster, and each vector keeps a cosine of at least 0.9999 with its float32 version (measured for the packaged
-    encoder).
+    model: what `load_encoder` returns, or a name for it. It runs in evaluation mode, without
+    dropout. A default prompt in its folder is put before each sentence.
+    precision: "float32", or "bfloat16" for matrix products in bfloat16 on processors that support
+    it: several times faster, and each vector keeps a cosine of at least 0.9999 with its float32
+    version (measured for the packaged encoder).
 
-    Returns a float32 array (n, hidden), or a tuple of them, one per pooling. An empty string is encoded like any other
-    sentence ([CLS] and [SEP]). Sentences over the model's length are truncated, and one warning says how many. A
-    progress bar appears after two seconds.
+    Returns a float32 array (n, hidden), or a tuple of them, one per pooling. An empty string is
+    encoded like any other sentence ([CLS] and [SEP]). Sentences over the model's length are
+    truncated, and one warning says how many. A progress bar appears after two seconds.
 
-    Raises TypeError for a bare string, for items that are not strings or for an invalid model; ValueError for no
-    sentences, broken characters, a text without tokens, an unknown pooling or precision; RuntimeError for "bfloat16" on
-    a processor without it; EncoderError for a model whose vectors need another pooling or a further layer, if `pooling`
-    is omitted.
-    Normalised vectors equal those of SentenceTransformer.encode to 1e-6, as lesson 04 and a test show.
+    Raises TypeError for a bare string, for items that are not strings or for an invalid model;
+    ValueError for no sentences, broken characters, a text without tokens, an unknown pooling or
+    precision; RuntimeError for "bfloat16" on a processor without it; EncoderError for a model whose
+    vectors need another pooling or a further layer, if `pooling` is omitted.
+
+    Normalised vectors equal those of SentenceTransformer.encode to 1e-6, as lesson 04 and a test
+    show.
     """
     sentences = checked_sentences(sentences)
     stated, prompt = _recipe(model, pooling)
@@ -45,13 +78,7 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
     poolings = pooling if isinstance(pooling, tuple) else (pooling,)
     if not poolings or any(name not in list(POOLINGS) for name in poolings):
         raise ValueError(f"pooling must be one of {sorted(POOLINGS)}; got {pooling!r}")
-    if precision not in list(PRECISIONS):
-        raise ValueError(f"precision must be one of {sorted(PRECISIONS)}; got {precision!r}")
-    if precision == "bfloat16" and not has_bfloat16():
-        raise RuntimeError(
-            'this processor has no bfloat16 arithmetic (AVX-512 BF16 or AMX), so "bfloat16" would be slower than '
-            "float32. Leave precision out"
-        )
+    _check_precision(precision)
     row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}  # duplicates are encoded once
     route = _route([prompt + sentence for sentence in row_of], model, precision)
     _warn_of_cuts(route, list(row_of), sentences)
@@ -65,18 +92,29 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
         return found
 
     vectors = None
-    with route, _token_bar(route) as bar:
+    with _token_bar(route) as bar:
         for parts in each(vectors_of, route.batches(), route.threads):
             for places, found in parts:
                 if vectors is None:
                     vectors = np.empty((len(poolings), len(row_of), found.shape[-1]), dtype=np.float32)
                 vectors[:, places] = found
                 bar.update(sum(route.lengths[place] for place in places))
+    assert vectors is not None  # there is a sentence at least
     vectors = vectors[:, [row_of[sentence] for sentence in sentences]]
     return tuple(vectors) if isinstance(pooling, tuple) else vectors[0]
 
 
-def _recipe(model, pooling):
+def _check_precision(precision: str) -> None:
+    if precision not in list(PRECISIONS):
+        raise ValueError(f"precision must be one of {sorted(PRECISIONS)}; got {precision!r}")
+    if precision == "bfloat16" and not has_bfloat16():
+        raise RuntimeError(
+            'this processor has no bfloat16 arithmetic (AVX-512 BF16 or AMX), so "bfloat16" would be '
+            "slower than float32. Leave precision out"
+        )
+
+
+def _recipe(model: Model, pooling: str | tuple[str, ...] | None) -> tuple[str, str]:
     """(pooling, prompt) as the folder of the model states them. A stated pooling matters only if none is given."""
     if is_packaged(model):
         return "mean", ""
@@ -89,10 +127,10 @@ def _recipe(model, pooling):
     except EncoderError:
         if pooling is None:
             raise
-        return pooling, ""
+        return "", ""  # another pooling was asked for, so what the folder says of its own does not matter
 
 
-def _route(sentences, model, precision):
+def _route(sentences: list[str], model: Model, precision: str) -> PackedRoute | TransformersRoute:
     """How to encode these sentences, all different: see `_support.routes`.
 
     The packaged encoder does not need transformers, whose import takes seconds, until the model has been loaded and
@@ -108,7 +146,9 @@ def _route(sentences, model, precision):
     return TransformersRoute(tokens, tokenizer, encoder, precision)
 
 
-def hidden_states(sentences, model=None):
+def hidden_states(
+    sentences: Iterable[str], model: Model = None
+) -> Iterator[tuple[list[int], tuple[torch.Tensor, ...], torch.Tensor]]:
     """Yield the hidden states of every layer, batch by batch, as (places, hidden states, attention mask).
 
     places: the batch's indices into `sentences`.
@@ -120,7 +160,7 @@ def hidden_states(sentences, model=None):
     tokenizer, encoder = _pair(model)
     route = TransformersRoute(tokens_of(sentences, tokenizer, max_tokens(tokenizer, encoder)), tokenizer, encoder)
     _warn_of_cuts(route, sentences, sentences)
-    with route, torch.inference_mode(), _token_bar(route) as bar:
+    with torch.inference_mode(), _token_bar(route) as bar:
         for batch in route.batches():
             yield batch, *route.hidden_states(batch)
             bar.update(sum(route.lengths[place] for place in batch))
@@ -142,7 +182,7 @@ def _warn_of_cuts(route, sentences, given):
         )
 
 
-def has_bfloat16():
+def has_bfloat16() -> bool:
     """Whether this processor multiplies bfloat16 matrices natively and oneDNN may use that."""
     return (
         (torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
@@ -151,7 +191,7 @@ def has_bfloat16():
     )
 
 
-def _pair(model):
+def _pair(model: Model) -> Pair:
     """(tokenizer, encoder) from the `model` argument of `embed`."""
     if model is None or isinstance(model, (str, os.PathLike)):
         return load_encoder(model)

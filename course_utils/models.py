@@ -1,11 +1,15 @@
 """Load a tokenizer and a model by name. First used in lessons 00 and 03."""
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import functools
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ._support.adapter import ADAPTER, apply, masked_lm_on
 from ._support.bars import progress_bar as progress_bar
@@ -15,8 +19,16 @@ from ._support.hub_cache import PUBLIC_NAME, SHORT_NAME
 from ._support.model_folders import load_folder
 from ._support.sentence_folders import stated_length, transformer_part
 
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+    Pair = tuple[PreTrainedTokenizerFast, PreTrainedModel]
+
 ENV_VAR = "COURSE_ENCODER"
 PACKAGED = "packaged"
+BUILT_OTHERWISE = "A model of the kind {} is built in another way, so its layers cannot be taken apart here."
 AttentionMaps = collections.namedtuple("AttentionMaps", "query key value output")
 ATTENTION_NAMES = (  # in a layer of BERT or RoBERTa, DistilBERT, and MPNet
     ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"),
@@ -25,7 +37,7 @@ ATTENTION_NAMES = (  # in a layer of BERT or RoBERTa, DistilBERT, and MPNet
 )
 
 
-def load_encoder(name=None):
+def load_encoder(name: str | Path | None = None) -> Pair:
     """Load a tokenizer and its model, ready for inference.
 
     name: a hub name such as "bert-base-uncased", or a local folder, or "packaged" for the packaged encoder, which is
@@ -42,34 +54,34 @@ def load_encoder(name=None):
     return _load_packaged() if name == PACKAGED else _load_folder(transformer_part(_folder_of(name)))
 
 
-def encoder_folder(name=None):
+def encoder_folder(name: str | Path | None = None) -> Path:
     """The folder of the model that `load_encoder(name)` loads, for other libraries. Arguments and errors as there."""
     name = _chosen(name)
     return Path(packaged_encoder() if name == PACKAGED else _folder_of(name))
 
 
-def _chosen(name):
+def _chosen(name: str | Path | None) -> str | Path:
     """The name that counts. The packaged encoder's public name always means the packaged one."""
     name = name if name is not None else os.environ.get(ENV_VAR) or PACKAGED
     return PACKAGED if name in (PUBLIC_NAME, SHORT_NAME) and not os.path.isdir(name) else name
 
 
-def is_packaged(name=None):
+def is_packaged(name: Any = None) -> bool:
     """Whether this name means the packaged encoder."""
     return _chosen(name) == PACKAGED
 
 
-def another_is_set():
+def another_is_set() -> bool:
     """Whether COURSE_ENCODER names another encoder than the packaged one."""
     return not is_packaged()
 
 
-def hub_is_meant():
+def hub_is_meant() -> bool:
     """Whether COURSE_ENCODER names a model of the hub, and not a folder."""
     return another_is_set() and not os.path.isdir(os.path.expanduser(os.environ[ENV_VAR]))
 
 
-def untouched_weights(name=None):
+def untouched_weights(name: str | Path | None = None) -> tuple[Any, dict[str, torch.Tensor], Any] | None:
     """(tokenizer, weights by name, configuration) of the packaged encoder, without importing transformers.
 
     That import takes seconds. Returns None if `name` or COURSE_ENCODER means another model, or if `load_encoder` has
@@ -82,7 +94,7 @@ def untouched_weights(name=None):
     return packaged_weights()
 
 
-def load_masked_lm(name=None):
+def load_masked_lm(name: str | Path | None = None) -> Pair:
     """Load a tokenizer and a masked language model, which predicts the words at [MASK].
 
     name: a hub name such as "bert-base-uncased", or a local folder. If omitted or "packaged", the packaged encoder with
@@ -97,7 +109,7 @@ def load_masked_lm(name=None):
     return _load_folder(transformer_part(_folder_of(name)), masked_lm=True)
 
 
-def _folder_of(name):
+def _folder_of(name: str | Path) -> str:
     """The folder of a model: `name` itself if it is one, else the hub's snapshot of that name."""
     if not isinstance(name, (str, os.PathLike)):
         raise TypeError(f"name must be a hub name or a folder, as text; got {type(name).__name__}")
@@ -135,30 +147,27 @@ def _load_as_it_is(folder, masked_lm, stamp):
 
 def _stamp(folder):
     """What changes when a model is saved again to its folder: the sizes and times of its files."""
+    return tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in _model_files(folder))
+
+
+def _model_files(folder):
     found = {*Path(folder).glob("*"), *Path(folder).glob("[0-9]*_*/*")}  # the library's parts are 1_Pooling and so on
-    files = sorted(path for path in found if path.is_file())
-    return tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
+    return sorted(path for path in found if path.is_file())
 
 
-def model_digest(name=None):
+def model_digest(name: str | Path | None = None) -> str:
     """A checksum of all that decides a model's vectors: its weights, vocabulary and settings, wherever they lie.
 
     Arguments and errors as for `load_encoder`.
     """
-    folder = encoder_folder(name)
-    return _digest_of(folder, _stamp(folder))
-
-
-@functools.lru_cache(maxsize=16)
-def _digest_of(folder, stamp):
-    digest = hashlib.sha256()
-    for path, *_ in stamp:
-        if Path(path).suffix in (".json", ".model", ".safetensors", ".txt"):
-            digest.update(f"{Path(path).relative_to(folder).as_posix()} {file_sha256(Path(path))}\n".encode())
+    folder, digest = encoder_folder(name), hashlib.sha256()
+    for path in _model_files(folder):
+        if path.suffix in (".json", ".model", ".safetensors", ".txt"):
+            digest.update(f"{path.relative_to(folder).as_posix()} {file_sha256(path)}\n".encode())
     return digest.hexdigest()
 
 
-def max_tokens(tokenizer, model):
+def max_tokens(tokenizer: PreTrainedTokenizerFast, model: PreTrainedModel) -> int:
     """The longest input, in tokens, that a pair from `load_encoder` was made for.
 
     Sentence encoders state it in a file such as `sentence_bert_config.json` (256 for the packaged one, although its
@@ -172,24 +181,23 @@ def max_tokens(tokenizer, model):
     return min(stated_length(model.config._name_or_path) or tokenizer.model_max_length, positions)
 
 
-def encoder_layers(model):
+def encoder_layers(model: PreTrainedModel) -> list[Callable[[torch.Tensor], torch.Tensor]]:
     """The layers of an encoder as functions: layer k turns hidden state k - 1 into hidden state k.
 
-    Hidden states are (batch, tokens, hidden), without padding, which would need a mask. For BERT, this is
-    `model.encoder.layer`; DistilBERT has other names, and MPNet tells each layer how far apart two tokens are.
+    Hidden states are (batch, tokens, hidden), without padding, which would need a mask. For BERT,
+    this is `model.encoder.layer`; DistilBERT has other names, and MPNet tells each layer how far
+    apart two tokens are.
 
     Raises EncoderError for models that are built in another way.
     """
     stack = _stack(model)
-    if stack is None:
-        raise EncoderError(
-            f"The layers of a model of the kind {model.config.model_type} cannot be run one by one here."
-        )
 
     def follow(layer):
         def run(state):
-            apart = hasattr(stack, "compute_position_bias")
-            new = layer(state, position_bias=stack.compute_position_bias(state)) if apart else layer(state)
+            more = {}
+            if hasattr(stack, "compute_position_bias"):
+                more["position_bias"] = stack.compute_position_bias(state)
+            new = layer(state, **more)
             return new[0] if isinstance(new, tuple) else new
 
         return run
@@ -197,28 +205,32 @@ def encoder_layers(model):
     return [follow(layer) for layer in stack.layer]
 
 
-def attention_maps(model):
+def attention_maps(model: PreTrainedModel) -> list[AttentionMaps]:
     """The linear maps in the attention of each layer: a list of named tuples (query, key, value, output) of modules.
 
-    `output` mixes the results of the heads, which stand side by side. For BERT, they are `query`, `key` and `value` of
-    `layer.attention.self`, and `layer.attention.output.dense`; DistilBERT and MPNet have other names.
+    `output` mixes the results of the heads, which stand side by side. For BERT, they are `query`,
+    `key` and `value` of `layer.attention.self`, and `layer.attention.output.dense`; DistilBERT and
+    MPNet have other names.
 
     Raises EncoderError for models that are built in another way.
     """
+    layers = _stack(model).layer
     for names in ATTENTION_NAMES:
         with contextlib.suppress(AttributeError):
-            return [AttentionMaps(*map(layer.get_submodule, names)) for layer in _stack(model).layer]
-    raise EncoderError(f"The attention of a model of the kind {model.config.model_type} is built in another way.")
+            return [AttentionMaps(*map(layer.get_submodule, names)) for layer in layers]
+    raise EncoderError(BUILT_OTHERWISE.format(model.config.model_type))
 
 
-def _stack(model):
-    """The part of an encoder that holds its layers as `layer`, or None."""
+def _stack(model: PreTrainedModel) -> Any:
+    """The part of an encoder that holds its layers as `layer`."""
     stack = getattr(model, "encoder", None) or getattr(model, "transformer", None)
-    return stack if hasattr(stack, "layer") else None
+    if not hasattr(stack, "layer"):
+        raise EncoderError(BUILT_OTHERWISE.format(model.config.model_type))
+    return stack
 
 
 @functools.cache
-def load_glove():
+def load_glove() -> tuple[dict[str, int], np.ndarray]:
     """Static word vectors: GloVe 6B, 50 dimensions (Pennington et al. 2014), for 400,000 lower-case words.
 
     Returns (row_of, vectors): a dictionary from word to row, and a read-only float32 array (400000, 50).

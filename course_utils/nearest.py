@@ -1,52 +1,60 @@
 """Exact nearest-neighbour search, in blocks: the full table of pairs is never stored. Derived in lesson 09."""
 
-import math
+from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
 import torch
 
-from ._support.vectors import check_k, unit_vectors
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 BLOCK = 1 << 22  # similarities computed at a time: 16 MB, about the size of a cache
-SAME = 1e-6  # cosines that are no further apart are equal but for rounding, which differs between processors
+SAME = 1e-6  # cosines this close are equal but for rounding, which differs between processors
 
 
-def search(queries, corpus, k=5):
+def search(
+    queries: ArrayLike | torch.Tensor, corpus: ArrayLike | torch.Tensor, k: int = 5
+) -> tuple[np.ndarray, np.ndarray]:
     """The k vectors of `corpus` with the highest cosine to each query, the most similar first.
 
-    queries, corpus: arrays or tensors of numbers, (m, hidden) and (n, hidden); they need not be normalised.
+    queries, corpus: arrays or tensors of numbers, (m, hidden) and (n, hidden); they need not be
+    normalised.
 
-    Returns (places, cosines), arrays (m, k): indices into `corpus` and their cosines. Of vectors whose cosines are
-    equal (each within 1e-6 of the next), the first in the corpus comes first.
+    Returns (places, cosines), arrays (m, k): indices into `corpus` and their cosines. Of vectors
+    whose cosines are equal (each within 1e-6 of the next), the first in the corpus comes first.
 
-    Raises TypeError for non-numeric input; ValueError for no vectors, zero vectors, NaN or infinity, unequal
-    dimensions, or a k below 1 or larger than the corpus. Memory: a block of BLOCK similarities and the results.
+    Raises TypeError for non-numeric input; ValueError for no vectors, zero vectors, NaN or
+    infinity, unequal dimensions, or a k below 1 or larger than the corpus. Memory: a block of
+    BLOCK similarities and the results.
     """
-    queries, corpus = unit_vectors("queries", queries), unit_vectors("corpus", corpus)
+    queries, corpus = _unit_vectors("queries", queries), _unit_vectors("corpus", corpus)
     if queries.shape[1] != corpus.shape[1]:
         raise ValueError(
-            f"queries have {queries.shape[1]} dimensions and the corpus {corpus.shape[1]}; both must come from the "
-            "same model"
+            f"queries have {queries.shape[1]} dimensions and the corpus {corpus.shape[1]}; both "
+            "must come from the same model"
         )
-    check_k(k, len(corpus), f"the corpus has {len(corpus)} vectors")
+    _check_k(k, len(corpus), f"the corpus has {len(corpus)} vectors")
     rows = min(len(queries), math.isqrt(BLOCK))
     columns = max(k, BLOCK // rows)
     places, cosines = [], []
     with torch.inference_mode():
-        for start in range(0, len(queries), rows):
-            block = queries[start : start + rows]
-            best = torch.empty(len(block), 0), torch.empty(len(block), 0, dtype=torch.int64)
-            for column in range(0, len(corpus), columns):
-                found = block @ corpus[column : column + columns].T
-                values, where = _highest(found, k)
-                values, where = torch.cat([best[0], values], 1), torch.cat([best[1], where + column], 1)
-                values, chosen = _highest(values, k)
-                best = values, where.gather(1, chosen)
-            cosines.append(best[0])
-            places.append(best[1])
+        for block in queries.split(rows):
+            best, best_places = torch.empty(len(block), 0), torch.empty(len(block), 0, dtype=torch.int64)
+            for start in range(0, len(corpus), columns):
+                values, where = _highest(block @ corpus[start : start + columns].T, k)
+                candidates = torch.cat([best, values], dim=1)
+                candidate_places = torch.cat([best_places, where + start], dim=1)
+                best, chosen = _highest(candidates, k)
+                best_places = candidate_places.gather(1, chosen)
+            cosines.append(best)
+            places.append(best_places)
     return torch.cat(places).numpy(), torch.cat(cosines).clamp(-1, 1).numpy()
 
 
-def _highest(cosines, k):
+def _highest(cosines: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """(values, columns) of the k highest cosines in each row, fewer if it is shorter; of equal ones the first."""
     columns = cosines.shape[1]
     k, width = min(k, columns), min(k + 1, columns)
@@ -56,42 +64,68 @@ def _highest(cosines, k):
         if width == columns or drops[:, k - 1 :].any(dim=1).all():
             break
         width = min(2 * width, columns)  # equal cosines go on beyond these
+    # Equal cosines are on one level; within a level, the order is that of the columns.
     level = torch.nn.functional.pad(drops.cumsum(dim=1), (1, 0))
     order = (level * columns + places).argsort(dim=1)[:, :k]
     return values.gather(1, order), places.gather(1, order)
 
 
-def closest_pairs(vectors, k=1):
+def closest_pairs(vectors: ArrayLike | torch.Tensor, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """The k pairs of different rows with the highest cosine, the most similar first.
 
     vectors: array or tensor of numbers (n, hidden), n at least 2.
 
-    Returns (pairs, cosines): an array (k, 2) of indices, the smaller one first, and an array (k,). Errors as in
-    `search`; there are n(n - 1)/2 pairs.
+    Returns (pairs, cosines): an array (k, 2) of indices, the smaller one first, and an array (k,).
+    Errors as in `search`; there are n(n - 1)/2 pairs.
     """
-    vectors = unit_vectors("vectors", vectors)
-    n = len(vectors)
+    unit = _unit_vectors("vectors", vectors)
+    n = len(unit)
     if n < 2:
         raise ValueError("a pair needs at least two vectors")
-    check_k(k, n * (n - 1) // 2, f"{n} vectors make {n * (n - 1) // 2} pairs")
-    values, one, other = torch.empty(0), torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=torch.int64)
+    _check_k(k, n * (n - 1) // 2, f"{n} vectors make {n * (n - 1) // 2} pairs")
+    pairs, cosines = torch.empty(0, 2, dtype=torch.int64), torch.empty(0)
+    rows = max(1, BLOCK // n)
     with torch.inference_mode():
-        start = 0
-        while start < n - 1:
-            rows = min(max(1, BLOCK // (n - start)), n - 1 - start)
-            # every row with those after it, and some before
-            found = vectors[start : start + rows] @ vectors[start + 1 :].T
-            found[torch.ones(rows, rows, dtype=torch.bool).tril(-1).nonzero(as_tuple=True)] = -2  # the pairs before it
-            bound = values[-1] if len(values) == k else -2
-            candidates = found.amax(dim=1) > bound  # most rows have no better candidate and are skipped
-            row = candidates.nonzero()[:, 0]
-            if len(row):
-                top = found[row].topk(min(k, found.shape[1]), dim=1)
-                keep = top.values > bound
-                values = torch.cat([values, top.values[keep]])
-                one = torch.cat([one, (row + start)[:, None].expand_as(keep)[keep]])
-                other = torch.cat([other, (top.indices + start + 1)[keep]])
-                order = values.argsort(descending=True, stable=True)[:k]
-                values, one, other = values[order], one[order], other[order]
-            start += rows
-    return torch.stack([one, other], dim=1).numpy(), values.clamp(-1, 1).numpy()
+        for start in range(0, n - 1, rows):
+            # each of these rows with all that come after the first of them
+            block = unit[start : start + rows] @ unit[start + 1 :].T
+            block[torch.ones_like(block, dtype=torch.bool).tril(-1)] = -2  # a row with itself or an earlier one
+            values, places = block.flatten().topk(min(k, block.numel()))
+            one, other = places // block.shape[1] + start, places % block.shape[1] + start + 1
+            cosines = torch.cat([cosines, values])
+            pairs = torch.cat([pairs, torch.stack([one, other], dim=1)])
+            order = cosines.argsort(descending=True, stable=True)[:k]
+            cosines, pairs = cosines[order], pairs[order]
+    return pairs.numpy(), cosines.clamp(-1, 1).numpy()
+
+
+def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
+    """The vectors as a float32 tensor (n, hidden), scaled to unit length. name: what an error calls them."""
+    given = vectors if isinstance(vectors, torch.Tensor) else np.asarray(vectors)
+    numeric = not given.is_complex() if isinstance(given, torch.Tensor) else given.dtype.kind in "iuf"
+    if not numeric:
+        raise TypeError(f"{name} must hold numbers; got {given.dtype}")
+    if given.ndim != 2 or 0 in given.shape:
+        raise ValueError(
+            f"{name} must have the shape (vectors, dimensions), with at least one of each; got {tuple(given.shape)}"
+        )
+    numbers = torch.as_tensor(given).detach().cpu()
+    small = numbers.dtype in (torch.float16, torch.bfloat16, torch.float32)
+    numbers = numbers.float() if small else numbers.double()
+    largest = numbers.abs().amax(dim=1, keepdim=True)
+    for wrong, reason in (
+        (~torch.isfinite(largest), "holds NaN or infinity"),
+        (largest == 0, "is a zero vector, which has no direction"),
+    ):
+        if wrong.any():
+            raise ValueError(f"{name}[{int(wrong.nonzero()[0, 0])}] {reason} ({int(wrong.sum())} such vectors in all)")
+    scaled = (numbers / largest).float()  # first, so that squares neither overflow nor vanish
+    return scaled / scaled.norm(dim=1, keepdim=True)
+
+
+def _check_k(k: int, most: int, why: str) -> None:
+    """Raise TypeError or ValueError unless k is a whole number from 1 to `most`."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise TypeError(f"k must be a whole number; got {type(k).__name__}")
+    if not 1 <= k <= most:
+        raise ValueError(f"k must be between 1 and {most} ({why}); got {k}")

@@ -1,128 +1,130 @@
-"""Support for training: checked examples, a live loss curve, a stop on divergence, atomic saving.
+"""Support for training: a live loss curve, a stop on divergence, atomic saving.
 
-Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and `SentenceTransformerTrainer` do.
+Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and
+`SentenceTransformerTrainer` do.
 """
 
+from __future__ import annotations
+
+import math
+import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from transformers import PrinterCallback, ProgressCallback
+from transformers import PrinterCallback, ProgressCallback, TrainerCallback
 
-from ._support.loss_watch import DivergedError as DivergedError
-from ._support.loss_watch import LossWatch
+from ._support.bars import in_a_notebook, progress_bar, shown_in_a_notebook
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from transformers import PreTrainedModel, Trainer
 
 MARGIN = 1.2  # a model on disk takes at most this many times the size of its weights
 
 
-class ExampleError(ValueError):
-    """Training examples that cannot teach what they are meant to. The message names the row."""
+class DivergedError(RuntimeError):
+    """The loss is NaN or infinite. The message says at which step, and what usually helps."""
 
 
-def training_settings(folder=None, **changes):
-    """Keyword arguments for TrainingArguments or SentenceTransformerTrainingArguments, as the course trains.
-
-    Training runs on the CPU, seeded, with a warm-up over a tenth of the steps. Every step's loss is logged, NaN
-    included. Nothing is written by default.
-
-    folder: where checkpoints go, if any.
-    changes: settings that override these.
-
-    Raises ValueError if checkpoints are requested without a folder.
-    """
-    if folder is None and changes.get("save_strategy", "no") != "no":
-        raise ValueError("checkpoints need a folder: training_settings(folder, save_strategy=...)")
-    on_the_cpu = {"use_cpu": True, "dataloader_pin_memory": False, "seed": 0, "warmup_steps": 0.1}
-    logs = {"logging_steps": 1, "logging_nan_inf_filter": False, "report_to": "none", "disable_tqdm": True}
-    saves = {"output_dir": str(folder or tempfile.gettempdir()), "save_strategy": "no"}
-    return on_the_cpu | logs | saves | changes
-
-
-def watch(trainer):
+def watch(trainer: Trainer) -> list[tuple[int, float]]:
     """Replace a trainer's printed log with a progress bar and, in JupyterLab, a live loss curve.
 
-    Returns the list to which (step, loss) are appended. The bar and the curve disappear when training ends, so neither
-    is stored in the notebook. With TQDM_DISABLE=1 neither shows. `trainer.train()` then raises DivergedError when a
-    loss is NaN or infinite.
+    Returns the list to which (step, loss) are appended. The bar and the curve disappear when
+    training ends, so neither is stored in the notebook. With TQDM_DISABLE=1 neither shows.
+    `trainer.train()` then raises DivergedError when a loss is NaN or infinite.
     """
     for printing in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(printing)
-    watching = LossWatch()
+    watching = _LossWatch()
     trainer.add_callback(watching)
     return watching.losses
 
 
-def checked_labels(texts, labels, classes=2):
-    """(texts, labels) as lists, checked to be fit for training a classifier.
+class _LossWatch(TrainerCallback):
+    """What `watch` adds to a trainer."""
 
-    Raises ExampleError for no examples, unequal numbers, a text that is missing or empty, a label that is not a whole
-    number from 0 to classes - 1, or fewer than two different labels.
-    """
-    texts, labels = list(texts), list(labels)
-    if not texts:
-        raise ExampleError("there are no examples to train on")
-    if len(texts) != len(labels):
-        raise ExampleError(f"{len(texts)} texts and {len(labels)} labels; each text needs one")
-    for row, (text, label) in enumerate(zip(texts, labels)):
-        if not isinstance(text, str) or not text.strip():
-            raise ExampleError(f"example {row} has no text; got {text!r}")
-        if isinstance(label, bool) or label not in range(classes):
-            raise ExampleError(
-                f"example {row} has the label {label!r}; labels are whole numbers from 0 to {classes - 1}"
+    def __init__(self):
+        self.losses: list[tuple[int, float]] = []
+        self.bar: Any = None
+        self.display: Any = None  # the curve, once it is shown
+        self.next_look = 0.0
+
+    def on_train_begin(self, args, state, control, **_):
+        self.bar = progress_bar(total=state.max_steps, initial=state.global_step, unit="step")
+
+    def on_step_end(self, args, state, control, **_):
+        self.bar.update(state.global_step - self.bar.n)
+
+    def on_log(self, args, state, control, logs: dict[str, Any] | None = None, **_):
+        loss = (logs or {}).get("loss")
+        if loss is None:
+            return
+        if not math.isfinite(loss):
+            self._close()
+            raise DivergedError(
+                f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load the "
+                "model again, and train with a lower learning rate "
+                f"(it was {args.learning_rate:g}) or a longer warm-up"
             )
-    if len(set(map(int, labels))) < 2:
-        raise ExampleError(
-            f"all {len(labels)} examples have the label {int(labels[0])}; a classifier needs two classes at least"
-        )
-    return texts, [int(label) for label in labels]
+        self.losses.append((state.global_step, loss))
+        self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
+        if os.environ.get("TQDM_DISABLE") != "1" and time.monotonic() >= self.next_look and in_a_notebook():
+            self.next_look = time.monotonic() + 1  # one curve a second at most
+            self._draw()
+
+    def on_train_end(self, args, state, control, **_):
+        self._close()
+
+    def _draw(self):
+        from IPython.core.pylabtools import print_figure
+        from matplotlib import pyplot
+
+        figure, axes = pyplot.subplots(figsize=(6, 2))
+        axes.plot(*zip(*self.losses))
+        axes.set(xlabel="step", ylabel="loss")
+        pyplot.close(figure)
+        step, loss = self.losses[-1]
+        curve = {"image/png": print_figure(figure, base64=True), "text/plain": f"step {step}: loss {loss:.3f}"}
+        if self.display is None:
+            self.display = shown_in_a_notebook(curve)
+        else:
+            self.display.update(curve, raw=True)
+
+    def _close(self):
+        self.bar.close()
+        if self.display is not None:
+            self.display.update({}, raw=True)
+            self.display = None
 
 
-def checked_triplets(triplets):
-    """Rows (anchor, positive, negative) as lists of text, checked to be fit for training.
-
-    Raises ExampleError for no triplets, for a row without three texts, and for a row in which two of the three are
-    equal.
-    """
-    rows = [list(row) for row in triplets]
-    if not rows:
-        raise ExampleError("there are no triplets to train on")
-    for number, row in enumerate(rows):
-        if len(row) != 3 or not all(isinstance(text, str) and text.strip() for text in row):
-            raise ExampleError(f"triplet {number} is not three texts (anchor, positive, negative): {row!r}")
-        names = {text.strip().casefold(): name for text, name in zip(row, ("anchor", "positive", "negative"))}
-        if len(names) < 3:
-            raise ExampleError(
-                f"triplet {number} has two equal members, so it teaches nothing or the wrong thing: {row!r}"
-            )
-    return rows
-
-
-def save_model(model, folder):
+def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path) -> Path:
     """Save a model atomically: `folder` holds either all of it or what was there before.
 
     model: a SentenceTransformer or a transformers model (`save_pretrained`).
 
-    It is written to a temporary folder and renamed, replacing an earlier model. Returns the folder. Raises
-    FileExistsError if something other than a model is there, and OSError if the disk has too little room; nothing is
-    written then.
+    It is written to a temporary folder and renamed, replacing an earlier model. Returns the
+    folder. Raises FileExistsError if something other than a model is there, and OSError if the
+    disk has too little room; nothing is written then.
     """
     folder = Path(folder).expanduser().resolve()
-    if folder.exists() and not (folder.is_dir() and ((folder / "config.json").is_file() or not any(folder.iterdir()))):
+    if folder.exists() and not _holds_only_a_model(folder):
         raise FileExistsError(f"{folder} is there already and holds no model, so it is left alone. Choose another name")
     folder.parent.mkdir(parents=True, exist_ok=True)
     needed = MARGIN * sum(weight.numel() * weight.element_size() for weight in model.parameters())
     free = shutil.disk_usage(folder.parent).free
     if free < needed:
         raise OSError(
-            f"the model needs {needed / 1e6:.0f} MB and {folder.parent} has {free / 1e6:.0f} MB left. Nothing was "
-            "written"
+            f"the model needs {needed / 1e6:.0f} MB and {folder.parent} has {free / 1e6:.0f} MB "
+            "left. Nothing was written"
         )
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".saving-", ignore_cleanup_errors=True) as beside:
-        new = Path(beside) / "model"
+        new, old = Path(beside) / "model", Path(beside) / "old"
         model.save_pretrained(str(new))
-        old = Path(beside) / "old"  # removed with the temporary folder
         if folder.exists():
-            folder.rename(old)
+            folder.rename(old)  # removed with the temporary folder
         try:
             new.rename(folder)
         except OSError:
@@ -130,3 +132,8 @@ def save_model(model, folder):
                 old.rename(folder)
             raise
     return folder
+
+
+def _holds_only_a_model(folder: Path) -> bool:
+    """Whether this is a model's folder, or an empty one."""
+    return folder.is_dir() and ((folder / "config.json").is_file() or not any(folder.iterdir()))

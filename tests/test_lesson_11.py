@@ -101,14 +101,6 @@ def test_the_cosine_of_unrelated_reviews_is_that_of_different_ones(monkeypatch):
     assert negation.unrelated_cosine(np.eye) == 0 and negation.unrelated_cosine(lambda n: np.ones((n, 1))) == 1
 
 
-def test_known_answers_are_not_computed_again(monkeypatch):
-    monkeypatch.setattr(negation, "right_triplets", lambda *_: pytest.fail("these are known"))
-    monkeypatch.setattr(negation, "encoded", lambda model, texts: np.eye(len(texts)))
-    monkeypatch.setattr(negation, "review_search", lambda model, number: np.arange(number) % 2 == 0)
-    right = np.array([True, False])
-    assert negation.measured(None, 10, right)["held-out denials"][0].tolist() == [1.0, 0.0]
-
-
 def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
     table = negation.mixed_in(20)
     assert set(table["sentence1"]) | set(table["sentence2"]) <= set(load_reviews()["text"]) and len(table) == 20

@@ -70,10 +70,11 @@ def test_a_second_look_at_everything_is_the_exact_search():
 
 
 def test_an_index_counts_the_same_each_time_and_a_wider_search_compares_more():
-    blocks = [drawn(300, 32, seed) for seed in range(2)]
-    asked = drawn(40, 32, seed=9)
-    nearest, counts, found = growth.exact(asked, blocks), [], []
-    assert np.array_equal(nearest, search(asked, np.concatenate(blocks), k=growth.K)[0])
+    blocks = [drawn(300, 32, seed).astype(np.float16) for seed in range(2)]  # as the index keeps them
+    asked = drawn(40, 32, seed=9).astype(np.float16)
+    nearest, counts, found = search(asked, np.concatenate(blocks), k=growth.K)[0], [], []
+    exact = growth.built(blocks).search(asked, growth.K, threads=1, exact=True).keys
+    assert np.array_equal(exact, nearest)
     for width in (10, 10, 600):
         index = growth.built(blocks)
         index.expansion_search = width

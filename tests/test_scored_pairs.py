@@ -10,8 +10,8 @@ import pytest
 
 from course_utils import load_scored_pairs
 from course_utils._support.downloads import EncoderError
-from course_utils._support.scored_pairs import DataError
 from course_utils.data import STSB
+from course_utils.own_data import DataError
 
 from .hub import Hub
 
@@ -132,29 +132,29 @@ GOOD = "g\tf\t2016\t1\t3.2\tA.\tB.\n"
 @pytest.mark.parametrize(
     "content, words",
     [
-        ("", "is empty"),
-        ("\n\n", "is empty"),
+        ("", "table is empty"),
+        ("\n\n", "table is empty"),
         (HEAD, "holds no pairs"),
-        (HEAD + "A,B,1\nC,D,\n", "line 3: the score is missing"),
-        (HEAD + "A,B,nan\n", "line 2: the score is missing"),
-        (HEAD + "A,B,good\n", "line 2: the score is 'good', not a number from 0 to 5"),
-        (HEAD + "A,B,7\n", "line 2: the score is '7', not a number from 0 to 5"),
-        (HEAD + "A,B,inf\n", "line 2: the score is 'inf'"),
-        (HEAD + "A,B,-1\n", "line 2: the score is '-1'"),
+        (HEAD + "A,B,1\nC,D,\n", "line 3: the score"),
+        (HEAD + "A,B,nan\n", "line 2: the score"),
+        (HEAD + "A,B,good\n", "line 2: the score must be a number from 0 to 5; got 'good'"),
+        (HEAD + "A,B,7\n", "line 2: the score .* got '7'"),
+        (HEAD + "A,B,inf\n", "line 2: the score"),
+        (HEAD + "A,B,-1\n", "line 2: the score"),
         (HEAD + "A, ,1\n", "line 2: sentence2 is missing"),
-        (HEAD + "A,B\n", "line 2: 2 columns, and there should be 3"),
-        (HEAD + "A,B, and more,1\n", "line 2: 4 columns, and there should be 3"),
-        (HEAD + 'A,B,1\n"two\nlines",B,1\nC,D,\n', "line 5: the score is missing"),
+        (HEAD + "A,B\n", "line 2: there are 2 values, and 3 columns"),
+        (HEAD + "A,B, and more,1\n", "line 2: there are 4 values"),
+        (HEAD + 'A,B,1\n"two\nlines",B,1\nC,D,\n', "line 5: the score"),
         (HEAD + 'A,B,1\n"open,B,1\nC,D,2\n', "line 3: .*quotation mark"),
         (HEAD + '"A"b,B,1\n', "line 2: .*quotation mark"),
         ('"sentence1,sentence2,score\nA,B,1\n', "line 1: .*quotation mark"),
-        ("sep=,\n" + HEAD + "A,B\n", "line 3: 2 columns"),
-        ("sentence1,sentence2\nA,B\n", "has no column 'score'; its columns are sentence1, sentence2"),
+        ("sep=,\n" + HEAD + "A,B\n", "line 3: there are 2 values"),
+        ("sentence1,sentence2\nA,B\n", "there is no column score"),
         ("A,B,3\n", "line 1: neither a header .* nor tabs"),
-        (GOOD + "g\tf\t2016\t1\t\tA.\tB.\n", "line 2: the score is missing"),
+        (GOOD + "g\tf\t2016\t1\t\tA.\tB.\n", "line 2: the score"),
         (GOOD + "g\tf\t2016\t1\t3.2\tA.\n", "line 2: 6 columns, and there should be 7 or more"),
         (GOOD + "g\tf\t2016\t1\t3.2\t\tB.\n", "line 2: sentence1 is missing"),
-        (GOOD * 2 + "g\tf\t2016\t1\t5.5\tA.\tB.\n", "line 3: the score is '5.5'"),
+        (GOOD * 2 + "g\tf\t2016\t1\t5.5\tA.\tB.\n", "line 3: the score"),
     ],
 )
 def test_damage_is_named_with_its_line(content, words, tmp_path):
@@ -170,7 +170,7 @@ def test_damage_is_named_with_its_line(content, words, tmp_path):
         ("latin.csv", HEAD.encode() + b"A,B,1\ncaf\xe9,B,1\n", "latin.csv, line 3: this is not UTF-8"),
         ("half.parquet", b"PAR1 and no more", "half.parquet cannot be read as .parquet"),
         ("list.json", b"[]", "list.json must have one object a line; .*with the ending .jsonl"),
-        ("gap.jsonl", b'{"score": 1, %s}\n{%s}\n' % (GAP, GAP), "gap.jsonl, row 1: the score is missing"),
+        ("gap.jsonl", b'{"score": 1, %s}\n{%s}\n' % (GAP, GAP), "gap.jsonl, row 1: the score"),
     ],
 )
 def test_other_files_are_refused_by_name(name, content, words, tmp_path):

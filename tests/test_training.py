@@ -21,16 +21,9 @@ from transformers import (
     TrainingArguments,
 )
 
-from course_utils import load_encoder, load_triplets
-from course_utils.training import (
-    DivergedError,
-    ExampleError,
-    checked_labels,
-    checked_triplets,
-    save_model,
-    training_settings,
-    watch,
-)
+from course_utils import load_encoder
+from course_utils.training import DivergedError, save_model, watch
+from course_utils.trainings.common import training_settings
 
 TEXTS = [f"{'a b c'[number % 5 :]} {'x y' if number % 2 else 'm n'}" for number in range(12)]
 SHORT = {"num_train_epochs": 2, "per_device_train_batch_size": 4, "learning_rate": 1e-2}  # six steps
@@ -48,7 +41,7 @@ def classifier(tiny, folder, **changes):
     tokenizer = AutoTokenizer.from_pretrained(tiny)
     model = AutoModelForSequenceClassification.from_pretrained(tiny, num_labels=2)
     rows = [{**tokenizer(text), "labels": number % 2} for number, text in enumerate(TEXTS)]
-    settings = TrainingArguments(**training_settings(folder, **SHORT | changes))
+    settings = TrainingArguments(**training_settings(output_dir=str(folder), **SHORT | changes))
     trainer = Trainer(model, settings, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer))
     return trainer, watch(trainer)
 
@@ -57,7 +50,7 @@ def sentence_trainer(tiny, folder, **changes):
     torch.manual_seed(0)
     model = SentenceTransformer(str(tiny), device="cpu")
     rows = Dataset.from_dict({"anchor": TEXTS, "positive": TEXTS[::-1]})
-    settings = SentenceTransformerTrainingArguments(**training_settings(folder, **SHORT | changes))
+    settings = SentenceTransformerTrainingArguments(**training_settings(output_dir=str(folder), **SHORT | changes))
     trainer = SentenceTransformerTrainer(model, settings, train_dataset=rows, loss=MultipleNegativesRankingLoss(model))
     return trainer, watch(trainer)
 
@@ -79,13 +72,6 @@ def test_every_loss_is_collected_and_only_a_bar_is_shown(make, disable, epochs, 
     said = capsys.readouterr()
     assert said.out == "" and ("/6 [" in said.err and "loss=" in said.err) == (disable == "0"), said.err
     assert not list(tmp_path.rglob("*.safetensors"))
-
-
-def test_checkpoints_want_a_folder_and_nothing_else_does():
-    assert Path(training_settings()["output_dir"]).is_dir()  # so the trainer does not create one
-    assert TrainingArguments(**training_settings()).get_warmup_steps(200) == 20  # a tenth
-    with pytest.raises(ValueError, match="checkpoints need a folder"):
-        training_settings(save_strategy="steps")
 
 
 @pytest.mark.parametrize("make", [classifier, sentence_trainer])
@@ -125,7 +111,8 @@ def test_an_interrupted_training_goes_on_where_it_was_saved(make, tiny, tmp_path
 LIVE = """
 import os, torch
 os.environ["TQDM_DISABLE"], SLEEP = SETTING
-from course_utils.training import training_settings, watch
+from course_utils.training import watch
+from course_utils.trainings.common import training_settings
 from transformers import Trainer, TrainingArguments
 
 class Slow(torch.nn.Module):
@@ -137,7 +124,8 @@ class Slow(torch.nn.Module):
         time.sleep(SLEEP)
         return {"loss": (self.weight * x).mean()}
 
-trainer = Trainer(Slow(), TrainingArguments(**training_settings("out", max_steps=10)), train_dataset=[{"x": 1.0}] * 8)
+arguments = TrainingArguments(**training_settings(output_dir="out", max_steps=10))
+trainer = Trainer(Slow(), arguments, train_dataset=[{"x": 1.0}] * 8)
 losses = watch(trainer)
 trainer.train()
 len(losses)
@@ -168,42 +156,6 @@ def test_in_a_notebook_a_curve_comes_and_goes(tmp_path):
         assert cell.outputs[-1]["data"]["text/plain"] == "10"
         assert not any(output["data"] for output in cell.outputs[:-1]), "the curve is gone when training ends"
     assert len(seen["bar"]) > 1 and all("loss=" in line for line in seen["bar"][1:]), seen["bar"]
-
-
-# Examples
-
-
-@pytest.mark.parametrize(
-    "rows, words",
-    [
-        (([], []), "no examples"),
-        ((["a"], [0, 1]), "1 texts and 2 labels"),
-        *(((["a", text], [0, 1]), f"example 1 has no text; got {text!r}") for text in (" ", None)),
-        *(((["a", "b"], [0, label]), f"1 has the label {label};") for label in (-1, 0.5, np.nan, None, np.inf, True)),
-        ((["a", "b"], [0, 2]), "example 1 has the label 2; .* from 0 to 1"),
-        ((["a", "b"], ["0", "1"]), "example 0 has the label '0'"),
-        ((["a", "b"], [0, [1]]), r"example 1 has the label \[1\]"),
-        ((["a", "b"], [1, 1]), "all 2 examples have the label 1"),
-        ([], "no triplets"),
-        ([("a", "b")], "triplet 0 is not three texts"),
-        ([("a", "b", "c"), ("a", "", "c")], "triplet 1 is not three texts"),
-        ([("a", "b", 3)], "triplet 0 is not three texts"),
-        ([("A cat", "a cat ", "b")], "triplet 0 has two equal members"),
-        ([("a", "b", "c"), ("a", "b", "b")], "triplet 1 has two equal members"),
-        ([("a", "b", "a")], "two equal members"),
-    ],
-)
-def test_examples_that_teach_nothing_are_refused(rows, words):
-    """A tuple of texts and labels, or a list of triplets."""
-    with pytest.raises(ExampleError, match=words):
-        checked_labels(*rows) if isinstance(rows, tuple) else checked_triplets(rows)
-
-
-def test_good_examples_come_back_as_lists():
-    assert checked_labels(("a", "b"), np.array([1, 0])) == (["a", "b"], [1, 0])
-    assert checked_labels(["a", "b", "c"], [2.0, 0, 1], classes=3)[1] == [2, 0, 1]
-    rows = load_triplets()[["anchor", "positive", "negative"]]
-    assert checked_triplets(rows.itertuples(index=False, name=None)) == rows.to_numpy().tolist()
 
 
 # Files

@@ -4,6 +4,7 @@ import json
 import textwrap
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 from .downloads import EncoderError
 
@@ -15,7 +16,7 @@ OWN_CODE = (
 )
 
 
-def load_folder(folder, masked_lm, max_tokens):
+def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
     """(tokenizer, model) of a folder. Raises EncoderError, which says what is wrong with it and what to do.
 
     max_tokens: called with both, since it reads one more file, which may be damaged.

@@ -7,9 +7,9 @@ A route has these members:
 - `batches()`: lists of sentence indices, the longest sentences first.
 - `states(batch)`: yields (places, last hidden states, attention mask).
 - `threads`: how many batches may be computed at a time.
-
-It is a context manager: it restores what it changes.
 """
+
+import contextlib
 
 import numpy as np
 import torch
@@ -42,12 +42,6 @@ class PackedRoute:
         sizes = config.num_attention_heads, config.layer_norm_eps
         self.forward = packed_bert(weights, *sizes, PRECISIONS[precision], lay_out=total >= MIN_TOKENS_TO_PACK)
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
     def batches(self):
         return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else TOKENS))
 
@@ -69,32 +63,35 @@ class TransformersRoute:
         self.lengths = [len(row["input_ids"]) for row in self.rows]
         self.tokenizer, self.encoder, self.half = tokenizer, encoder, precision == "bfloat16"
 
-    def __enter__(self):
-        """Switch the model to evaluation mode: it is shared, and may be in training mode."""
-        self.training = self.encoder.training
-        self.encoder.eval()
-        return self
-
-    def __exit__(self, *_):
-        self.encoder.train(self.training)
-
     def batches(self):
         return list(by_length(self.lengths, PADDED_TOKENS))
 
-    def inputs(self, batch):
-        rows = [self.rows[place] for place in batch]
-        return self.tokenizer.pad(rows, padding_side="right", return_tensors="pt").to(self.encoder.device)
-
     def states(self, batch):
-        inputs = self.inputs(batch)
-        with torch.autocast(self.encoder.device.type, torch.bfloat16, enabled=self.half):
-            states = self.encoder(**inputs).last_hidden_state
-        yield batch, states, inputs["attention_mask"]
+        outputs, mask = self._run(batch)
+        yield batch, outputs.last_hidden_state, mask
 
     def hidden_states(self, batch):
         """(hidden states of every layer, attention mask)."""
-        inputs = self.inputs(batch)
-        return self.encoder(**inputs, output_hidden_states=True).hidden_states, inputs["attention_mask"]
+        outputs, mask = self._run(batch, output_hidden_states=True)
+        return outputs.hidden_states, mask
+
+    def _run(self, batch, **settings):
+        rows = [self.rows[place] for place in batch]
+        inputs = self.tokenizer.pad(rows, padding_side="right", return_tensors="pt").to(self.encoder.device)
+        half = torch.autocast(self.encoder.device.type, torch.bfloat16, enabled=self.half)
+        with evaluating(self.encoder), half:
+            return self.encoder(**inputs, **settings), inputs["attention_mask"]
+
+
+@contextlib.contextmanager
+def evaluating(model):
+    """Put a model into evaluation mode, and back if it was in training: it is shared."""
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)
 
 
 def tokens_of(sentences, tokenizer, longest):

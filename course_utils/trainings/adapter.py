@@ -124,18 +124,12 @@ def scores(model, tokenizer, found, share=0.15, seed=0):
     return {"top1": top1, "top5": top5, "bits": bits, "tokens": len(hits)}
 
 
-def head_loss(head, hidden, labels):
-    """The mean surprisal in nats of `labels` (tokens) given the hidden vectors (tokens, width) at their masks."""
-    return torch.nn.functional.cross_entropy(head(hidden).float(), labels)
-
-
-def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=None):
+def train(model, tokenizer, found, steps, rate, seed=0, report=None):
     """Train the word embeddings, all layers and the head in place, without dropout; `found` are passages.
 
     Muon (Jordan et al. 2024) trains the layers' matrices, AdamW the rest: in 90 steps Muon reached 7.4 bits per masked
     token, AdamW alone 8.2. Attention is "eager", whose backward pass is faster on a CPU.
 
-    compiled: whether to compile the head's loss, which needs a C++ compiler.
     report: called every REPORT_EVERY steps and at the end with the step, the tokens seen and the recent loss in bits.
     """
     model.eval()
@@ -149,7 +143,6 @@ def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=N
         torch.optim.Muon(matrices, lr=rate, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(others, lr=rate / 2, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
     ]
-    loss_of = torch.compile(head_loss, dynamic=True) if compiled else head_loss
 
     def share(step):
         return min((step + 1) / (0.05 * steps), (steps - step) / (0.95 * steps))
@@ -164,7 +157,7 @@ def train(model, tokenizer, found, steps, rate, compiled=False, seed=0, report=N
             ids, mask, chosen, labels = masked_batch(waiting.pop(), tokenizer, MASKED, generator)
             with half:
                 hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
-                loss = loss_of(model.cls, hidden, labels)
+                loss = torch.nn.functional.cross_entropy(model.cls(hidden).float(), labels)
             model.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(parameters.values(), 1.0)
@@ -195,14 +188,9 @@ def split(texts, tokenizer, seed=0):
     help="Go on from this adapter (an unfinished one, say) instead of from the sentence encoder.",
 )
 @click.option(
-    "--compiled",
-    is_flag=True,
-    help="Compile the head's loss: an eighth faster, a quarter with large memory pages; needs a C++ compiler.",
-)
-@click.option(
     "--output", default=ADAPTER, type=click.Path(dir_okay=False, path_type=Path), help="Where to store the result."
 )
-def main(steps, rate, begin, compiled, output):
+def main(steps, rate, begin, output):
     """Train the adapter and print its scores on held-out text."""
     from safetensors.torch import load_file, save_file
 
@@ -225,7 +213,7 @@ def main(steps, rate, begin, compiled, output):
 
     start = time.monotonic()
     kept = [passage for kept, _ in sides.values() for passage in kept]
-    train(model, tokenizer, kept, steps, rate, compiled=compiled, report=report)
+    train(model, tokenizer, kept, steps, rate, report=report)
     unfinished.replace(output)
     click.echo(
         f"{(time.monotonic() - start) / 60:.0f} minutes with {torch.get_num_threads()} threads, "

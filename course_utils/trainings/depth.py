@@ -5,13 +5,12 @@
 trains the classifiers again (about three quarters of an hour on two cores) and writes `depth*.csv` beside this file.
 """
 
-import click
 import numpy as np
 
-from .._support.tables import write_table
 from ..models import progress_bar
 from . import learning_curve
-from .learning_curve import FOLDER, SEEDS, fine_tuned, into_folder, probabilities
+from .common import FOLDER, chosen_rate, script, write_table
+from .learning_curve import SEEDS, fine_tuned, probabilities
 
 EXAMPLES = 1600
 # what is trained, the head on the mean always among it: how many of the last layers, None for everything
@@ -23,8 +22,7 @@ TABLE = FOLDER / "depth.csv"  # one row per depth, learning rate and seed
 ANSWERS = FOLDER / "depth_answers.csv"
 
 
-@click.command()
-@into_folder
+@script
 def main(folder):
     """Train to each depth at three learning rates with seed 0; then, at the one chosen, with the other seeds."""
     train, validation, test = learning_curve.review_parts()
@@ -43,14 +41,10 @@ def main(folder):
 
     for depth in (bar := progress_bar(iterable=DEPTHS | READ, unit="depth")):
         tries = {rate: trained(depth, rate, SEEDS[0]) for rate in RATES}
-        rate = max(RATES, key=lambda rate: tries[rate][0])  # the smaller one of two that are equal
+        rate = chosen_rate(tries)
         answers[depth] = tries[rate][1].round(3)
         for seed in SEEDS[1:]:
             trained(depth, rate, seed)
         bar.write(f"{depth}: {rate}, " + ", ".join(f"{row['test']:.3f}" for row in rows if row["trained"] == depth))
     write_table(rows, folder / TABLE.name)
     write_table(answers, folder / ANSWERS.name)
-
-
-if __name__ == "__main__":
-    main()

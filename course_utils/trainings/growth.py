@@ -7,21 +7,16 @@ which lesson 13 loads, beside this file (about an hour on two cores, most of it 
 4 GB of memory). All is built and asked in one thread: with more, the graph depends on which thread is first.
 """
 
-from pathlib import Path
-
-import click
 import numpy as np
 
-from .._support.tables import write_table
 from ..embedding import embed, has_bfloat16
 from ..evaluation import bootstrap
 from ..models import progress_bar
-from ..nearest import search
 from ..ranking import recalls
-from .learning_curve import into_folder
+from .common import FOLDER, script, write_table
 from .matryoshka import mean, review_sentences
 
-FILE = Path(__file__).with_name("growth.csv")  # a row per kind of vectors, their number, and width of the search
+FILE = FOLDER / "growth.csv"  # a row per kind of vectors, their number, and width of the search
 SIZES = {"reviews": (1_000, 10_000, 100_000), "drawn": (1_000, 10_000, 100_000, 1_000_000)}
 WIDTHS = (16, 32, 64, 128, 256, 512)  # usearch's `expansion_search`
 ASKED, K, BLOCK = 500, 10, 50_000
@@ -45,18 +40,6 @@ def drawn_alike(vectors, number, seed=0):
         yield (block / np.linalg.norm(block, axis=1, keepdims=True)).astype(np.float16)
 
 
-def exact(asked, blocks):
-    """The K nearest of all blocks to each asked vector, (asked, K): `search` in each block, and the best of them."""
-    best, start = (np.empty((len(asked), 0), int), np.empty((len(asked), 0), np.float32)), 0
-    for block in blocks:
-        places, cosines = search(asked, block, k=K)
-        places, cosines = np.hstack([best[0], places + start]), np.hstack([best[1], cosines])
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, :K]
-        best = np.take_along_axis(places, order, axis=1), np.take_along_axis(cosines, order, axis=1)
-        start += len(block)
-    return best[0]
-
-
 def built(blocks):
     """A usearch index of all blocks, added in one thread. Vectors are kept in float16."""
     from usearch.index import Index
@@ -69,11 +52,12 @@ def built(blocks):
 
 def rows_of(kind, blocks, asked):
     """A row for each width: recall@10 with its interval, vectors compared for a query, and the index's size."""
-    nearest, index, rows = exact(asked, blocks), built(blocks), []
+    index, rows = built(blocks), []
+    nearest = index.search(asked, K, threads=1, exact=True).keys.tolist()
     for width in WIDTHS:
         index.expansion_search = width
         found = index.search(asked, K, threads=1)
-        recall = recalls(found.keys.tolist(), nearest.tolist(), K)
+        recall = recalls(found.keys.tolist(), nearest, K)
         value, low, high = np.round(bootstrap(mean, recall), 4).tolist()
         compared = round(found.computed_distances / len(asked))
         row = {"vectors": kind, "n": len(index), "width": width, "recall": value, "low": low, "high": high}
@@ -81,8 +65,7 @@ def rows_of(kind, blocks, asked):
     return rows
 
 
-@click.command()
-@into_folder
+@script
 def main(folder):
     """Build an index of each size, and ask it for the ten nearest of 500 vectors in six widths."""
     rows, reviews = [], review_vectors(max(SIZES["reviews"]) + ASKED)
@@ -96,7 +79,3 @@ def main(folder):
         for row in rows[-len(WIDTHS) :]:
             bar.write(f"{kind} {size:,}, width {row['width']}: {row['recall']:.3f}, {row['compared']:,} compared")
     write_table(rows, folder / FILE.name)
-
-
-if __name__ == "__main__":
-    main()

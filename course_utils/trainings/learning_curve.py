@@ -7,21 +7,18 @@ lesson repeats a few rows live and compares.
 """
 
 import math
-from pathlib import Path
 
-import click
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from .._support.tables import write_table
 from ..data import load_reviews
-from ..models import ENV_VAR, another_is_set, encoder_folder, progress_bar
+from ..models import encoder_folder, progress_bar
 from ..pooling import mean_pool
+from .common import FOLDER, inputs_of, probabilities_of, script, training_settings, write_table
 
 SIZES, SEEDS, BATCH, LEAST_STEPS, LONGEST = (25, 100, 400, 1600), range(5), 16, 60, 128
 TUNED = {"cls": "fine-tuned encoder, CLS", "mean": "fine-tuned encoder, mean"}
-FOLDER = Path(__file__).parent
 CURVE = FOLDER / "learning_curve.csv"  # one row per classifier, number of examples and seed
 # the loss at each step of one fine-tuning: CHECKED examples, seed 0, the head on [CLS]
 LOSSES, CHECKED = FOLDER / "learning_curve_losses.csv", 100
@@ -29,8 +26,6 @@ LOSSES, CHECKED = FOLDER / "learning_curve_losses.csv", 100
 ANSWERS = FOLDER / "learning_curve_answers.csv"
 # the fine-tuned one's probabilities for each validation sentence, to read its mistakes there
 VALIDATION = FOLDER / "learning_curve_validation.csv"
-# what configurations call the dropout between layers, in attention and before the head
-DROPOUTS = "hidden_dropout_prob attention_probs_dropout_prob dropout attention_dropout seq_classif_dropout".split()
 
 
 def review_parts():
@@ -47,57 +42,51 @@ def review_parts():
 class MeanPooledClassifier(torch.nn.Module):
     """An encoder with a linear head on the mean of its token vectors, called like transformers' classifiers."""
 
-    def __init__(self, encoder, dropout, classes=2):
+    def __init__(self, encoder):
         super().__init__()
-        self.encoder, self.dropout = encoder, torch.nn.Dropout(dropout)
-        self.classifier = torch.nn.Linear(encoder.config.hidden_size, classes)
+        self.encoder, self.dropout = encoder, torch.nn.Dropout(encoder.config.hidden_dropout_prob)
+        self.classifier = torch.nn.Linear(encoder.config.hidden_size, 2)
         torch.nn.init.normal_(self.classifier.weight, std=encoder.config.initializer_range)
         torch.nn.init.zeros_(self.classifier.bias)
 
     def forward(self, input_ids, attention_mask, labels=None, **token_types):
         from transformers.modeling_outputs import SequenceClassifierOutput
 
-        states = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **token_types).last_hidden_state
+        inputs = {"input_ids": input_ids, "attention_mask": attention_mask, **token_types}
+        states = self.encoder(**inputs).last_hidden_state
         logits = self.classifier(self.dropout(mean_pool(states, attention_mask)))
-        return SequenceClassifierOutput(loss=None if labels is None else cross_entropy(logits, labels), logits=logits)
+        loss = None if labels is None else cross_entropy(logits, labels)
+        return SequenceClassifierOutput(loss=loss, logits=logits)
 
 
-def classifier(dropout=0.1, pooling="cls"):
-    """(tokenizer, model): the encoder that `load_encoder()` would load, with a new head for two classes.
+def classifier(pooling="cls"):
+    """(tokenizer, model): the packaged encoder, with a new head for two classes.
 
     The head is on the first token, [CLS], as in BERT, or on the mean of the tokens.
     """
-    from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+    from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
     folder = encoder_folder()
-    config = AutoConfig.from_pretrained(folder, num_labels=2)
-    for name in DROPOUTS:
-        if getattr(config, name, None) is not None:
-            setattr(config, name, dropout)
-    settings = {"config": config, "attn_implementation": "eager"}  # trains faster than torch's fused attention on a CPU
+    eager = {"attn_implementation": "eager"}  # trains faster than torch's fused attention on a CPU
     if pooling == "mean":
-        model = MeanPooledClassifier(AutoModel.from_pretrained(folder, **settings), dropout)
+        model = MeanPooledClassifier(AutoModel.from_pretrained(folder, **eager))
     else:
-        model = AutoModelForSequenceClassification.from_pretrained(folder, **settings)
+        model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2, **eager)
     return AutoTokenizer.from_pretrained(folder), model
 
 
-def fine_tuned(
-    texts, labels, seed=0, learning_rate=5e-5, pooling="cls", steps=None, losses=None, layers=None, read=None
-):
+def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", losses=None, layers=None, read=None):
     """(tokenizer, model) trained by transformers' Trainer. Small training sets are repeated for more epochs.
 
-    layers: how many of the last layers are trained beside the head; if omitted, everything is, the embeddings too. The
-    pooler between [CLS] and its head stays as it is then.
+    layers: how many of the last layers are trained beside the head; if omitted, everything is, the
+    embeddings too. The pooler between [CLS] and its head stays as it is then.
     read: the layer that the head reads; the later ones are taken off. The last one if omitted.
-    steps: stop after this many, with the learning-rate schedule of the whole training.
     losses: a list to which the loss of each step is appended.
     """
-    from transformers import DataCollatorWithPadding, Trainer, TrainerCallback, TrainingArguments
+    from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
 
-    from ..training import checked_labels, training_settings, watch
+    from ..training import watch
 
-    texts, labels = checked_labels(texts, labels)
     torch.manual_seed(seed)
     tokenizer, model = classifier(pooling=pooling)
     encoder = model.encoder if pooling == "mean" else model.base_model
@@ -109,18 +98,13 @@ def fine_tuned(
         for layer in stack[len(stack) - layers :]:
             layer.requires_grad_(True)
     rows = [
-        {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": label} for text, label in zip(texts, labels)
+        {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": int(label)}
+        for text, label in zip(texts, labels)
     ]
     epochs = max(3, math.ceil(LEAST_STEPS / math.ceil(len(rows) / BATCH)))
     settings = {"seed": seed, "learning_rate": learning_rate, "num_train_epochs": epochs}
     arguments = TrainingArguments(**training_settings(**settings, per_device_train_batch_size=BATCH))
     trainer = Trainer(model, arguments, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer))
-
-    class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, **_):
-            control.should_training_stop = state.global_step == steps or control.should_training_stop
-
-    trainer.add_callback(Stop())
     seen = watch(trainer)
     trainer.train()
     if losses is not None:
@@ -130,15 +114,12 @@ def fine_tuned(
 
 def probabilities(tokenizer, model, texts, batch=32):
     """The probability of label 1 for each text. Array (n,)."""
-    texts, found = list(texts), np.empty(len(texts))
-    order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
-    with torch.inference_mode():
-        for start in range(0, len(order), batch):
-            places = order[start : start + batch]
-            cut = {"padding": True, "truncation": True, "max_length": LONGEST}
-            inputs = tokenizer([texts[place] for place in places], **cut, return_tensors="pt")
-            found[places] = model(**inputs).logits.softmax(dim=1)[:, 1].numpy()
-    return found
+    texts = np.array(list(texts), dtype=object)
+
+    def logits_of(places):
+        return model(**inputs_of(tokenizer, texts[places], longest=LONGEST)).logits
+
+    return probabilities_of(logits_of, [len(text) for text in texts], batch)
 
 
 def baselines(texts, labels, given):
@@ -163,23 +144,7 @@ def baselines(texts, labels, given):
     }
 
 
-def _of_the_packaged_encoder(context, option, folder):
-    if another_is_set():
-        raise click.UsageError(f"the stored tables are the packaged encoder's, and {ENV_VAR} names another: unset it")
-    return folder
-
-
-into_folder = click.option(
-    "--folder",
-    callback=_of_the_packaged_encoder,
-    default=FOLDER,
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Where the tables go.",
-)
-
-
-@click.command()
-@into_folder
+@script
 def main(folder):
     """Train every classifier on 25 to 1,600 sentences, five times each, and write its accuracy on 1,500 others."""
     train, validation, test = review_parts()
@@ -205,7 +170,3 @@ def main(folder):
             two = {name: found[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}
             write_table(two, folder / ANSWERS.name)
     write_table(rows, folder / CURVE.name)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,20 +9,16 @@ shape of data that the loss takes.
 """
 
 from functools import cache
-from pathlib import Path
 
-import click
-import numpy as np
 import torch
 
-from .._support.tables import write_table
 from ..data import load_triplets
 from ..models import progress_bar
 from . import negation
-from .learning_curve import into_folder
+from .common import FOLDER, script, write_table
 
-FILE = Path(__file__).with_name("losses.csv")  # one row per loss, seed and measure
-TRIED = FILE.with_name("losses_rates.csv")  # one row per loss and rate tried
+FILE = FOLDER / "losses.csv"  # one row per loss, seed and measure
+TRIED = FOLDER / "losses_rates.csv"  # one row per loss and rate tried
 SEEDS, EPOCHS = (0, 1), 4
 RATES = (2e-5, 5e-5, 1e-4)  # tried in this order; the first that reaches the goal is taken
 MARGIN = 0.5  # of the losses with one margin, all with 1 - cosine as the distance
@@ -114,9 +110,8 @@ class FamilyLoss(torch.nn.Module):
 
 
 def unrelated_cosine(model):
-    """The mean cosine of the test part's anchors, each with all others: near 1 if all point the same way."""
-    vectors = negation.encoded(model, load_triplets("test")["anchor"])
-    return (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].mean()
+    """The mean cosine of the test part's anchors with each other: near 1 if all point the same way."""
+    return negation.mean_cosine(model, load_triplets("test")["anchor"])
 
 
 def at_rate(name, rate, seed=0):
@@ -133,21 +128,21 @@ def at_the_lowest_rate(name):
 
     If none does, it is the rate with the highest share of the development part, the lower of equal ones.
     """
-    best, rows = None, []
+    tries, rows = {}, []
     for rate in RATES:
-        found = at_rate(name, rate)
-        rows.append({"loss": name, "rate": rate, "steps": found[1], "development": round(found[2], 4)})
-        if best is None or found[2] > best[0][2]:
-            best = found, rate
-        if found[2] >= negation.GOAL:
-            return found, rate, rows
-    return *best, rows
+        model, steps, share = at_rate(name, rate)
+        tries[rate] = model, steps, share
+        rows.append({"loss": name, "rate": rate, "steps": steps, "development": round(share, 4)})
+        if share >= negation.GOAL:
+            break
+    best = max(tries, key=lambda rate: tries[rate][2])
+    return tries[best], best, rows
 
 
 def rows_of_all():
     """(rows for FILE, rows for TRIED), with each loss trained for each seed.
 
-    `more`, `more_low` and `more_high` compare it with TripletLoss of the same seed, paired.
+    Each is compared with TripletLoss of the same seed.
     """
     rows, tried, triplet, before = [], [], {}, negation.measured(negation.fresh_encoder())
     names = sorted(family(), key=lambda name: name != "TripletLoss")  # it comes first: the others are compared with it
@@ -158,26 +153,17 @@ def rows_of_all():
             model, steps, share = first if seed == SEEDS[0] else at_rate(name, rate, seed)
             now = negation.measured(model)
             triplet.setdefault(seed, now)
-            more = negation.compared(triplet[seed], now)
-            row = {"loss": name, "shape": family()[name][0], "seed": seed, "rate": rate, "steps": steps}
-            row |= {"development": round(share, 4), "unrelated": round(float(unrelated_cosine(model)), 4)}
-            for measure, values in negation.compared(before, now).items():
-                changes = dict(zip(negation.CHANGE, np.round(values, 4)))
-                changes |= zip(("more", "more_low", "more_high"), np.round(more[measure][2:], 4))
-                rows.append(row | {"measure": measure} | changes)
-                about = f"{name}, seed {seed}, {rate:g}, {steps} steps, {share:.2f}"
-                bar.write(f"{about}, {measure}: {np.round(values, 3)}")
+            about = {"loss": name, "shape": family()[name][0], "seed": seed, "rate": rate, "steps": steps}
+            about |= {"development": round(share, 4), "unrelated": round(float(unrelated_cosine(model)), 4)}
+            for row in negation.change_rows(before, now, triplet[seed]):
+                rows.append(about | row)
+                bar.write(str(rows[-1]))
     return rows, tried
 
 
-@click.command()
-@into_folder
+@script
 def main(folder):
     """Train with each loss of the family to an equal gain; write what each gained and lost, and the rates tried."""
     rows, tried = rows_of_all()
     write_table(tried, folder / TRIED.name)
     write_table(rows, folder / FILE.name)
-
-
-if __name__ == "__main__":
-    main()

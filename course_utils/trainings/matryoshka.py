@@ -9,21 +9,19 @@ Tomatoes, so no sentence of it is trained on.
 
 import re
 from functools import cache
-from pathlib import Path
 
-import click
 import numpy as np
+import torch
 
-from .._support.tables import write_table
 from ..data import load_queries, load_reviews
 from ..evaluation import bootstrap
 from ..models import progress_bar
 from ..nearest import search
 from ..ranking import recalls, reciprocal_ranks
-from .learning_curve import into_folder
+from .common import FOLDER, script, train_sentences, write_table
 from .negation import encoded, fresh_encoder
 
-FILE = Path(__file__).with_name("matryoshka.csv")  # a row per recipe, seed and number of dimensions
+FILE = FOLDER / "matryoshka.csv"  # a row per recipe, seed and number of dimensions
 DIMENSIONS, SEEDS = (384, 192, 96, 48), range(5)
 PAIRS, BATCH, RATE = 2048, 32, 2e-4
 ASKED, K = 500, 10
@@ -56,29 +54,21 @@ def neighbours(number=PAIRS, seed=0):
 
 
 def trained(nested, seed, pairs=PAIRS):
-    """A fresh encoder trained on neighbours with the ranking loss of lesson 11; `nested`: on all DIMENSIONS at once."""
-    import torch
-    from datasets import Dataset
-    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
-    from sentence_transformers.sentence_transformer.losses import MatryoshkaLoss, MultipleNegativesRankingLoss
+    """(model, losses): trained on neighbours with the ranking loss of lesson 11.
 
-    from ..training import training_settings, watch
+    nested: on all DIMENSIONS at once.
+    """
+    from datasets import Dataset
+    from sentence_transformers.sentence_transformer.losses import MatryoshkaLoss, MultipleNegativesRankingLoss
 
     torch.manual_seed(seed)
     model = fresh_encoder()
     loss = MultipleNegativesRankingLoss(model)
-    settings = training_settings(
-        seed=seed, learning_rate=RATE, num_train_epochs=1, per_device_train_batch_size=BATCH, logging_steps=10
-    )
-    trainer = SentenceTransformerTrainer(
-        model,
-        SentenceTransformerTrainingArguments(**settings),
-        train_dataset=Dataset.from_dict(neighbours(pairs, seed)),
-        loss=MatryoshkaLoss(model, loss, list(DIMENSIONS)) if nested else loss,
-    )
-    losses = watch(trainer)
-    trainer.train()
-    return model, [value for _, value in losses]
+    if nested:
+        loss = MatryoshkaLoss(model, loss, list(DIMENSIONS))
+    settings = {"learning_rate": RATE, "num_train_epochs": 1, "per_device_train_batch_size": BATCH, "logging_steps": 10}
+    losses, _ = train_sentences(model, Dataset.from_dict(neighbours(pairs, seed)), loss, seed=seed, **settings)
+    return model, losses
 
 
 def mean(values):
@@ -113,8 +103,7 @@ def rows_of(recipe, seed, model, before=None):
     return rows, ranks
 
 
-@click.command()
-@into_folder
+@script
 def main(folder):
     """Train with five seeds, with Matryoshka and without; write recall and mean reciprocal rank by dimensions."""
     rows, before = rows_of("untrained", 0, fresh_encoder())
@@ -126,7 +115,3 @@ def main(folder):
         for row in rows[-len(DIMENSIONS) :]:
             bar.write(f"    {row['dimensions']}: recall {row['recall']:.3f}, MRR {row['mrr']:.3f}")
     write_table(rows, folder / FILE.name)
-
-
-if __name__ == "__main__":
-    main()

@@ -8,26 +8,24 @@ the tables that the further parts of lesson 11 load, beside this file.
 """
 
 from functools import cache
-from pathlib import Path
 
-import click
 import numpy as np
+import torch
 
-from .._support.tables import write_table
 from ..benchmark import row_cosines
 from ..data import load_reviews, load_scored_pairs, load_triplets
 from ..evaluation import bootstrap, spearman
 from ..models import encoder_folder, progress_bar
-from .learning_curve import into_folder
+from .common import CHANGE, FOLDER, rounded, script, train_sentences, write_table
 
-FILE = Path(__file__).with_name("negation.csv")  # one row per recipe, seed and measure
-GAIN = FILE.with_name("negation_gain.csv")  # the same for trainings that stop at GOAL
-PAIRS = FILE.with_name("negation_pairs.csv")  # one row per training on pairs
+FILE = FOLDER / "negation.csv"  # one row per recipe, seed and measure
+GAIN = FOLDER / "negation_gain.csv"  # the same for trainings that stop at GOAL
+PAIRS = FOLDER / "negation_pairs.csv"  # one row per training on pairs
 COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], range(5), 300
 LONGER = 20  # epochs of the training that collapses
 GOAL = 2 / 3  # of the development part: at this share of right triplets the trainings of an equal gain stop
-PARTS = ("difference", "low", "high")
-CHANGE = ("before", "after", *PARTS)
+PARTS = CHANGE[2:]
+MORE = ("more", "more_low", "more_high")  # the difference from another training, and its interval
 DENIALS = ("negation", "antonym", "role swap")  # the phenomena of the scored pairs that reverse the meaning
 
 
@@ -83,21 +81,18 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
     """Train a fresh encoder on the triplets. Returns (model, losses, dev triplet accuracy after each epoch).
 
     loss: a function that makes the loss for a model.
-    columns: which members of a triplet the loss gets, and in which position; "score" is a column of ones.
+    columns: which members of a triplet the loss gets, and in which position; "score" is a column of
+    ones.
     mix: a table of scored pairs to train on as well.
-    goal: stop as soon as this share of the development part is right, looking after every second step. The rate is then
-    constant after three steps, so that where it stops does not depend on `epochs`.
+    goal: stop as soon as this share of the development part is right, looking after every second
+    step. The rate is then constant after three steps, so that where it stops does not depend on
+    `epochs`.
     """
-    import torch
     from datasets import Dataset
-    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
     from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
 
-    from ..training import checked_triplets, training_settings, watch
-
     fit, dev, _ = negation_parts()
-    checked_triplets(fit[COLUMNS].itertuples(index=False))
     torch.manual_seed(seed)
     model = fresh_encoder()
     names = [name if name == "score" else place for name, place in zip(columns, COLUMNS)]
@@ -106,18 +101,15 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
     if mix is not None:
         data = {"triplets": data, "mixed in": Dataset.from_pandas(mix, preserve_index=False)}
         losses = {"triplets": losses, "mixed in": CosineSimilarityLoss(model)}
-    constant = {} if goal is None else {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}
-    settings = {"seed": seed, "learning_rate": learning_rate, "num_train_epochs": epochs, **constant}
-    settings = training_settings(per_device_train_batch_size=32, eval_strategy="epoch", **settings)
-    evaluator = TripletEvaluator(*(dev[name].tolist() for name in COLUMNS), name="dev")
-    arguments = SentenceTransformerTrainingArguments(**settings)
-    trainer = SentenceTransformerTrainer(model, arguments, train_dataset=data, loss=losses, evaluator=evaluator)
-    seen = watch(trainer)
+    settings = {"seed": seed, "learning_rate": learning_rate, "num_train_epochs": epochs}
+    settings |= {"per_device_train_batch_size": 32, "eval_strategy": "epoch"}
     if goal is not None:
-        trainer.add_callback(_stop_at(goal, dev))
-    trainer.train()
-    name = "eval_dev_cosine_accuracy"
-    return model, [value for _, value in seen], [row[name] for row in trainer.state.log_history if name in row]
+        settings |= {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}
+    evaluator = TripletEvaluator(*(dev[name].tolist() for name in COLUMNS), name="dev")
+    callbacks = [] if goal is None else [_stop_at(goal, dev)]
+    seen, log = train_sentences(model, data, losses, evaluator, callbacks, **settings)
+    accuracy = "eval_dev_cosine_accuracy"
+    return model, seen, [row[accuracy] for row in log if accuracy in row]
 
 
 def _stop_at(goal, triplets):
@@ -161,20 +153,16 @@ def review_search(model, number=500):
     return (queries @ texts.T).argmax(axis=1) == np.arange(number)
 
 
-def measured(model, reviews=500, right=None):
+def measured(model, reviews=500):
     """The columns of numbers that the measures use: a dictionary for `compared`.
 
     reviews: how many reviews the search is among; the stored table has 500.
-    right: `right_triplets` of the test part, if they are known.
     """
     pairs = other_pairs()
-    right = right_triplets(model, load_triplets("test")) if right is None else right
+    cosines = row_cosines(*(encoded(model, pairs[name]) for name in ("sentence1", "sentence2")))
     return {
-        "held-out denials": [right.astype(float)],
-        "other pairs, Spearman": [
-            pairs["score"].to_numpy(float),
-            row_cosines(*(encoded(model, pairs[name]) for name in ("sentence1", "sentence2"))),
-        ],
+        "held-out denials": [right_triplets(model, load_triplets("test")).astype(float)],
+        "other pairs, Spearman": [pairs["score"].to_numpy(float), cosines],
         "review search": [review_search(model, reviews).astype(float)],
     }
 
@@ -186,14 +174,33 @@ def compared(before, after):
     """
     found = {}
     for name, old in before.items():
-        value = spearman if len(old) == 2 else (lambda rows: np.mean(rows, axis=-1))
-        size = len(old)
+        value, size = spearman if len(old) == 2 else _mean, len(old)
 
         def gain(*columns, value=value, size=size):
             return value(*columns[size:]) - value(*columns[:size])
 
-        found[name] = (float(value(*old)), float(value(*after[name])), *bootstrap(gain, *old, *after[name]))
+        changes = bootstrap(gain, *old, *after[name])
+        found[name] = (float(value(*old)), float(value(*after[name])), *changes)
     return found
+
+
+def _mean(rows):
+    return np.mean(rows, axis=-1)
+
+
+def change_rows(before, now, other=None):
+    """A row for each measure with what a training changed, from results of `measured`.
+
+    other: the result of another training. `more`, `more_low` and `more_high` are the paired
+    difference from it.
+    """
+    rows, more = [], compared(other, now) if other else {}
+    for measure, values in compared(before, now).items():
+        row = {"measure": measure, **rounded(values)}
+        if other:
+            row |= rounded(more[measure][2:], MORE)
+        rows.append(row)
+    return rows
 
 
 def recipes():
@@ -222,10 +229,15 @@ def pair_trainings():
     }
 
 
-def unrelated_cosine(model):
-    """The mean cosine of every 40th review with the others: near 1 if all vectors have the same direction."""
-    vectors = encoded(model, load_reviews()["text"].iloc[::40])
+def mean_cosine(model, texts):
+    """The mean cosine of texts with each other: near 1 if all vectors have the same direction."""
+    vectors = encoded(model, texts)
     return (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].mean()
+
+
+def unrelated_cosine(model):
+    """The mean cosine of every 40th review with the others."""
+    return mean_cosine(model, load_reviews()["text"].iloc[::40])
 
 
 def recipe_rows():
@@ -235,18 +247,16 @@ def recipe_rows():
     for name, seed in (bar := progress_bar(iterable=turns, unit="training")):
         model, losses, by_epoch = trained(**every[name], seed=seed)
         bar.write(f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}, development {np.round(by_epoch, 2)}")
-        for measure, values in compared(before, measured(model)).items():
-            row = {"recipe": name, "seed": seed, "measure": measure}
-            rows.append(row | dict(zip(CHANGE, np.round(values, 4))))
-            old, new, more, low, high = values
-            bar.write(f"    {measure}: {old:.2f} to {new:.2f}, difference {more:+.2f} ({low:+.2f} to {high:+.2f})")
+        for row in change_rows(before, measured(model)):
+            rows.append({"recipe": name, "seed": seed, **row})
+            bar.write(f"    {row}")
     return rows
 
 
 def gain_rows():
     """Train four recipes five times, each until GOAL is reached on the development part: a row for each measure.
 
-    `more`, `more_low` and `more_high` compare it with the triplet loss of the same seed, paired.
+    Each is compared with the triplet loss of the same seed.
     """
     before, every, rows, triplet = measured(fresh_encoder()), recipes(), [], {}
     names = ["triplet loss", "triplet loss, lower rate", "triplet loss, data mixed in", "ranking loss"]
@@ -255,30 +265,32 @@ def gain_rows():
         now = measured(model)
         triplet.setdefault(seed, now)
         share = right_triplets(model, negation_parts()[1]).mean()
-        more = compared(triplet[seed], now)
-        for measure, values in compared(before, now).items():
-            row = {"recipe": name, "seed": seed, "steps": len(losses), "development": round(float(share), 4)}
-            row |= {"measure": measure} | dict(zip(CHANGE, np.round(values, 4)))
-            rows.append(row | dict(zip(("more", "more_low", "more_high"), np.round(more[measure][2:], 4))))
-            bar.write(f"{name}, seed {seed}, {len(losses)} steps, {measure}: {np.round(values, 3)}")
+        about = {"recipe": name, "seed": seed, "steps": len(losses), "development": round(float(share), 4)}
+        for row in change_rows(before, now, triplet[seed]):
+            rows.append(about | row)
+            bar.write(str(rows[-1]))
     return rows
 
 
 def pair_rows():
     """Train on each kind of pairs: a row for each, with losses, accuracies and the cosine of unrelated reviews.
 
-    The last columns are the differences from before with their intervals, and the difference of the test part from the
-    training on paraphrases.
+    The last columns are the differences from before with their intervals, and the difference of the
+    test part from the training on paraphrases.
     """
     rows, found, every, before = [], {}, pair_trainings(), measured(fresh_encoder())
     for name in (bar := progress_bar(iterable=list(every), unit="training")):
         loss, columns, epochs = every[name]
         model, losses, by_epoch = trained(loss, columns, epochs=epochs)
         found[name] = measured(model)
-        row = {"first losses": np.mean(losses[:3]), "last losses": np.mean(losses[-3:])}
-        row |= {"test part": found[name]["held-out denials"][0].mean()}
-        row |= {f"development part, {which} epoch": by_epoch[at] for which, at in (("first", 0), ("last", -1))}
-        row |= {"unrelated reviews": unrelated_cosine(model)}
+        row = {
+            "first losses": np.mean(losses[:3]),
+            "last losses": np.mean(losses[-3:]),
+            "test part": found[name]["held-out denials"][0].mean(),
+            "development part, first epoch": by_epoch[0],
+            "development part, last epoch": by_epoch[-1],
+            "unrelated reviews": unrelated_cosine(model),
+        }
         for measure, values in compared(before, found[name]).items():
             row |= {f"{measure}, {part}": value for part, value in zip(PARTS, values[2:])}
         rows.append({"training": name, "epochs": epochs} | row)
@@ -289,14 +301,9 @@ def pair_rows():
     return [{name: value if name == "training" else round(value, 4) for name, value in row.items()} for row in rows]
 
 
-@click.command()
-@into_folder
+@script
 def main(folder):
     """Train every recipe five times, to an equal gain, and on kinds of pairs; write what each gained and lost."""
     write_table(pair_rows(), folder / PAIRS.name)
     write_table(gain_rows(), folder / GAIN.name)
     write_table(recipe_rows(), folder / FILE.name)
-
-
-if __name__ == "__main__":
-    main()

@@ -5,17 +5,16 @@
 trains the classifiers of pairs again (about half an hour on two cores) and writes `pairs*.csv` beside this file.
 """
 
-import click
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from .._support.tables import write_table
 from ..data import load_triplets
 from ..embedding import has_bfloat16
 from ..models import progress_bar
 from ..pooling import mean_pool
-from .learning_curve import FOLDER, classifier, into_folder
+from .common import FOLDER, chosen_rate, inputs_of, probabilities_of, script, stepper, write_table
+from .learning_curve import classifier
 
 KINDS = ("paraphrase", "denial", "unrelated")
 WAYS, RATES = ("bi-encoder", "cross-encoder"), (5e-5, 1e-4, 2e-4)
@@ -65,48 +64,37 @@ class BiEncoder(torch.nn.Module):
         self.encoder, self.head = encoder, torch.nn.Linear(3 * encoder.config.hidden_size, 2)
 
     def forward(self, first, second):
-        u, v = (mean_pool(self.encoder(**one).last_hidden_state, one["attention_mask"]) for one in (first, second))
+        u, v = (
+            mean_pool(self.encoder(**inputs).last_hidden_state, inputs["attention_mask"]) for inputs in (first, second)
+        )
         return self.head(torch.cat([u, v, (u - v).abs()], dim=1))
 
 
-class CrossEncoder(torch.nn.Module):
-    """An encoder that reads both sentences as one input, and a head on its [CLS]."""
-
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, both):
-        return self.model(**both).logits
+def pair_classifier(way):
+    """(tokenizer, model): the packaged encoder with an untrained head. A cross-encoder reads both sentences as one
+    input, and its head is on [CLS].
+    """
+    tokenizer, model = classifier()
+    return tokenizer, BiEncoder(model.base_model) if way == "bi-encoder" else model
 
 
-def pair_classifier(way, dropout=0.1):
-    """(tokenizer, model): an untrained head on the encoder that `load_encoder()` would load."""
-    tokenizer, model = classifier(dropout)
-    return tokenizer, BiEncoder(model.base_model) if way == "bi-encoder" else CrossEncoder(model)
-
-
-def inputs_of(tokenizer, model, first, second):
-    """What the model is called with: one input for each sentence, or one for both."""
-    texts = [(first,), (second,)] if isinstance(model, BiEncoder) else [(first, second)]
-    cut = {"truncation": "longest_first", "max_length": LONGEST}
-    return [tokenizer(*(list(column) for column in one), padding=True, return_tensors="pt", **cut) for one in texts]
+def logits_of(tokenizer, model, first, second):
+    """What the model says of pairs: a tensor (pairs, 2)."""
+    if isinstance(model, BiEncoder):
+        return model(*(inputs_of(tokenizer, sentences, longest=LONGEST) for sentences in (first, second)))
+    return model(**inputs_of(tokenizer, first, second, longest=LONGEST)).logits
 
 
 def trained_pairs(way, pairs, rate, seed=0, either_order=False):
     """(tokenizer, model) trained on a table of pairs, with the loop of the lesson.
 
-    Both labels have the same weight in the loss, however many pairs each has. Matrix products are in bfloat16 on
-    processors that have it.
+    Both labels have the same weight in the loss, however many pairs each has. Matrix products are in
+    bfloat16 on processors that have it.
     either_order: swap the two sentences of a pair half of the time, drawn anew in each epoch.
     """
-    from transformers import get_linear_schedule_with_warmup
-
     torch.manual_seed(seed)
     rng, (tokenizer, model) = np.random.default_rng(seed), pair_classifier(way)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0, fused=True)
-    steps = EPOCHS * -(-len(pairs) // BATCH)
-    schedule = get_linear_schedule_with_warmup(optimizer, steps // 10, steps)
+    step = stepper(model, rate, EPOCHS * -(-len(pairs) // BATCH))
     texts, labels = pairs[["first", "second"]].to_numpy(), torch.tensor(pairs["label"].to_numpy())
     weight = len(labels) / (2 * torch.bincount(labels, minlength=2))
     model.train()
@@ -116,26 +104,16 @@ def trained_pairs(way, pairs, rate, seed=0, either_order=False):
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
             with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):  # twice as fast
-                logits = model(*inputs_of(tokenizer, model, *shown[rows].T))
-            loss = cross_entropy(logits.float(), labels[rows], weight)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
+                logits = logits_of(tokenizer, model, *shown[rows].T)
+            step(cross_entropy(logits.float(), labels[rows], weight))
     return tokenizer, model.eval()
 
 
-def paraphrase_probabilities(tokenizer, model, first, second, batch=32):
+def paraphrase_probabilities(tokenizer, model, first, second):
     """The probability that the model gives to "paraphrase", for each pair. Array (n,)."""
-    texts, found = np.array([list(first), list(second)]), np.empty(len(first))
-    order = np.argsort(np.char.str_len(texts).sum(axis=0), kind="stable")
-    with torch.inference_mode():
-        for start in range(0, len(order), batch):
-            rows = order[start : start + batch]
-            logits = model(*inputs_of(tokenizer, model, *texts[:, rows]))
-            found[rows] = logits.softmax(dim=1)[:, 1].numpy()
-    return found
+    texts = np.array([list(first), list(second)])
+    lengths = np.char.str_len(texts).sum(axis=0)
+    return probabilities_of(lambda places: logits_of(tokenizer, model, *texts[:, places]), lengths)
 
 
 def balanced_accuracy(probabilities, labels):
@@ -165,7 +143,7 @@ def trainings_of(way, bar):
         return scores[0], {f"{way}, {name}, {seed}": found[1], f"{way}, {name}, {seed}, swapped": found[2]}
 
     tries = {rate: train("all kinds", rate, SEEDS[0]) for rate in RATES}
-    rate = max(RATES, key=lambda rate: tries[rate][0])  # the smaller one of two that are equal
+    rate = chosen_rate(tries)
     answers |= tries[rate][1]
     for seed in SEEDS[1:]:
         answers |= train("all kinds", rate, seed)[1]
@@ -215,8 +193,7 @@ def split_answers(rate, bar):
     return pd.concat(parts).sort_values(["triplet", "turn"])
 
 
-@click.command()
-@into_folder
+@script
 def main(folder):
     """Train classifiers of pairs, on all kinds of pairs or fewer, and on sets that share more or less with the test."""
     bar = progress_bar(total=len(WAYS) * (len(RATES) + len(SEEDS) - 1) + 3 * len(SEEDS) + len(SPLITS) * len(KINDS))
@@ -224,7 +201,3 @@ def main(folder):
     write_table(few + rows, folder / TABLE.name)
     write_table(some | answers, folder / ANSWERS.name)
     write_table(split_answers(rows[-1]["learning_rate"], bar), folder / SPLIT.name)
-
-
-if __name__ == "__main__":
-    main()

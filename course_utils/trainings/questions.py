@@ -9,19 +9,18 @@ this file.
 
 import re
 from functools import cache
-from pathlib import Path
 
-import click
 import numpy as np
+import pandas as pd
+import torch
 
 from .. import ranking
-from .._support.tables import write_table
 from ..data import load_doc_judgements, load_doc_queries, load_doc_questions, load_docstrings
 from ..models import progress_bar
 from . import negation
-from .learning_curve import into_folder
+from .common import FOLDER, script, train_sentences, write_table
 
-FILE = Path(__file__).with_name("questions.csv")  # one row per kind of pairs, number of pairs, seed and measure
+FILE = FOLDER / "questions.csv"  # one row per kind of pairs, number of pairs, seed and measure
 SEEDS, SIZES = range(3), (67, 134, 268, 536)
 SETTINGS = {"learning_rate": 1e-4, "num_train_epochs": 1, "per_device_train_batch_size": 32}
 DEPTH = 10  # ranks that are looked at
@@ -61,32 +60,19 @@ def own_pairs():
         others = [part for part in paragraphs if part[:1] not in ("", ".", ">") and part not in shown[name]]
         if others and 6 <= len(others[0].split()) <= 60:
             rows.append({"anchor": others[0], "positive": shown[name]})
-    import pandas as pd
-
     return pd.DataFrame(rows)
 
 
 def trained(pairs, seed=0):
     """Train a fresh encoder on a table of pairs, as lesson 11 does. Returns the model."""
-    import torch
     from datasets import Dataset
-    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
     from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 
-    from ..training import training_settings, watch
-
     torch.manual_seed(seed)
     model = negation.fresh_encoder()
-    settings = training_settings(seed=seed, batch_sampler=BatchSamplers.NO_DUPLICATES, **SETTINGS)
-    trainer = SentenceTransformerTrainer(
-        model,
-        SentenceTransformerTrainingArguments(**settings),
-        train_dataset=Dataset.from_pandas(pairs, preserve_index=False),
-        loss=MultipleNegativesRankingLoss(model),
-    )
-    watch(trainer)
-    trainer.train()
+    data, loss = Dataset.from_pandas(pairs, preserve_index=False), MultipleNegativesRankingLoss(model)
+    train_sentences(model, data, loss, seed=seed, batch_sampler=BatchSamplers.NO_DUPLICATES, **SETTINGS)
     return model
 
 
@@ -131,8 +117,7 @@ def measured(model):
     return {name: [values.to_numpy()] for name, values in columns.items()} | negation.measured(model, REVIEWS)
 
 
-@click.command()
-@into_folder
+@script
 def main(folder):
     """Train on each number of pairs, three times, and write what each training gained and lost."""
     before, rows = measured(negation.fresh_encoder()), []
@@ -140,12 +125,7 @@ def main(folder):
     turns = [(kind, size, seed) for kind, (_, sizes) in kinds.items() for size in sizes for seed in SEEDS]
     for kind, size, seed in (bar := progress_bar(iterable=turns, unit="training")):
         model = trained(kinds[kind][0].sample(size, random_state=seed), seed)
-        for measure, values in negation.compared(before, measured(model)).items():
-            row = {"pairs": kind, "number": size, "seed": seed, "measure": measure}
-            rows.append(row | dict(zip(negation.CHANGE, np.round(values, 4))))
-            bar.write(f"{kind}, {size}, seed {seed}, {measure}: {np.round(values, 3)}")
+        for row in negation.change_rows(before, measured(model)):
+            rows.append({"pairs": kind, "number": size, "seed": seed, **row})
+            bar.write(str(rows[-1]))
     write_table(rows, folder / FILE.name)
-
-
-if __name__ == "__main__":
-    main()

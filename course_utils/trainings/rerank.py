@@ -8,18 +8,17 @@ on two cores), and writes `rerank*.csv` beside this file.
 
 import random
 
-import click
 import numpy as np
 import pandas as pd
 import torch
 from torch.nn.functional import cross_entropy
 
-from .._support.tables import write_table
 from ..data import TABLES, load_doc_queries, load_docstrings
 from ..embedding import has_bfloat16
 from ..models import progress_bar
 from ..ranking import bm25, chunks
-from .learning_curve import FOLDER, classifier, into_folder
+from .common import FOLDER, inputs_of, script, stepper, write_table
+from .learning_curve import classifier
 from .search import DEPTH, RUNS, best, encoded, flat, pages, summary
 
 SCORES = FOLDER / "rerank.csv"  # one row per query and candidate: the cross-encoder's score
@@ -89,18 +88,17 @@ def mined(docs):
 
 def groups(questions, drawn):
     """For each question (summary, texts): its right text in front, then HARD near ones and one that is far."""
-    return [
-        (asked, right + (hard := drawn.sample(near, min(HARD, len(near)))) + drawn.sample(far, HARD + 1 - len(hard)))
-        for asked, right, near, far in questions
-    ]
+    found = []
+    for asked, right, near, far in questions:
+        hard = drawn.sample(near, min(HARD, len(near)))
+        found.append((asked, right + hard + drawn.sample(far, HARD + 1 - len(hard))))
+    return found
 
 
 def scores_of(tokenizer, model, pairs, longest=LONGEST):
     """The cross-encoder's score for each (question, text), a tensor (n,): how much more "right" than "wrong"."""
-    cut = {"truncation": "longest_first", "max_length": longest}
-    inputs = tokenizer(*(list(column) for column in zip(*pairs)), padding=True, return_tensors="pt", **cut)
     with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):
-        logits = model(**inputs).logits.float()
+        logits = model(**inputs_of(tokenizer, *zip(*pairs), longest=longest)).logits.float()
     return logits[:, 1] - logits[:, 0]
 
 
@@ -111,43 +109,45 @@ def ranking_loss(tokenizer, model, batch):
     return cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long)), int((scores.argmax(dim=1) == 0).sum())
 
 
+def right_by_vectors(held):
+    """For how many of these groups the right text is nearest to the question by the encoder's vectors alone."""
+    asked, texts = encoded([asked for asked, _ in held]), encoded([text for _, texts in held for text in texts])
+    cosines = (asked[:, None] * texts.reshape(len(held), HARD + 2, -1)).sum(axis=2)
+    return int((cosines.argmax(axis=1) == 0).sum())
+
+
+def right_by(tokenizer, model, held):
+    """For how many of these groups the cross-encoder puts the right text first."""
+    model.eval()
+    with torch.inference_mode():
+        right = sum(ranking_loss(tokenizer, model, held[at : at + BATCH])[1] for at in range(0, len(held), BATCH))
+    model.train()
+    return right
+
+
 def trained(questions, bar):
     """(tokenizer, model, rows): trained on all questions but HELD, and a row of numbers for every EVERY steps."""
-    from transformers import get_linear_schedule_with_warmup
-
     torch.manual_seed(SEED)
     drawn = random.Random(SEED)
     questions = drawn.sample(questions, len(questions))
     held, fit = groups(questions[:HELD], drawn), questions[HELD:]
-    asked, texts = encoded([asked for asked, _ in held]), encoded([text for _, texts in held for text in texts])
-    cosines = (asked[:, None] * texts.reshape(HELD, HARD + 2, -1)).sum(axis=2)
-    by_vectors = int((cosines.argmax(axis=1) == 0).sum())
+    by_vectors = right_by_vectors(held)
     tokenizer, model = classifier()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01, fused=True)
     steps = EPOCHS * -(-len(fit) // BATCH)
-    schedule = get_linear_schedule_with_warmup(optimizer, steps // 10, steps)
+    step = stepper(model, RATE, steps, weight_decay=0.01)
     rows, losses = [], []
     model.train()
     for _ in range(EPOCHS):
         every = groups(drawn.sample(fit, len(fit)), drawn)
         for start in range(0, len(every), BATCH):
             loss, _ = ranking_loss(tokenizer, model, every[start : start + BATCH])
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
+            step(loss)
             losses.append(loss.item())
             bar.update()
             if len(losses) % EVERY == 0 or len(losses) == steps:
-                model.eval()
-                with torch.inference_mode():
-                    batches = [held[at : at + BATCH] for at in range(0, HELD, BATCH)]
-                    right = sum(ranking_loss(tokenizer, model, batch)[1] for batch in batches)
-                loss = round(float(np.mean(losses[-EVERY:])), 3)
-                rows.append({"step": len(losses), "loss": loss, "right": right, "by_vectors": by_vectors})
+                row = {"step": len(losses), "loss": round(float(np.mean(losses[-EVERY:])), 3)}
+                rows.append(row | {"right": right_by(tokenizer, model, held), "by_vectors": by_vectors})
                 bar.write(str(rows[-1]))
-                model.train()
     return tokenizer, model.eval(), rows
 
 
@@ -170,8 +170,7 @@ def reranked(docs, queries, tokenizer, model):
     return rows
 
 
-@click.command()
-@into_folder
+@script
 def main(folder):
     """Mine questions from the documentation, train a cross-encoder on them, and score each query's candidates."""
     docs, queries = load_docstrings(), load_doc_queries()
@@ -181,7 +180,3 @@ def main(folder):
         tokenizer, model, rows = trained(questions, bar)
     write_table(rows, folder / STEPS.name)
     write_table(reranked(docs, queries, tokenizer, model), folder / SCORES.name)
-
-
-if __name__ == "__main__":
-    main()

@@ -11,18 +11,16 @@ import hashlib
 import re
 import warnings
 
-import click
 import numpy as np
 import torch
 
-from .._support.tables import write_table
 from ..benchmark import glove_vectors
 from ..data import load_doc_queries, load_docstrings, load_queries, load_reviews
 from ..embedding import embed, has_bfloat16, hidden_states
 from ..models import is_packaged, load_masked_lm, progress_bar
 from ..pooling import normalise
-from ..ranking import best_of_each, chunks
-from .learning_curve import FOLDER, into_folder
+from ..ranking import best_of_each, chunks, max_sim
+from .common import FOLDER, script, write_table
 
 RUNS = FOLDER / "search_runs.csv"  # one row per way and query: the names of the best texts, the best one first
 REVIEWS = FOLDER / "search_reviews.csv"  # one row per review query: the places of the best texts by late interaction
@@ -121,27 +119,23 @@ def best(scores, k):
 
 def late_interaction(queries, texts):
     """MaxSim of each query with each text (queries, texts); texts are cut at the encoder's length."""
-
-    def tokens_of(sentences):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for places, states, mask in hidden_states(sentences):
-                last = states[-1] / states[-1].norm(dim=-1, keepdim=True)
-                yield from ((place, vectors[real.bool()]) for place, vectors, real in zip(places, last, mask))
-
-    asked = dict(tokens_of(list(queries)))
-    in_order = [asked[number] for number in range(len(queries))]
-    query_tokens, lengths = np.concatenate(in_order), [len(tokens) for tokens in in_order]
-    starts = np.cumsum([0, *lengths[:-1]])
-    scores = np.empty((len(queries), len(texts)), dtype=np.float32)
-    for place, vectors in tokens_of(list(texts)):
-        best_cosines = (query_tokens @ np.asarray(vectors).T).max(axis=1)
-        scores[:, place] = np.add.reduceat(best_cosines, starts)
+    asked, scores = dict(token_vectors(queries)), np.empty((len(queries), len(texts)), dtype=np.float32)
+    for place, vectors in token_vectors(texts):
+        for number, tokens in asked.items():
+            scores[number, place] = max_sim(tokens, vectors)
     return scores
 
 
-@click.command()
-@into_folder
+def token_vectors(sentences):
+    """Yield (place, unit vectors of its tokens) for each sentence, in any order."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for places, states, mask in hidden_states(list(sentences)):
+            for place, vectors, real in zip(places, normalise(states[-1]), mask.bool()):
+                yield place, vectors[real].numpy()
+
+
+@script
 def main(folder):
     """Encode the documentation in every way, search with every query, and write the results down."""
     from safetensors.numpy import save_file
@@ -176,7 +170,3 @@ def main(folder):
     places = [" ".join(map(str, row)) for row in best(late_interaction(wanted["query"], reviews), 10)]
     write_table({"query": wanted["query"], "places": places}, folder / REVIEWS.name)
     bar.close()
-
-
-if __name__ == "__main__":
-    main()

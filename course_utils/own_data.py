@@ -1,0 +1,364 @@
+"""What readers bring: a folder of texts, judged queries, scored pairs. It is read as it is, or refused by a sentence.
+
+Lessons 08 and 14 use it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._support.tables import SIGNS, begun
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+READABLE = (".md", ".markdown", ".rst", ".txt", ".py")  # what `load_texts` reads
+MARKUP = (
+    r"</?(?:a|b|br|code|div|em|h[1-6]|hr|html|body|i|img|li|ol|p|pre|script|span|strong|style|t[dhr]"
+    r"|table|ul)\b[^<>]*>"
+)
+PAIR = ["sentence1", "sentence2", "score"]
+STSB_COLUMNS = {4: "score", 5: "sentence1", 6: "sentence2"}  # as the task's own site has them, without a header
+
+
+class DataError(ValueError):
+    """A data file or table is malformed. The message names it, the line and what is wrong there."""
+
+
+# Texts
+
+
+def load_texts(folder: str | Path) -> pd.DataFrame:
+    """The texts in a folder and the folders inside it: Markdown, reStructuredText, plain text and Python, in UTF-8.
+
+    Skipped are hidden files and folders, files of other kinds, linked folders, and what cannot be
+    read or named; one warning says how many. Returns a table with the columns `name` (the path in
+    the folder, with "/", its accents in Unicode's form NFC) and `text`, in the order of `name`,
+    without the carriage returns of Windows. Raises FileNotFoundError for a missing folder or one
+    without such files, ValueError for files in another encoding or with a zero character; each
+    names what it is about.
+    """
+    import pandas as pd
+
+    folder = Path(folder).expanduser()
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder} is not a folder on this machine")
+    rows, foreign, with_zeros, skipped = [], [], [], {}
+    for name, path, why in _files_in(folder):
+        text = ""
+        try:
+            if not why:
+                text = path.read_bytes().decode("utf-8-sig")
+        except OSError:
+            why = "unreadable"
+        except UnicodeDecodeError:
+            text = "\0"  # counted as another encoding
+        if why:
+            skipped.setdefault(why, []).append(name)
+            continue
+        # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
+        if 4 * text.count("\0") > len(text):
+            foreign.append(name)
+        elif "\0" in text:
+            with_zeros.append(name)
+        rows.append((name, text.replace("\r\n", "\n")))
+    told = " and ".join(f"{len(names)} {why} ({_listed(sorted(names))})" for why, names in skipped.items())
+    if not rows:
+        more = f"; skipped were {told}" if told else ""
+        raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}{more}")
+    if foreign:
+        raise ValueError(
+            f"{len(foreign)} of {len(rows)} files are not in UTF-8: {_listed(foreign)}. Save them as "
+            "UTF-8 in an editor, or move them out of the folder"
+        )
+    if with_zeros:
+        raise ValueError(f"a zero character, which no text has, is in {_listed(with_zeros)}. Delete it there")
+    if told:
+        warnings.warn(f"{len(rows)} files were read; skipped were {told}", stacklevel=2)
+    return pd.DataFrame(sorted(rows), columns=["name", "text"])
+
+
+def _files_in(folder: Path) -> Iterator[tuple[str, Path, str]]:
+    """(name, path, why it is not read, or "") of the files in a folder and the folders inside it.
+
+    A name is the path in the folder, with "/", in Unicode's form NFC; of a file of another kind it
+    is the ending. What is hidden and of another kind is left out: nobody misses it.
+    """
+    unreadable = []
+    for parent, folders, files in os.walk(folder, onerror=unreadable.append):
+        for path in (Path(parent, name) for name in sorted(folders)):
+            if path.is_symlink():  # os.walk does not follow it
+                yield _name_in(folder, path), path, "linked folders"
+        for path in (Path(parent, name) for name in sorted(files)):
+            name = _name_in(folder, path)
+            hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+            if path.suffix.lower() not in READABLE:
+                if not hidden:
+                    yield path.suffix or path.name, path, "of another kind"
+            elif hidden:
+                yield name, path, "hidden"
+            elif not path.is_file():
+                yield name, path, "broken links" if path.is_symlink() else "of another kind"
+            else:
+                yield name, path, "whose names are not in UTF-8" if "\ufffd" in name else ""
+    for error in unreadable:
+        path = Path(error.filename)
+        yield _name_in(folder, path), path, "unreadable"
+
+
+def _name_in(folder: Path, path: Path) -> str:
+    name = path.relative_to(folder).as_posix()
+    return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "replace"))
+
+
+def _listed(values: Iterable[Any], most: int = 5) -> str:
+    """The first few of many names."""
+    names = list(dict.fromkeys(map(str, values)))
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def doubtful_texts(table: pd.DataFrame) -> pd.DataFrame:
+    """What a search may stumble over in a table with the columns `name` and `text`.
+
+    Returns a table with the columns `name` and `problem`: texts that are empty, that equal an
+    earlier one (white space aside), or that hold HTML tags. Tags in the code of Markdown, and in
+    files whose name ends with .py, are content and do not count. Two things need the encoder and
+    are not looked at here: whether it reads a text to its end, and which texts are nearly the same
+    (lesson 14).
+    """
+    import pandas as pd
+
+    rows, first = [], {}
+    for name, text in zip(table["name"], table["text"]):
+        words = " ".join(text.split())
+        if not words:
+            rows.append((name, "it is empty: leave it out"))
+            continue
+        if words in first:
+            rows.append((name, f"it is the same text as {first[words]}: keep one"))
+        first.setdefault(words, name)
+        tags = 0 if str(name).endswith(".py") else _tags_outside_code(text)
+        if tags:
+            noun = "tag" if tags == 1 else "tags"
+            rows.append((name, f"it holds {tags:,} HTML {noun} outside code: remove them"))
+    return pd.DataFrame(rows, columns=["name", "problem"])
+
+
+def _tags_outside_code(text: str) -> int:
+    """How many HTML tags a text holds, read as Markdown, and not in its code."""
+    from markdown_it import MarkdownIt
+
+    if not re.search(MARKUP, text):  # parsing takes long
+        return 0
+    blocks = MarkdownIt("commonmark").parse(text)
+    tokens = blocks + [child for block in blocks for child in block.children or ()]
+    html = "\n".join(token.content for token in tokens if token.type in ("html_block", "html_inline"))
+    return len(re.findall(MARKUP, html))
+
+
+# Judged queries
+
+
+def read_judged(queries: pd.DataFrame | str, judgements: pd.DataFrame | str, names: Iterable[str]) -> pd.DataFrame:
+    """Queries with their judgements, from two tables: DataFrames, or text with a header line.
+
+    The text's columns are separated by commas, semicolons or tabs, as its first line has them;
+    blank lines do not count. However its accents and spaces are encoded, a name is the same.
+
+    queries: the columns `id`, `part` ("dev" or "test") and `query`.
+    judgements: the columns `id`, `name` and `grade` (2 answers the query, 1 helps, 0 does neither).
+    names: of all texts; a text without a line has not been judged.
+
+    Returns the queries with a column `grades`: for each a dict {place in names: grade above 0},
+    empty if no text is relevant. Raises ValueError, naming what is wrong: a quotation mark that is
+    never closed, a column that is missing, an id or query that is empty or comes twice, a part, id
+    or name that does not exist, a text that is judged twice, another grade.
+    """
+    import pandas as pd
+
+    queries = _texts_of(queries, ("id", "part", "query"), "queries")
+    judgements = _texts_of(judgements, ("id", "name", "grade"), "judgements")
+    _refuse_any(queries["query"][queries["id"] == ""], "queries: there is no id for")
+    for column in ("id", "query"):
+        _refuse_any(queries[column][queries[column].duplicated()], f"queries: this {column} comes twice")
+    _refuse_any(queries["id"][queries["query"] == ""], "queries: there is no query for")
+    _refuse_any(queries["part"][~queries["part"].isin(("dev", "test"))], 'queries: part must be "dev" or "test"; got')
+    places = {_spelled(str(name)): place for place, name in enumerate(names)}
+    judgements["name"] = judgements["name"].map(_spelled)
+    ids, judged, grade = (judgements[column] for column in ("id", "name", "grade"))
+    _refuse_any(ids[~ids.isin(queries["id"])], "judgements: there is no query with the id")
+    _refuse_any(judged[~judged.isin(places)], "judgements: there is no text called", places)
+    _refuse_any(grade[~grade.isin(("0", "1", "2"))], "judgements: grade must be 0, 1 or 2; got")
+    twice = judgements[judgements.duplicated(["id", "name"])]
+    _refuse_any(twice["id"] + " " + twice["name"], "judgements: this is judged twice")
+    grades = {query: {} for query in queries["id"]}
+    for query, name, value in zip(ids, judged, grade):
+        if value != "0":
+            grades[query][places[name]] = int(value)
+    return queries.assign(grades=pd.Series(list(grades.values()), queries.index)).reset_index(drop=True)
+
+
+def _spelled(name: str) -> str:
+    """A name as it is compared: its accents in one form, its spaces, also those that look like one, as one blank."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
+
+
+def _refuse_any(values: pd.Series, what: str, known: Iterable[str] = ()) -> None:
+    """Raise DataError if there are values, with the nearest of the known ones."""
+    import difflib
+
+    if len(values):
+        near = difflib.get_close_matches(values.iloc[0], known, n=1)
+        raise DataError(f"{what} {_listed(values)}{f'; did you mean {near[0]}?' if near else ''}")
+
+
+def _texts_of(table: pd.DataFrame | str, columns: Iterable[str], name: str) -> pd.DataFrame:
+    """A table of texts with these columns, without white space around them."""
+    if isinstance(table, str):
+        table = _table_in(table.removeprefix("\ufeff"), name, columns, skipinitialspace=True)
+    _check_columns(table.columns, columns, name)
+    return table[list(columns)].map(_as_text)
+
+
+def _as_text(value: Any) -> str:
+    """A cell as text: nothing for a missing one; a whole number as it was written, which pandas may make 2.0."""
+    import pandas as pd
+
+    if pd.isna(value):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).strip()
+
+
+# Scored pairs
+
+
+def read_pairs(path: Path) -> pd.DataFrame:
+    """The pairs in a file: the columns of PAIR. For its formats see `data.load_scored_pairs`.
+
+    Raises DataError for one that is damaged: no row is dropped silently.
+    """
+    import pandas as pd
+
+    kinds = {".parquet": pd.read_parquet, ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False)}
+    if ".json" in path.suffixes:
+        raise DataError(f"{path.name} must have one object a line; write it as JSON Lines, with the ending .jsonl")
+    read = next((kinds[suffix] for suffix in path.suffixes if suffix in kinds), None)
+    whole_scale = False
+    if read is None:
+        table, whole_scale = _pairs_in_text(path)
+    else:
+        try:
+            table = read(path)
+        except Exception as error:  # pyarrow and pandas have a class for each kind of damage
+            raise DataError(
+                f"{path.name} cannot be read as {''.join(path.suffixes)} ({type(error).__name__})"
+            ) from None
+        table.index = [f"row {number}" for number in range(len(table))]
+    _check_columns(table.columns, PAIR, path.name)
+    rows = table[PAIR].itertuples(name=None)
+    pairs = pd.DataFrame([_checked_pair(f"{path.name}, {place}", *row) for place, *row in rows], columns=PAIR)
+    if pairs.empty:
+        raise DataError(f"{path.name} holds no pairs")
+    if not whole_scale and pairs["score"].max() <= 1:
+        pairs["score"] *= 5
+    return pairs
+
+
+def _pairs_in_text(path: Path) -> tuple[pd.DataFrame, bool]:
+    """(table, whether scores are known to go up to 5) of a text with tabs or commas."""
+    import pandas as pd
+
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise DataError(f"{path.name}, line {line}: this is not UTF-8 text") from None
+    first = begun(text)[0].partition("\n")[0]
+    # Tab-separated tables never quote: a quotation mark there is part of a sentence.
+    how = {"quoting": csv.QUOTE_NONE} if "\t" in first else {}
+    if "sentence1" in first or not text.strip():
+        return _table_in(text, path.name, PAIR, **how), False
+    if "\t" not in first:
+        raise DataError(f"{path.name}, line 1: neither a header that names {', '.join(PAIR)}, nor tabs between columns")
+    lines, rows = [], []
+    for line, cells in _rows_in(text, path.name, **how):
+        if len(cells) < 7:
+            raise DataError(f"{path.name}, {line}: {len(cells)} columns, and there should be 7 or more")
+        lines.append(line)
+        rows.append(cells[:7])
+    return pd.DataFrame(rows, index=lines).rename(columns=STSB_COLUMNS), True
+
+
+def _checked_pair(place: str, one: Any, other: Any, score: Any) -> tuple[str, str, float]:
+    for name, sentence in (("sentence1", one), ("sentence2", other)):
+        if not isinstance(sentence, str) or not sentence.strip():
+            raise DataError(f"{place}: {name} is missing")
+    try:
+        number = float(score)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number <= 5:
+        raise DataError(f"{place}: the score must be a number from 0 to 5; got {score!r}")
+    return one, other, number
+
+
+# Tables as text
+
+
+def _table_in(text: str, name: str, columns: Iterable[str], **how: Any) -> pd.DataFrame:
+    """The table in a text with a header line, its index the lines ("line 2"). Raises DataError, with the line."""
+    import pandas as pd
+
+    rows = list(_rows_in(text, name, **how))
+    if not rows:
+        raise DataError(f"{name}: the table is empty; its first line must be {','.join(columns)}")
+    (_, head), *rows = rows
+    width, table = len(head), {}
+    for line, cells in rows:
+        if not any(cell.strip() for cell in cells[width:]):  # signs at the end of a line, as spreadsheets write
+            cells = cells[:width]
+        if len(cells) != width:
+            sign = SIGNS.get(begun(text)[2], "the sign between columns")
+            raise DataError(
+                f"{name}, {line}: there are {len(cells)} values, and {width} columns. Put a text that "
+                f'contains {sign} in quotes: "..."'
+            )
+        table[line] = cells
+    return pd.DataFrame.from_dict(table, orient="index", columns=[column.strip() for column in head])
+
+
+def _rows_in(text: str, name: str, **how: Any) -> Iterator[tuple[str, list[str]]]:
+    """("line 3", cells) of each row that is not blank. how: settings of csv.reader."""
+    text, above, sign = begun(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True, **how)
+    line = 1 + above
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield f"line {line}", cells
+            line = 1 + above + reader.line_num
+    except csv.Error:
+        raise DataError(
+            f'{name}, line {line}: a quotation mark is never closed, or text stands after it. Write two, "", for '
+            "one inside a quoted text"
+        ) from None
+
+
+def _check_columns(given: Iterable[str], wanted: Iterable[str], name: str) -> None:
+    """Raise DataError unless each wanted column is there, once."""
+    given = list(given)
+    if twice := [column for column in wanted if given.count(column) > 1]:
+        raise DataError(f"{name}: there is more than one column {', '.join(twice)}")
+    if missing := [column for column in wanted if column not in given]:
+        raise DataError(f"{name}: there is no column {', '.join(missing)}; the columns must be {', '.join(wanted)}")

@@ -1,0 +1,123 @@
+"""What the scripts share: their command, how they train, and what they write of a training."""
+
+import tempfile
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+import torch
+
+from ..models import ENV_VAR, another_is_set
+
+FOLDER = Path(__file__).parent
+CHANGE = ("before", "after", "difference", "low", "high")
+
+
+def script(run):
+    """Make `run(folder)`, which writes tables into a folder, the command of its script.
+
+    It stands last in its file: where the file is run by `python -m`, the command begins here.
+    """
+    where = {"type": click.Path(path_type=Path, file_okay=False, exists=True), "help": "Where the tables go."}
+    command = click.command()(click.option("--folder", default=FOLDER, callback=_checked, **where)(run))
+    if run.__module__ == "__main__":
+        command()
+    return command
+
+
+def _checked(context, option, folder):
+    if another_is_set():
+        raise click.UsageError(f"the stored tables are the packaged encoder's, and {ENV_VAR} names another: unset it")
+    return folder
+
+
+def training_settings(**changes):
+    """Keyword arguments for TrainingArguments or SentenceTransformerTrainingArguments.
+
+    Training runs on the CPU, seeded, with a warm-up over a tenth of the steps. Every step's loss is
+    logged, NaN included. Nothing is written.
+
+    changes: settings that override these.
+    """
+    on_the_cpu = {"use_cpu": True, "dataloader_pin_memory": False, "seed": 0, "warmup_steps": 0.1}
+    logs = {"logging_steps": 1, "logging_nan_inf_filter": False, "report_to": "none", "disable_tqdm": True}
+    saves = {"output_dir": tempfile.gettempdir(), "save_strategy": "no"}
+    return on_the_cpu | logs | saves | changes
+
+
+def train_sentences(model, data, loss, evaluator=None, callbacks=(), **settings):
+    """Train a SentenceTransformer in place. Returns (the loss of each step, the trainer's log).
+
+    data: columns as `Dataset.from_dict` takes them, or a dictionary of datasets with a loss for each.
+    settings: what differs from `training_settings`.
+    """
+    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+
+    from ..training import watch
+
+    arguments = SentenceTransformerTrainingArguments(**training_settings(**settings))
+    trainer = SentenceTransformerTrainer(model, arguments, train_dataset=data, loss=loss, evaluator=evaluator)
+    losses = watch(trainer)
+    for callback in callbacks:
+        trainer.add_callback(callback)
+    trainer.train()
+    return [value for _, value in losses], trainer.state.log_history
+
+
+def stepper(model, rate, steps, weight_decay=0.0):
+    """A function that makes one step of a training by hand, from its loss.
+
+    AdamW, with the rate rising over a tenth of the steps and then falling to 0; gradients are
+    clipped to length 1.
+    """
+    from transformers import get_linear_schedule_with_warmup
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=weight_decay, fused=True)
+    schedule = get_linear_schedule_with_warmup(optimizer, steps // 10, steps)
+
+    def step(loss):
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+
+    return step
+
+
+def inputs_of(tokenizer, *columns, longest):
+    """A batch of texts, or of pairs from two columns. If it is too long, the longer text of a pair is cut first."""
+    texts = (list(column) for column in columns)
+    return tokenizer(*texts, padding=True, truncation="longest_first", max_length=longest, return_tensors="pt")
+
+
+def probabilities_of(logits_of, lengths, batch=32):
+    """The probability of class 1 for each row, (n,).
+
+    logits_of: called with the places of at most `batch` rows; returns a tensor (rows, 2).
+    lengths: of the rows; those of a batch are of similar length.
+    """
+    found, order = np.empty(len(lengths)), np.argsort(-np.asarray(lengths), kind="stable")
+    with torch.inference_mode():
+        for start in range(0, len(order), batch):
+            places = order[start : start + batch]
+            found[places] = logits_of(places).softmax(dim=1)[:, 1].numpy()
+    return found
+
+
+def chosen_rate(tries):
+    """The rate with the highest score, which stands first in its entry of `tries`; of equal ones the first rate."""
+    return max(tries, key=lambda rate: tries[rate][0])
+
+
+def rounded(values, names=CHANGE):
+    """{name: value}, with the four decimals that a table has."""
+    return dict(zip(names, np.round(values, 4).tolist()))
+
+
+def write_table(rows, path):
+    """Write rows as a CSV file, atomically: an existing file stays until the new one is complete."""
+    beside = path.with_suffix(".new")
+    pd.DataFrame(rows).to_csv(beside, index=False)
+    beside.replace(path)
