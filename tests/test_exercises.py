@@ -13,17 +13,18 @@ from course_utils._support.notebooks import exercise_parts, parts
 from course_utils.exercises import LESSONS, all_exercises, check, completions_of, find
 from course_utils.exercises.comparing import copied
 from course_utils.exercises.judging import _problem, examine
-from course_utils.exercises.model import code_marks
+from course_utils.exercises.model import Completion, code_marks
 from course_utils.tools.grading.marking import cases_of
 
 from .answers import ANSWERS
 
 EXERCISES = all_exercises()
 COMPLETIONS = completions_of(LESSONS)
+TASKS = {**EXERCISES, **COMPLETIONS}
 
 
-def seeds(exercise_id):
-    return range(1 if find(exercise_id).seconds else 3)  # only one if a call may take long
+def seeds(exercise_id, most=3):
+    return range(1 + (most > 3) if find(exercise_id).seconds else most)  # few if a call may take long
 
 
 def checked(exercise_id, answer, seed):
@@ -45,19 +46,12 @@ def _told(promises):
     return [(answer, *told) for _, answer, *told in promises if told]
 
 
+@pytest.mark.parametrize("most", [3, pytest.param(200, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("exercise_id, answer", _cases("RIGHT") + _cases("COMPLETED"))
-def test_right_answers_pass(exercise_id, answer):
-    for seed in seeds(exercise_id):
-        report = checked(exercise_id, answer, seed)
-        assert report.status == "passed", report
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("exercise_id, answer", _cases("RIGHT") + _cases("COMPLETED"))
-def test_right_answers_pass_on_200_seeds(exercise_id, answer):
-    """Rounding is nobody's mistake. After 20 seconds no other seed begins; slow exercises have 3."""
+def test_right_answers_pass(exercise_id, answer, most):
+    """Rounding is nobody's mistake. After 20 seconds no other seed begins."""
     end = time.monotonic() + 20
-    for seed in range(3 if find(exercise_id).seconds else 200):
+    for seed in seeds(exercise_id, most):
         report = checked(exercise_id, answer, seed)
         assert report.status == "passed", report
         if time.monotonic() > end:
@@ -123,26 +117,16 @@ def test_every_exercise_is_complete(exercise):
 
 
 @pytest.mark.parametrize("seeds", [[0], pytest.param(range(1, 3), marks=pytest.mark.nightly)], ids=["one", "more"])
-@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
+@pytest.mark.parametrize("exercise", TASKS.values(), ids=list(TASKS))
 def test_the_reference_passes_and_each_mistake_is_told_its_own_sentence(exercise, seeds):
+    if isinstance(exercise, Completion):  # which takes little time
+        seeds = range(10)
     for seed in seeds:
         assert checked(exercise.id, exercise.reference, seed).passed
         for mistake in exercise.mistakes:
             for imitate in mistake.imitations:
                 report = checked(exercise.id, imitate, seed)
                 assert report.mistakes == (mistake.message,), report
-
-
-WITH_MISTAKES = [one for one in COMPLETIONS.values() if one.mistakes]
-
-
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("completion", WITH_MISTAKES, ids=lambda one: one.id)
-def test_each_mistake_of_a_completion_is_told_its_own_sentence(completion, seed):
-    for mistake in completion.mistakes:
-        for imitate in mistake.imitations:
-            report = examine(completion, imitate, seed)
-            assert report.status == "failed" and report.mistakes == (mistake.message,), report
 
 
 @pytest.mark.parametrize(

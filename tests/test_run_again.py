@@ -66,16 +66,3 @@ def test_each_cell_may_run_twice_and_each_figure_not_at_all(key, tmp_path):
     notebook = nbformat.read(PARTS[key], as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and not is_figure(cell)]
     assert differing(notebook, [cell for cell in code for _ in range(2)], tmp_path) == []
-
-
-def test_what_depends_on_an_earlier_run_is_found(tmp_path):
-    def cell(name, source, shows=""):
-        outputs = [nbformat.v4.new_output("stream", name="stdout", text=shows)] if shows else []
-        return nbformat.v4.new_code_cell(source, id=name, outputs=outputs)
-
-    cells = [cell("sum", "total = 0"), cell("add", "total += 1"), cell("show", "print(total)", "1\n")]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    assert differing(notebook, cells, tmp_path) == []
-    assert differing(notebook, [cells[0], cells[1], cells[1], cells[2]], tmp_path) == ["show"]
-    assert differing(notebook, [cells[0], cells[2]], tmp_path) == ["show"]
-    assert differing(notebook, [cells[1]], tmp_path) == ["add"]

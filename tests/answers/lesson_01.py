@@ -149,14 +149,6 @@ def merge_by_memory(symbols, pair, again=False):
     return out
 
 
-def merge_recursive(symbols, pair):
-    if len(symbols) < 2:
-        return list(symbols)
-    if (symbols[0], symbols[1]) == pair:
-        return [pair[0] + pair[1]] + merge_recursive(symbols[2:], pair)
-    return [symbols[0]] + merge_recursive(symbols[1:], pair)
-
-
 def merge_the_same_list(symbols, pair):
     return merge_by_memory(symbols, pair) if pair in zip(symbols, symbols[1:]) else symbols
 
@@ -202,7 +194,7 @@ RIGHT = {
         lambda word, pieces: tuple(wordpiece_recursive(word, pieces)),
     ],
     "01-harmful-entry": [harmful_last, harmful_shortest, lambda *args: np.str_(harmful_last(*args))],
-    "01-merge": [merge_by_memory, merge_recursive, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
+    "01-merge": [merge_by_memory, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
 }
 
 COMPLETED = {

@@ -32,19 +32,6 @@ def patch_in_a_loop(embeddings, layers, layer, position, vector):
     return states
 
 
-def patch_in_numpy(embeddings, layers, layer, position, vector):
-    state, states = embeddings.numpy().astype(np.float64), []
-    for number in range(len(layers) + 1):
-        if number > 0:
-            mix, weight = (matrix.numpy().astype(np.float64) for matrix in layers[number - 1])
-            state = np.tanh(mix @ state @ weight)
-        if number == layer:
-            state = state.copy()
-            state[position] = vector.numpy()
-        states.append(state)
-    return np.stack(states)
-
-
 def patch_of_three(e, layers, layer, position, vector):
     (a, b), (c, d), (f, g) = layers
     return patch_in_a_loop(e, [(a, b), (c, d), (f, g)], layer, position, vector)
@@ -53,24 +40,6 @@ def patch_of_three(e, layers, layer, position, vector):
 def word_in_lists(h, w, i):
     rows = [row for row, word in zip(h.tolist(), w) if word == i]
     return [math.fsum(column) / len(rows) for column in zip(*rows)]
-
-
-def word_by_shares(h, w, i):
-    shares = torch.tensor([word == i for word in w]).float() / w.count(i)
-    return shares @ h
-
-
-def nearest_by_distance(v, s):
-    """Of rows of length 1 the nearest has the largest cosine."""
-    unit = F.normalize(v)
-    far = (unit[:, None] - unit).square().sum(2).fill_diagonal_(torch.inf)
-    return sum(1 / len(s) for i, j in enumerate(far.argmin(1)) if s[i] == s[j])
-
-
-def nearest_by_other_length(v, s):
-    """A row's own length scales all its cosines alike."""
-    share = ((v @ v.T) / (v * v).sum(1).sqrt()).fill_diagonal_(-torch.inf)
-    return np.mean([s[i] == s[row.argmax()] for i, row in enumerate(share)])
 
 
 def nearest_by_loop(vectors, senses):
@@ -98,22 +67,10 @@ def nearest_by_part(part):
 
 
 RIGHT = {
-    "03-word-vector": [
-        word_by_mask,
-        word_in_lists,
-        word_by_shares,
-        lambda h, w, i: word_by_mask(h, w, i).double().numpy(),
-    ],
-    "03-nearest-sense": [
-        nearest_by_loop,
-        nearest_by_library,
-        nearest_by_distance,
-        nearest_by_other_length,
-        lambda v, s: torch.tensor(nearest_by_loop(v, s)),
-    ],
+    "03-word-vector": [word_by_mask, word_in_lists, lambda h, w, i: word_by_mask(h, w, i).double().numpy()],
+    "03-nearest-sense": [nearest_by_loop, nearest_by_library, lambda v, s: torch.tensor(nearest_by_loop(v, s))],
     "03-patch": [
         patch_in_a_loop,
-        patch_in_numpy,
         lambda *args: torch.stack(patch_in_a_loop(*args)),
         lambda *args: torch.stack(patch_in_a_loop(*args)).tolist(),
     ],

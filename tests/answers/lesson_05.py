@@ -68,18 +68,6 @@ def weights_for_padding_at_one_end(q, k, m):
     return weights_of_real_tokens(q, k, kept if m[0] else kept.flip(0))
 
 
-def heads_first(*vectors_and_heads):
-    *vectors, heads = vectors_and_heads
-    return [x.unflatten(1, (heads, -1)).transpose(0, 1) for x in vectors]
-
-
-def joined_by_log_sum(q, k, v, n):
-    """The weights as powers of e; scaled before the products."""
-    q, k, v = (x.unflatten(1, (n, -1)) for x in (q, k, v))
-    s = torch.einsum("ihd,jhd->hij", q / q.shape[2] ** 0.25, k / q.shape[2] ** 0.25)
-    return torch.einsum("hij,jhd->ihd", (s - s.logsumexp(2, keepdim=True)).exp(), v).flatten(1)
-
-
 def weights_by_log_sum(q, k, m):
     s = (q / math.sqrt(q.shape[2])) @ k.transpose(1, 2)
     s[:, :, m == 0] = -torch.inf
@@ -95,24 +83,6 @@ def entropy_in_lists(weights):
     return entropy(weights.tolist())
 
 
-def entropy_below_even_weights(w):
-    """The most that there can be, less the divergence from even weights."""
-    n = w.shape[-1]
-    return math.log2(n) - torch.xlogy(w, w * n).sum(-1) / math.log(2)
-
-
-def map_recursively(target, source, layers):
-    def below(state, other, left):
-        end = run(state, left).mean(1)
-        row = []
-        for i in range(state.shape[1]):
-            mask = (torch.arange(state.shape[1]) == i)[None, :, None]
-            row.append(torch.dist(run(torch.where(mask, other, state), left).mean(1), end))
-        return [torch.stack(row), *(below(left[0](state), left[0](other), left[1:]) if left else [])]
-
-    return torch.stack(below(target, source, layers))
-
-
 def map_of_a_batch(target, source, layers):
     """All patches of a hidden state at once; the vectors' changes are averaged, not the vectors."""
     rows = []
@@ -123,19 +93,9 @@ def map_of_a_batch(target, source, layers):
     return torch.stack(rows)
 
 
-def one_head_in_lists(queries, keys, values):
-    received = []
-    for q in queries.tolist():
-        powers = [math.exp(sum(map(math.prod, zip(q, k))) / math.sqrt(len(q))) for k in keys.tolist()]
-        received.append([sum(map(math.prod, zip(powers, column))) / sum(powers) for column in values.T.tolist()])
-    return received
-
-
 RIGHT = {
     "05-find-the-bug": [
         joined,
-        joined_by_log_sum,
-        lambda *args: F.scaled_dot_product_attention(*heads_first(*args)).transpose(0, 1).flatten(1),
         lambda q, k, v, n: joined(q.double(), k.double(), v.double(), n),
         lambda *args: joined(*args).numpy(),
         lambda *args: joined(*args).tolist(),
@@ -150,7 +110,6 @@ RIGHT = {
     "05-entropy": [
         entropy_by_where,
         entropy_in_lists,
-        entropy_below_even_weights,
         lambda w: scipy.stats.entropy(w.numpy(), base=2, axis=-1),
         lambda w: torch.distributions.Categorical(probs=w).entropy() / math.log(2),
         lambda w: -(w * (w + torch.finfo(w.dtype).eps).log2()).sum(-1),
@@ -158,7 +117,6 @@ RIGHT = {
     "05-patching-map": [
         map_by_loops,
         map_of_a_batch,
-        map_recursively,
         lambda *args: np.array(map_by_loops(*args)),
         lambda *args: map_of_a_batch(*args).double(),
     ],
@@ -171,7 +129,6 @@ COMPLETED = {
         lambda q, k, v: weights_by_log_sum(q[None], k[None], torch.ones(len(k)))[0] @ v,
         lambda q, k, v: scipy.special.softmax(np.inner(q, k) / np.sqrt(q.shape[1]), axis=1) @ v.numpy(),
         lambda q, k, v: torch.softmax((k.square().sum(1) - torch.cdist(q, k) ** 2) / 2 / q.shape[1] ** 0.5, 1) @ v,
-        one_head_in_lists,
     ],
     "05-previous-score": [
         lambda w: w[:, :, 2:-1, 1:-2].diagonal(dim1=2, dim2=3).mean(2),

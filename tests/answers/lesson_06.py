@@ -26,13 +26,6 @@ def cosine_in_numpy(a, b):
     return np.dot(x, y) / n if n > 0 else 0.0
 
 
-def cosine_of_units(a, b):
-    a, b = a.to(torch.float64), b.to(torch.float64)
-    if torch.all(a == 0) or torch.all(b == 0):
-        return torch.tensor(0.0)
-    return torch.sum((a / torch.linalg.norm(a)) * (b / torch.linalg.norm(b)))
-
-
 def mean_cosine_in_numpy(means, counts):
     s, n = np.average(means.numpy(), axis=0, weights=counts), sum(counts)
     return (n * np.dot(s, s) - 1) / (n - 1)
@@ -69,22 +62,6 @@ def distances_in(first, second, rows=None):
     return cdist(plane.transform(first), plane.transform(second))
 
 
-def cosine_from_largest(a, b):
-    """First each vector's largest number is made 1."""
-    if not a.any() or not b.any():
-        return 0.0
-    a, b = (x.float() / x.float().abs().max() for x in (a, b))
-    return (a * b).sum() / (a * a).sum().sqrt() / (b * b).sum().sqrt()
-
-
-def mean_cosine_of_shares(means, counts):
-    """In float32: the share of each batch, then the mean with each sentence itself, put right."""
-    n = sum(counts)
-    shares = torch.tensor([count / n for count in counts])
-    with_itself = shares @ (means @ means.T) @ shares
-    return with_itself + (with_itself - 1) / (n - 1)
-
-
 def centred_in_lists(first, second, background):
     middle = [sum(column) / len(background) for column in zip(*background.tolist())]
     cosines = []
@@ -92,31 +69,6 @@ def centred_in_lists(first, second, background):
         a, b = ([x - m for x, m in zip(row, middle)] for row in (a, b))
         cosines.append(sum(x * y for x, y in zip(a, b)) / (math.hypot(*a) * math.hypot(*b)))
     return cosines
-
-
-def centred_by_shares(f, s, b):
-    """In float32: the mean of the differences, and rows of length 1."""
-    f, s = ((rows[:, None] - b).div(len(b)).sum(1) for rows in (f, s))
-    f, s = (rows / torch.linalg.norm(rows, dim=1, keepdim=True) for rows in (f, s))
-    return torch.einsum("nh,nh->n", f, s)
-
-
-def centred_by_products(f, s, b):
-    """In float32, without any subtraction of vectors."""
-    m = b.mean(0)
-
-    def product(x, y):
-        return (x * y).sum(1) - x @ m - y @ m + m @ m
-
-    return product(f, s) / (product(f, f) * product(s, s)).sqrt()
-
-
-def plane_by_squares(first, second):
-    """The axes from the covariance, and squared distances from lengths and products."""
-    both = np.vstack([first, second])
-    a, b = np.split(both @ np.linalg.eigh(np.cov(both.T))[1][:, -2:], [len(first)])
-    squares = (a * a).sum(1)[:, None] + (b * b).sum(1) - 2 * a @ b.T
-    return np.sqrt(np.maximum(squares, 0))
 
 
 def assign_in_loops(vectors, centres, threshold):
@@ -134,51 +86,22 @@ def assign_by_units(vectors, centres, threshold):
     return [i if c >= threshold else -1 for c, i in zip(best.values.tolist(), best.indices.tolist())]
 
 
-def assign_by_distance_of_units(vectors, centres, threshold):
-    """Of unit vectors, the nearest one has the highest cosine."""
-    units = centres / np.sqrt((centres**2).sum(axis=1, keepdims=True))
-    nearest = cdist(vectors, units).argmin(axis=1)
-    cosines = (vectors * units[nearest]).sum(axis=1)
-    return [int(i) if c >= threshold else -1 for i, c in zip(nearest, cosines)]
-
-
-def share_of(rows, axis):
-    middle = [math.fsum(column) / len(rows) for column in rows.T]
-    moved = [[x - m for x, m in zip(row, middle)] for row in rows.tolist()]
-    return sum(sum(map(math.prod, zip(row, axis))) ** 2 for row in moved) / sum(x * x for row in moved for x in row)
-
-
 RIGHT = {
-    "06-assign": [
-        assign_in_loops,
-        assign_by_units,
-        assign_by_distance_of_units,
-        lambda v, c, t: np.array(assign_in_loops(v, c, t)),
-    ],
-    "06-cosine": [
-        cosine_by_loop,
-        cosine_in_numpy,
-        cosine_of_units,
-        cosine_from_largest,
-        lambda a, b: cosine_of(a.double(), b.double()),
-    ],
+    "06-assign": [assign_in_loops, assign_by_units, lambda v, c, t: np.array(assign_in_loops(v, c, t))],
+    "06-cosine": [cosine_by_loop, cosine_in_numpy, lambda a, b: cosine_of(a.double(), b.double())],
     "06-mean-cosine": [
         mean_cosine_in_numpy,
         mean_cosine_by_batches,
-        mean_cosine_of_shares,
         lambda m, c: np.float32(mean_cosine_in_numpy(m, c)),
     ],
     "06-centre": [
         centred,
         centred_in_lists,
-        centred_by_shares,
-        centred_by_products,
         lambda f, s, b: centred(f.double(), s.double(), b.double()).tolist(),
         lambda f, s, b: centred(f, s, b).numpy(),
     ],
     "06-project": [
         plane_by_hand,
-        plane_by_squares,
         lambda f, s: torch.from_numpy(plane_by_hand(f, s)),
         lambda f, s: distances_in(f, s).astype(np.float32).tolist(),
     ],
@@ -197,7 +120,6 @@ COMPLETED = {
     "06-share-kept": [
         lambda rows, axes: np.var(rows @ axes.T, axis=0).sum() / np.var(rows, axis=0).sum(),
         lambda rows, axes: np.trace(axes @ np.cov(rows.T) @ axes.T) / np.trace(np.cov(rows.T)),
-        lambda rows, axes: sum(share_of(rows, axis) for axis in axes.tolist()),
         lambda rows, axes: 1 - np.square((m := rows - rows.mean(0)) - m @ axes.T @ axes).sum() / np.square(m).sum(),
         lambda rows, axes: (
             torch.tensor((m := (rows - rows.mean(0)).astype("f")) @ axes.T.astype("f")).square().sum() / np.sum(m**2)

@@ -33,28 +33,6 @@ def spearman_in_float32(x, y):
     return torch.corrcoef((below - below.transpose(1, 2)).mean(dim=2))[0, 1]
 
 
-def held_out_by_loop(train_values, train_labels, test_values, test_labels):
-    best, threshold = -1, None
-    for candidate in sorted(train_values):
-        right = 0
-        for value, label in zip(train_values, train_labels):
-            right += (1 if value >= candidate else 0) == label
-        if right > best:
-            best, threshold = right, candidate
-    return sum((value >= threshold) == bool(label) for value, label in zip(test_values, test_labels)) / len(test_values)
-
-
-def held_out_by_two_shares(train_values, train_labels, test_values, test_labels):
-    def right(threshold, values, labels):
-        shown = sum(value >= threshold and label == 1 for value, label in zip(values, labels))
-        away = sum(value < threshold and label == 0 for value, label in zip(values, labels))
-        return shown / len(values) + away / len(values)
-
-    best = max(right(t, train_values, train_labels) for t in train_values)
-    threshold = min(t for t in train_values if right(t, train_values, train_labels) == best)
-    return right(threshold, test_values, test_labels)
-
-
 def held_out_in_float32(train_values, train_labels, test_values, test_labels):
     values, labels = torch.tensor(train_values), torch.tensor(train_labels).float()
     candidates = values.sort().values
@@ -125,12 +103,6 @@ def gain_by(spearman, interval=lambda gains: np.percentile(gains, [2.5, 97.5])):
     return lambda gold, a, b, draws: interval([spearman(gold[r], a[r]) - spearman(gold[r], b[r]) for r in draws])
 
 
-def gain_of_all_draws_at_once(gold, a, b, draws):
-    ranks = rankdata(np.stack([gold, a, b])[:, draws], axis=2)
-    z = (ranks - ranks.mean(axis=2, keepdims=True)) / ranks.std(axis=2, keepdims=True)
-    return np.quantile(np.einsum("ij,ij->i", z[0], z[1] - z[2]) / gold.size, (0.025, 0.975))
-
-
 RIGHT = {
     "08-spearman": [
         spearman_by_counting,
@@ -138,18 +110,11 @@ RIGHT = {
         spearman_in_float32,
         lambda x, y: torch.tensor(spearman_by_counting(x, y)),
     ],
-    "08-threshold": [
-        held_out_by_loop,
-        held_out,
-        held_out_by_two_shares,
-        held_out_in_float32,
-        lambda *args: torch.tensor(held_out(*args)),
-    ],
+    "08-threshold": [held_out, held_out_in_float32, lambda *args: torch.tensor(held_out(*args))],
     "08-groups": [grouped_by_loop, grouped, grouped_in_float32, lambda *args: torch.tensor(grouped(*args))],
 }
 COMPLETED = {
     "08-paired-gain": [
-        gain_of_all_draws_at_once,
         lambda gold, a, b, draws: grouped_by_loop(gold, a, b, range(len(gold)), draws),
         lambda gold, a, b, draws: grouped_in_float32(gold, a, b, range(len(gold)), draws),
         gain_by(spearman_in_plain_python, lambda gains: statistics.quantiles(gains, n=40, method="inclusive")[::38]),

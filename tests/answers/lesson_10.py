@@ -44,10 +44,6 @@ def one_space(text):
     return re.sub(r"\s+", " ", text.lower()).strip()
 
 
-def one_line(text):
-    return " ".join(text.split())
-
-
 def no_accents(text):
     return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
 
@@ -111,17 +107,6 @@ def keep_with(train=one_epoch, better=operator.gt, result=lambda s, w: (s, w), o
     return keep
 
 
-def keep_in_second_model(make, batches, validation, epochs):
-    """`make` gives the place for the best weights, too; of the model only the parameters are kept."""
-    (model, optimizer), (best, _), scores = make(), make(), []
-    for _ in range(epochs):
-        one_epoch(model, optimizer, batches)
-        scores.append(accuracy(model, validation))
-        if scores[-1] > max(scores[:-1], default=-1):
-            best.load_state_dict(model.state_dict())
-    return np.array(scores), dict(best.named_parameters())
-
-
 def wide(part):
     return part[0].double(), part[1]
 
@@ -150,15 +135,6 @@ def groups_union_find(pairs):
     return [names.setdefault(one, len(names)) for one in roots]
 
 
-def groups_of_sets(pairs):
-    sets = []
-    for pair in pairs:
-        joined = {*pair}.union(*(one for one in sets if one & {*pair}))
-        sets = [*(one for one in sets if not one & joined), joined]
-    found = [next(n for n, one in enumerate(sets) if pair[0] in one) for pair in pairs]
-    return [list(dict.fromkeys(found)).index(n) for n in found]
-
-
 def groups_after(change=list, result=lambda found: found):
     """An answer that changes the pairs before it groups them, or the numbers afterwards."""
     return lambda pairs: result(groups_union_find(change(list(pairs))))
@@ -184,11 +160,10 @@ def train_by(step):
 
 RIGHT = {
     "10-leaks": [leaks_by(one_space), leaks_by(lambda text: repr(text.casefold().split()), tuple), leaks_word_by_word],
-    "10-diagnose": [keep_with(), keep_all, keep_in_second_model, keep_with(in_float64, on=lambda part, _: wide(part))],
+    "10-diagnose": [keep_with(), keep_all, keep_with(in_float64, on=lambda part, _: wide(part))],
     "10-schedule": [schedule, schedule_numpy, schedule_in_float32],
     "10-split-pairs": [
         groups_union_find,
-        groups_of_sets,
         groups_after(result=tuple),
         groups_after(result=lambda found: np.array(found, dtype=int)),
     ],

@@ -24,14 +24,6 @@ def int8_in_torch(vectors, low, high):
     return (((v - a) / step).floor().clamp(0, 255) - 128).to(torch.int8)
 
 
-def int8_in_plain_python(vectors, low, high):
-    def code(x, low, high):
-        step = (high - low) / 255 if high > low else 1.0
-        return max(0, min(255, int((x - low) // step))) - 128
-
-    return np.array([[code(*of) for of in zip(row, low.tolist(), high.tolist())] for row in vectors.tolist()], np.int8)
-
-
 def hamming_counted(query, corpus):
     return np.bitwise_count(query ^ corpus).sum(axis=1)
 
@@ -68,21 +60,15 @@ def rescore_topk(query, corpus, candidates, k):
     return torch.from_numpy(candidates)[(rows @ torch.from_numpy(query)).topk(k).indices]
 
 
-def rescore_in_plain_python(query, corpus, candidates, k):
-    rows, q = corpus.tolist(), query.tolist()
-    scores = {place: sum(a * b for a, b in zip(rows[place], q)) for place in candidates.tolist()}
-    return sorted(scores, key=scores.get, reverse=True)[:k]
-
-
 def rescore_one_number(query, corpus, candidates, k):
     found = rescore_plain(query, corpus, candidates, k)
     return found if k > 1 else int(found[0])
 
 
 RIGHT = {
-    "13-int8": [int8, int8_in_torch, int8_in_plain_python, int8_by_comparing],
+    "13-int8": [int8, int8_in_torch, int8_by_comparing],
     "13-hamming": [hamming_counted, hamming_unpacked, hamming_by_loops],
-    "13-rescore": [rescore_plain, rescore_sorted, rescore_topk, rescore_in_plain_python],
+    "13-rescore": [rescore_plain, rescore_sorted, rescore_topk],
 }
 COMPLETED = {
     "13-decode": [
