@@ -22,6 +22,7 @@ from click.testing import CliRunner
 from course_utils.tools import cli
 from course_utils.tools.grading import class_run, store
 from course_utils.tools.grading.class_run import Options, grade
+from course_utils.tools.grading.command import bar, signals_as_ctrl_c
 from course_utils.tools.grading.fleet import mark_here
 from course_utils.tools.grading.marking import marking_fingerprint
 from course_utils.tools.grading.sandbox import SandboxError
@@ -375,7 +376,7 @@ def test_nobody_can_be_told(nothing_to_mark):
 
 def test_there_is_nowhere_to_show_progress(monkeypatch):
     monkeypatch.setattr(sys, "stderr", None)
-    assert list(cli._bar([1], 1)) == [1]
+    assert list(bar([1], 1)) == [1]
 
 
 def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
@@ -473,7 +474,7 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
 def test_being_told_to_end_is_as_ctrl_c(number):
     before = signal.signal(number, signal.SIG_DFL)  # the tests may themselves run under `nohup`
     try:
-        with pytest.raises(KeyboardInterrupt) as stop, cli._signals_as_ctrl_c():
+        with pytest.raises(KeyboardInterrupt) as stop, signals_as_ctrl_c():
             os.kill(os.getpid(), number)
             time.sleep(1)
         assert stop.value.args == (number,)

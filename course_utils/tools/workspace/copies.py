@@ -1,42 +1,73 @@
-"""The learner's copies of the lessons, made from the source notebooks without overwriting a person's work."""
+"""The learner's copies of the lessons, made from the source notebooks without overwriting a person's work.
+
+What was written last is in the workspace's record (RECORD): for each file a checksum of the whole, and one per cell by
+id. A file that differs from its checksum is the learner's.
+"""
+
+from __future__ import annotations
 
 import json
 import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ... import __version__
-from ..._support.fast_nbformat import nbformat
+from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import alone, save_beside, write_whole
-from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, lesson_cells, name_of, parts
+from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, lesson_cells, name_of, part_of, parts
 from ...diary.workspace import RECORD, SAVED
-from .merging import STUB, checksums, fingerprint, in_words, merge, read_notebook, recover, write_notebook
-from .overview import existing
+from .merging import STUB, checksums, fingerprint, in_words, merge, parse_notebook, write_notebook
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
 WRITER = "version"  # in the record: the course that wrote there last. A newer one may have other lessons
 PATIENCE = 5  # seconds that a command waits for another
+LEFT_ALONE = {  # why a file was left as it is
+    "kept": "your version was kept; the course has a newer one. `{course} update{place}` merges its changes and keeps "
+    "what you wrote; `{course} reset {key}{place}` saves your version and writes a fresh one.",
+    "unreadable": "this file is not a valid notebook and was left unchanged. `{course} reset {key}{place}` saves it "
+    "and writes a fresh one.",
+}
 
 
 class CopyError(RuntimeError):
     """The learner's copies cannot be written. The message is one sentence."""
 
 
-def stub_out(source):
+def existing(folder: str | Path | None = None) -> Path:
+    """The named workspace; by default the current folder if it is one, else `workspace` in it.
+
+    Raises CopyError if there is none.
+    """
+    if folder is None:
+        folder = "." if Path(RECORD).is_file() else "workspace"
+    workspace = Path(folder).expanduser()
+    if not (workspace / RECORD).is_file():
+        raise CopyError(
+            f"{workspace.resolve()} is not a folder with your lessons (it has no {RECORD}). Go to the folder with "
+            "your lessons, or name it with --workspace; `course lab` creates one."
+        )
+    return workspace
+
+
+def stub_out(source: str) -> str:
     """Replace each region between solution marks with a stub. Raises ValueError for an unpaired mark."""
     lines, inside = [], False
     for line in source.splitlines():
         mark = line.strip()
-        if mark in (BEGIN, END):
-            if inside == (mark == BEGIN):
-                raise ValueError(f"{mark!r} has no matching marker")
+        if mark == (END if inside else BEGIN):
             inside = not inside
             if inside:
                 indent = line[: len(line) - len(line.lstrip())]
                 lines += [indent + text for text in STUB]
+        elif mark in (BEGIN, END):
+            raise ValueError(f"{mark!r} has no matching marker")
         elif not inside:
             lines.append(line)
     if inside:
@@ -44,7 +75,7 @@ def stub_out(source):
     return "\n".join(lines)
 
 
-def learner_copy(notebook):
+def learner_copy(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Make the learner's version of a source notebook.
 
     It ends above the pictures for the lecture. Solutions and reports become stubs; outputs are removed.
@@ -61,7 +92,7 @@ def learner_copy(notebook):
     return copy
 
 
-def write_workspace(workspace, sources=NOTEBOOKS):
+def write_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> list[tuple[str, str]]:
     """Bring a workspace up to date: write missing lessons, renew unedited ones, keep the rest.
 
     A copy that was run but not edited counts as unedited: JupyterLab stores outputs by itself.
@@ -71,119 +102,119 @@ def write_workspace(workspace, sources=NOTEBOOKS):
     a one-sentence message if there are no sources or the workspace cannot be written. Work done before the error is
     recorded.
     """
-    workspace, lessons = Path(workspace), _sources(sources)
-    report, target = [], workspace
-    try:
+    workspace, lessons = Path(workspace), _sources(Path(sources))
+    report = []
+    with writing(workspace):
         workspace.mkdir(parents=True, exist_ok=True)
         with _recording(workspace) as record:
             for lesson in lessons:
                 target = workspace / f"{name_of(lesson)}.ipynb"
-                report.append((lesson.name, _place(target, copied(lesson, **_kernel()), record)))
-    except OSError as error:
-        raise CopyError(cannot_write(target, error)) from None
+                action = _place(target, copied(lesson), record)
+                report.append((lesson.name, action))
     return report
 
 
-def update_workspace(workspace, sources=NOTEBOOKS):
+def update_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> list[tuple[str, str, str]]:
     """Bring a workspace up to date as `write_workspace` does, merging lessons that both sides changed.
 
     A learner's file is saved in the folder SAVED before it is changed.
 
     Returns a list of (file name, action, description): "written", "renewed", "unchanged", "unreadable" as in
-    `write_workspace`, without a description; "merged". Raises CopyError or NoWorkspace with a one-sentence message.
+    `write_workspace`, without a description; "merged". Raises CopyError with a one-sentence message.
     """
-    workspace, lessons = existing(workspace), _sources(sources)
-    report, target = [], workspace
-    try:
-        with alone(workspace / RECORD, PATIENCE):
-            for lesson in lessons:
-                target = workspace / f"{name_of(lesson)}.ipynb"
-                # one at a time, so that an interruption leaves no lesson unrecorded
-                with _recording(workspace) as record:
-                    text = copied(lesson, **_kernel())
-                    action, words = _place(target, text, record), ""
-                    if action == "kept":
-                        action, words = _merge_into(target, text, record, workspace / SAVED)
-                    report.append((lesson.name, action, words))
-    except TimeoutError:
-        raise CopyError(_BUSY.format(workspace)) from None
-    except OSError as error:
-        raise CopyError(cannot_write(target, error, "and run this again")) from None
+    workspace, lessons = existing(workspace), _sources(Path(sources))
+    report = []
+    with _alone(workspace) as record:
+        for lesson in lessons:
+            target = workspace / f"{name_of(lesson)}.ipynb"
+            text = copied(lesson)
+            action, words = _place(target, text, record), ""
+            if action == "kept":
+                action, words = _merge_into(target, text, record, workspace / SAVED)
+            report.append((lesson.name, action, words))
     return report
 
 
-def of_the_earlier_layout(workspace):
-    """The names of further parts that stand beside the cores in a workspace, as all did before they had a folder."""
-    return sorted(path.name for path in Path(workspace).glob("[0-9][0-9]_*_further*.ipynb"))
-
-
-def reset_lesson(workspace, lesson, sources=NOTEBOOKS):
+def reset_lesson(workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS) -> tuple[str, Path | None]:
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
-    Returns (file name, path of the saved file or None). Raises CopyError or NoWorkspace with a one-sentence message;
-    the learner's file then stays where it was.
+    Returns (file name, path of the saved file or None). Raises CopyError with a one-sentence message; the learner's
+    file then stays where it was.
     """
     workspace = existing(workspace)
-    lessons = parts(sources)
-    if lesson not in lessons:
-        raise CopyError(f"There is no lesson {lesson}; the lessons are {', '.join(lessons)}.")
-    path = lessons[lesson]
-    target, text = workspace / f"{name_of(path)}.ipynb", copied(path, **_kernel())
-    try:
-        with alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
-            before = target.read_bytes() if target.exists() else None
-            saved = None if before in (None, text.encode()) else save_beside(before, workspace / SAVED, target.name)
-            target.parent.mkdir(exist_ok=True)
-            _replace(target, before, text)
-            record[target.name] = _entry(text)
-    except TimeoutError:
-        raise CopyError(_BUSY.format(workspace)) from None
-    except OSError as error:
-        raise CopyError(cannot_write(target, error, "and run this again")) from None
+    lesson = lesson_named(key, sources)
+    target, text = workspace / f"{name_of(lesson)}.ipynb", copied(lesson)
+    saved = None
+    with _alone(workspace) as record, writing(target):
+        before = target.read_bytes() if target.exists() else None
+        if before is not None and before != text.encode():
+            saved = save_beside(before, workspace / SAVED, target.name)
+        target.parent.mkdir(exist_ok=True)
+        _replace(target, before, text)
+        record[target.name] = _entry(text)
     return target.name, saved
 
 
-def write_other(lesson, target, workspace, make):
-    """Write another copy of a lesson, made by `make` from its source, to a file of a workspace, unless it was edited.
+def write_other(text: str, target: Path, workspace: Path) -> bool:
+    """Write another notebook to a file of a workspace, unless it was edited. Returns whether it was edited.
 
-    Returns whether it was edited. Raises CopyError with a one-sentence message.
+    Raises CopyError with a one-sentence message.
     """
-    text = copied(lesson, make, **_kernel())
-    try:
+    with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _recording(Path(workspace)) as record:
+        with _recording(workspace) as record:
             _place(target, text, record)
         return fingerprint(target.read_bytes()) != fingerprint(text)
-    except OSError as error:
-        raise CopyError(cannot_write(target, error)) from None
 
 
-_BUSY = "Another `course` command is running in {}. Wait until it has finished, and run this again."
+def told(report: list[tuple[str, str, str]], workspace: Path) -> list[str]:
+    """What was done to each file that changed, and what to do about one that was left alone, in lines."""
+    place = "" if workspace in (Path("workspace"), Path()) else f' --workspace "{workspace}"'
+    lines = []
+    for name, action, words in report:
+        if action in LEFT_ALONE:
+            words = LEFT_ALONE[action].format(course=_command(), key=part_of(name), place=place)
+        elif action == "renewed":
+            words = "renewed; you had not edited it"
+        if action != "unchanged":
+            lines.append(f"{name}: {words or action}")
+    return lines
 
 
-def cannot_write(target, error, advice="or choose another folder with --workspace"):
-    """The message about an OSError, with what to do."""
-    return f"Cannot write {target}: {error.strerror or error}. None of your work is lost; fix that, {advice}."
+def _command() -> str:
+    """How this user calls `course`: `make` does not put it on the PATH."""
+    program = Path(sys.executable).with_name("course")
+    if shutil.which("course") or not program.exists():
+        return "course"
+    return str(program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program)
 
 
-def _sources(folder):
+def lesson_named(key: str, sources: str | Path = NOTEBOOKS) -> Path:
+    """The source of a core or a further part, such as "04". Raises CopyError if there is none."""
+    lessons = parts(sources)
+    if key not in lessons:
+        raise CopyError(f"There is no lesson {key}; the lessons are {', '.join(lessons)}.")
+    return lessons[key]
+
+
+def _sources(folder: Path) -> list[Path]:
     """The source lessons, and the glossary if it exists. Raises CopyError if there are no lessons."""
     if folder == NOTEBOOKS and (problem := incomplete()):
         raise CopyError(f"The course is installed only in part: {problem}. Install it again; no lesson was changed.")
     lessons = parts(folder).values()
     if not lessons:
         raise CopyError(f"There are no lessons in {folder}. Install the course again.")
-    return [*lessons, *Path(folder).glob(GLOSSARY)]
+    return [*lessons, *folder.glob(GLOSSARY)]
 
 
-def copied(lesson, make=learner_copy, **metadata):
-    """The text of a learner's copy (or what `make` makes of the source), with this metadata.
+def copied(lesson: Path, make: Callable[[nbformat.NotebookNode], nbformat.NotebookNode] = learner_copy) -> str:
+    """The text of a learner's copy, or of what `make` makes of the source.
 
     Raises CopyError if the source is damaged.
     """
     try:
-        copy = make(nbformat.read(lesson, as_version=4))
-        copy.metadata.update(metadata)
+        copy = make(read_notebook(lesson))
+        copy.metadata.update(_kernel())
         return nbformat.writes(copy) + "\n"
     except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError):
         advice = "Install the course again" if INSTALLED else f"Fetch it again, for example with: git checkout {lesson}"
@@ -191,7 +222,7 @@ def copied(lesson, make=learner_copy, **metadata):
 
 
 @cache
-def _kernel():
+def _kernel() -> dict[str, Any]:
     """The metadata that JupyterLab stores when it opens a notebook.
 
     With anything else, it would show each copy as unsaved before the learner touches it.
@@ -206,60 +237,58 @@ def _kernel():
     }
 
 
-def _place(target, text, record):
+def _place(target: Path, text: str, record: dict[str, Any]) -> str:
     """Write one lesson unless that would lose the learner's work. Returns the action taken."""
-    new, known = fingerprint(text), _whole_of(record, target.name)
-    if not target.exists():
-        action = "written"
-        target.parent.mkdir(exist_ok=True)  # of further parts
-    else:
-        present = fingerprint(target.read_bytes())
-        if present is None:
-            return "unreadable"
-        if new in (present, known):
+    with writing(target):
+        action = _planned(target, text, record)
+        if action in ("written", "renewed"):
+            target.parent.mkdir(exist_ok=True)  # of further parts
+            write_whole(target, text)
+        if action not in ("unreadable", "kept"):
             record[target.name] = _entry(text)
-            return "unchanged"
-        if present != known:
-            return "kept"
-        action = "renewed"
-    write_whole(target, text)
-    record[target.name] = _entry(text)
-    return action
+        return action
 
 
-def _merge_into(target, text, record, saved_files):
+def _planned(target: Path, text: str, record: dict[str, Any]) -> str:
+    if not target.exists():
+        return "written"
+    present, new = fingerprint(target.read_bytes()), fingerprint(text)
+    known = _recorded(record, target.name).get("whole")
+    if present is None:
+        return "unreadable"
+    if new in (present, known):
+        return "unchanged"
+    return "renewed" if present == known else "kept"
+
+
+def _merge_into(target: Path, text: str, record: dict[str, Any], saved_files: Path) -> tuple[str, str]:
     """Merge a lesson that both sides changed, and save the learner's file. Returns (action, description)."""
-    before, new = target.read_bytes(), read_notebook(text)
-    mine = read_notebook(before)
-    if mine is None:
+    before = target.read_bytes()
+    mine, new = parse_notebook(before), parse_notebook(text)
+    if mine is None or new is None:
         return "unreadable", ""
-    base = _cells_of(record, target.name) or recover(mine["cells"], new["cells"], _whole_of(record, target.name))
+    base = _recorded(record, target.name).get("cells")
     cells, done = merge(mine["cells"], new["cells"], base)
-    merged_text = _merged(mine, cells, new)
-    if merged_text is None:
+    merged = mine | {"cells": cells, "metadata": {**new["metadata"], **mine["metadata"]}}
+    merged["nbformat_minor"] = max(new["nbformat_minor"], mine["nbformat_minor"])
+    try:
+        merged_text = write_notebook(merged)
+    except RecursionError:  # its outputs are nested too deeply
         return "unreadable", ""
     if fingerprint(merged_text) == fingerprint(before):
         record[target.name] = _entry(text)
         return "unchanged", ""
-    saved = save_beside(before, saved_files, target.name)
-    _replace(target, before, merged_text)
+    with writing(target):
+        saved = save_beside(before, saved_files, target.name)
+        _replace(target, before, merged_text)
     record[target.name] = _entry(text)
-    unknown = "; there is no record of which cells you changed, so every text that differs counts as yours"
-    unknown = "" if base is not None else unknown
-    return "merged", f"{in_words(done)}{unknown}; your previous file is {SAVED}/{saved.name}"
+    words = f"{in_words(done)}; your previous file is {SAVED}/{saved.name}"
+    if base is None:
+        words += "; there is no record of which cells you changed, so every text that differs counts as yours"
+    return "merged", words
 
 
-def _merged(mine, cells, new):
-    """The text of a learner's notebook with these cells; None if its outputs are nested too deeply to be written."""
-    merged = mine | {"cells": cells, "metadata": {**new["metadata"], **mine["metadata"]}}
-    merged["nbformat_minor"] = max(new["nbformat_minor"], mine["nbformat_minor"])
-    try:
-        return write_notebook(merged)
-    except RecursionError:
-        return None
-
-
-def _replace(target, before, text):
+def _replace(target: Path, before: bytes | None, text: str) -> None:
     """Replace a file whose content was `before` (None if it did not exist).
 
     Raises CopyError if it was saved again in the meantime.
@@ -270,7 +299,30 @@ def _replace(target, before, text):
 
 
 @contextmanager
-def _recording(workspace):
+def writing(target: Path) -> Iterator[None]:
+    """An OSError becomes a CopyError that names the file and says what to do."""
+    try:
+        yield
+    except TimeoutError:  # of `alone`
+        raise CopyError(
+            "Another `course` command is running in this folder. Wait until it has finished, and run this again."
+        ) from None
+    except OSError as error:
+        problem = error.strerror or error
+        raise CopyError(
+            f"Cannot write {target}: {problem}. None of your work is lost; fix that, and run this again."
+        ) from None
+
+
+@contextmanager
+def _alone(workspace: Path) -> Iterator[dict[str, Any]]:
+    """Yield a workspace's record as `_recording` does, while no other command changes the workspace."""
+    with writing(workspace), alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
+        yield record
+
+
+@contextmanager
+def _recording(workspace: Path) -> Iterator[dict[str, Any]]:
     """Yield a workspace's record to be changed. Changes are written even after an error.
 
     Raises CopyError if a newer course wrote it: its lessons would be taken back to older ones.
@@ -290,31 +342,26 @@ def _recording(workspace):
             write_whole(path, json.dumps(record, indent=1, sort_keys=True))
 
 
-def _numbers(version):
+def _numbers(version: object) -> tuple[int, ...]:
     """A version such as "0.10.0" as numbers to compare; anything else is older than all."""
-    match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", version) if isinstance(version, str) else None
+    match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", str(version))
     return tuple(map(int, match.groups())) if match else ()
 
 
-def _entry(text):
-    """The record's entry for a lesson: a checksum of the whole, and one per cell by id.
-
-    Older records held only the first, as a string.
-    """
+def _entry(text: str) -> dict[str, Any]:
+    """The record's entry for a lesson."""
     return {"whole": fingerprint(text), "cells": checksums(text)}
 
 
-def _whole_of(record, name):
+def _recorded(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """The record's entry for a lesson; empty if it is damaged: all that differs then counts as the learner's."""
     entry = record.get(name)
-    return entry.get("whole") if isinstance(entry, dict) else entry if isinstance(entry, str) else None
+    if isinstance(entry, dict) and isinstance(entry.get("cells"), dict):
+        return entry
+    return {}
 
 
-def _cells_of(record, name):
-    cells = record[name].get("cells") if isinstance(record.get(name), dict) else None
-    return cells if isinstance(cells, dict) else None
-
-
-def read_record(path):
+def read_record(path: Path) -> dict[str, Any]:
     """The record of a workspace or a release; empty if it cannot be read."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))

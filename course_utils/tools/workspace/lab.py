@@ -1,30 +1,23 @@
 """JupyterLab on a workspace: where it keeps its files, how it looks at first, and a server that already runs."""
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-
-from ..._support.files import write_whole
+from typing import Any
 
 # No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab starts with.
 LAB_SETTINGS = Path(__file__).parent / "lab_settings"
 FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
 LAB_FILES = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
 FIRST_PAGE = "tree/00_start_here.ipynb"  # what JupyterLab opens, below its address
-TODAY = "today.ipynb"
-TODAY_TEXT = """# Today
-
-*Run > Run All Cells*: first you are asked what is due today, about five minutes; then comes your progress. Nothing is
-due before the first lesson is finished."""
-TODAY_CODE = {
-    "setup": "from course_utils import setup, review, progress\nsetup()",
-    "review": "review()",
-    "progress": "progress()",
-}
+TODAY = Path(__file__).with_name("today.json")  # a notebook, under a name that no search for lessons finds
 HOMELESS = {  # where Jupyter, IPython and matplotlib keep their files, below it, if the home folder cannot be written
     "JUPYTER_CONFIG_DIR": "config",
     "JUPYTER_DATA_DIR": "data",
@@ -34,7 +27,7 @@ HOMELESS = {  # where Jupyter, IPython and matplotlib keep their files, below it
 }
 
 
-def home_is_writable():
+def home_is_writable() -> bool:
     """Whether the home folder can be written, or made."""
     try:
         home = Path.home()
@@ -44,7 +37,7 @@ def home_is_writable():
     return existing.is_dir() and os.access(existing, os.W_OK)
 
 
-def keep_jupyter_files_out_of_home(workspace):
+def keep_jupyter_files_out_of_home(workspace: str | Path) -> bool:
     """Have Jupyter keep its files in the workspace if the home folder cannot be written. Returns whether it does."""
     if home_is_writable():
         return False
@@ -53,7 +46,7 @@ def keep_jupyter_files_out_of_home(workspace):
     return True
 
 
-def find_running_server(workspace, page=FIRST_PAGE):
+def find_running_server(workspace: Path, page: str = FIRST_PAGE) -> dict[str, Any] | None:
     """This user's Jupyter server that runs in a workspace, as {"port": ..., "address": of a page}, or None."""
     try:
         from jupyter_core.paths import jupyter_runtime_dir
@@ -68,10 +61,11 @@ def find_running_server(workspace, page=FIRST_PAGE):
                 token = f"?token={server['token']}" if server["token"] else ""
                 return {"port": server["port"], "address": f"{server['url']}lab/{page}{token}"}
     except Exception:  # a damaged runtime file must not keep Lab from starting
-        return None
+        pass
+    return None
 
 
-def _listens(server):
+def _listens(server: dict[str, Any]) -> bool:
     """Whether a server is listening. After a crash its runtime file remains, and its PID may have been reused."""
     host = server["hostname"] if server["hostname"] not in ("", "0.0.0.0", "::", "*") else "localhost"
     try:
@@ -81,29 +75,24 @@ def _listens(server):
         return False
 
 
-def write_first_layout(workspace):
+def write_first_layout(workspace: str | Path) -> None:
     """Show the files on the left and the table of contents on the right, unless JupyterLab has stored a layout."""
-    stored = Path(workspace) / LAB_FILES / FIRST_LAYOUT.name
-    with suppress(OSError):  # JupyterLab then starts with a layout of its own
-        stored.parent.mkdir(exist_ok=True)
-        if not stored.exists():
-            shutil.copyfile(FIRST_LAYOUT, stored)
+    _copy_once(FIRST_LAYOUT, Path(workspace) / LAB_FILES / FIRST_LAYOUT.name)
 
 
-def write_today(workspace):
+def write_today(workspace: str | Path) -> None:
     """Write the notebook that asks what is due and shows the progress, unless there is a file of its name."""
-    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    cells = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": TODAY_TEXT}]
-    for name, code in TODAY_CODE.items():
-        cell = {"cell_type": "code", "execution_count": None, "outputs": []}
-        cells.append({**cell, "id": name, "metadata": {}, "source": code})
-    notebook = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    _copy_once(TODAY, Path(workspace) / "today.ipynb")
+
+
+def _copy_once(source: Path, target: Path) -> None:
     with suppress(OSError):  # a folder that cannot be written gets none
-        if not (Path(workspace) / TODAY).exists():
-            write_whole(Path(workspace) / TODAY, json.dumps(notebook, indent=1) + "\n")
+        target.parent.mkdir(exist_ok=True)
+        if not target.exists():
+            shutil.copyfile(source, target)
 
 
-def write_side_by_side(workspace, file):
+def write_side_by_side(workspace: str | Path, file: Path) -> str:
     """Have JupyterLab show a live copy, and its page at the right of it. Returns the address for `command_line`."""
     page, name = file.with_suffix(".html").as_posix(), file.stem
     left, right = f"notebook:{file.as_posix()}", f"htmlviewer:{page}"
@@ -126,7 +115,7 @@ def write_side_by_side(workspace, file):
     return f"workspaces/{name}/tree/{file.as_posix()}"
 
 
-def command_line(workspace, flags=(), page=FIRST_PAGE):
+def command_line(workspace: str | Path, flags: Sequence[str] = (), page: str = FIRST_PAGE) -> list[str]:
     """The command line that starts JupyterLab on a page of a workspace, by default the first lesson."""
     command = [
         *(sys.executable, "-m", "jupyterlab"),

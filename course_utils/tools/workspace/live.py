@@ -1,17 +1,19 @@
 """Live copies: a lesson whose worked cells are empty but for a comment, the code to type, and `reveal`."""
 
+from __future__ import annotations
+
 import html
 import re
 import textwrap
 from functools import partial
 from pathlib import Path
 
-from ..._support.fast_nbformat import nbformat
+from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, name_of, parts, seen_from
 from ...diary.workspace import LIVE
 from ...exercises.model import code_marks
-from .copies import CopyError, cannot_write, learner_copy, write_other
+from .copies import CopyError, copied, learner_copy, lesson_named, write_other, writing
 
 WIDTH = 88  # of a comment
 TO_A_LESSON = re.compile(r"(?<=\]\()([\w./-]+)(?=\.ipynb)")
@@ -43,13 +45,13 @@ stands in; <code>reveal("{key}", {last})</code>, in any cell, brings back that o
 """
 
 
-def typed_cells(notebook):
+def typed_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
     """The cells that are emptied in a live copy: worked ones that are not folded. Each is numbered by its place."""
-    worked = (cell for cell in notebook.cells if cell.metadata.get("course", {}).get("does"))
+    worked = [cell for cell in notebook.cells if cell.metadata.get("course", {}).get("does")]
     return [cell for cell in worked if not cell.metadata.get("jupyter", {}).get("source_hidden")]
 
 
-def live_copy(notebook, *, key, name):
+def live_copy(notebook: nbformat.NotebookNode, *, key: str, name: str) -> nbformat.NotebookNode:
     """The live copy of a source notebook; `key` is its key, `name` its file in the workspace.
 
     A learner's copy, except for the worked cells, links to other lessons, and two cells after the title. Raises
@@ -63,8 +65,9 @@ def live_copy(notebook, *, key, name):
     for cell in copy.cells:
         if cell.id in does:
             lines = textwrap.wrap(f"{numbers[cell.id]}. {does[cell.id]}", WIDTH - 2)
+            cell.source = "\n".join(f"# {line}" for line in lines)
             # JupyterLab tells `reveal` the id of the cell that runs, and nothing else about where it is
-            cell.source, cell.id = "\n".join(f"# {line}" for line in lines), _live_id(key, cell.id)
+            cell.id = _live_id(key, cell.id)
         elif cell.cell_type == "markdown":
             cell.source = TO_A_LESSON.sub(lambda link: f"../{seen_from(name, link[1])}", cell.source)
     note = NOTE.format(name=name, page=live_file(name).with_suffix(".html").name, up=f"../{name}")
@@ -75,55 +78,52 @@ def live_copy(notebook, *, key, name):
     return copy
 
 
-def _live_id(key, cell_id):
+def _live_id(key: str, cell_id: str) -> str:
     return f"live_{key}_{cell_id}"
 
 
-def live_file(name):
+def live_file(name: str) -> Path:
     """The file of a live copy, as a path in the workspace."""
     return Path(LIVE) / f"{Path(name).stem}_live.ipynb"
 
 
-def page_to_type(notebook, key):
+def page_to_type(notebook: nbformat.NotebookNode, key: str) -> str:
     """The code of the emptied cells as an HTML page, to read beside the live copy or to print."""
-    wanted = [cell.id for cell in typed_cells(notebook)]
+    typed = [cell.id for cell in typed_cells(notebook)]
     heading, sections = "", []
     for cell in notebook.cells:
-        if cell.cell_type == "markdown" and (found := re.search("^## (.+)", cell.source, re.MULTILINE)):
-            heading = f"<h2>{code_marks(found[1])}</h2>\n"
-        elif cell.id in wanted:
-            code = "".join(f"<span>{html.escape(line) or '<br>'}</span>" for line in cell.source.splitlines())
-            sections.append(
-                f'{heading}<section id="{cell.id}"><p>{len(sections) + 1}. {code_marks(cell.metadata.course.does)}</p>'
-                f"\n<pre><code>{code}</code></pre></section>"
-            )
+        title = re.search("^## (.+)", cell.source, re.MULTILINE)
+        if cell.cell_type == "markdown" and title:
+            heading = f"<h2>{code_marks(title[1])}</h2>\n"
+        elif cell.id in typed:
+            lines = [html.escape(line) or "<br>" for line in cell.source.splitlines()]
+            code = "".join(f"<span>{line}</span>" for line in lines)
+            does = f"{len(sections) + 1}. {code_marks(cell.metadata.course.does)}"
+            sections.append(f'{heading}<section id="{cell.id}"><p>{does}</p>\n<pre><code>{code}</code></pre></section>')
             heading = ""
     title = html.escape(notebook.cells[0].source.splitlines()[0].removeprefix("# "))
     return PAGE.format(title=title, key=key, last=len(sections), sections="\n".join(sections))
 
 
-def write_live(workspace, key, sources=NOTEBOOKS):
+def write_live(workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS) -> tuple[Path, bool]:
     """Write the live copy of a core or a further part into a workspace, and beside it the page of the code to type.
 
     An edited live copy stays as it is, and so does its page. Returns the copy's file in the workspace, and whether it
     was edited. Raises CopyError with a one-sentence message.
     """
-    path = parts(sources).get(key)
-    if path is None:
-        raise CopyError(f"There is no lesson {key}; the lessons are {', '.join(parts(sources))}.")
+    path = lesson_named(key, sources)
     file = live_file(path.name)
     target = Path(workspace) / file
-    edited = write_other(path, target, workspace, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
+    text = copied(path, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
+    edited = write_other(text, target, Path(workspace))
     page = target.with_suffix(".html")
-    try:
-        if not (edited and page.exists()):
-            write_whole(page, page_to_type(nbformat.read(path, as_version=4), key))
-    except OSError as error:
-        raise CopyError(cannot_write(page, error)) from None
+    if not (edited and page.exists()):
+        with writing(page):
+            write_whole(page, page_to_type(read_notebook(path), key))
     return file, edited
 
 
-def reveal(lesson=None, number=None):
+def reveal(lesson: str | None = None, number: int | None = None) -> None:
     """Bring the code of an emptied cell of a live copy back.
 
     lesson, number: such as "04", 3 for the third cell of lesson 04; by default, the cell that is running.
@@ -135,8 +135,8 @@ def reveal(lesson=None, number=None):
 
     shell = get_ipython()
     request = getattr(shell, "get_parent", dict)() or {}  # an IPython without a kernel has none
-    cells = _revealed(lesson, number, str(request.get("metadata", {}).get("cellId")))
-    if shell is None or not cells:
+    cell = _cell_to_reveal(lesson, number, str(request.get("metadata", {}).get("cellId")))
+    if shell is None or cell is None:
         print(
             "There is no code to bring back here: run reveal() in an emptied cell of a live copy in JupyterLab, or "
             'name a lesson and a number of its page, such as reveal("04", 1).'
@@ -144,16 +144,17 @@ def reveal(lesson=None, number=None):
         return
     lines = map(str.strip, request.get("content", {}).get("code", "").splitlines())
     own = any(line and not line.startswith(("#", "reveal(")) for line in lines)
-    shell.set_next_input(cells[0].source, replace=not own)
+    shell.set_next_input(cell.source, replace=not own)
 
 
-def _revealed(lesson, number, cell_id):
-    """The cell that is meant, as a list; an empty one if there is none."""
-    key = f"{cell_id}__".split("_")[1] if lesson is None else lesson
+def _cell_to_reveal(lesson: str | None, number: int | None, running: str) -> nbformat.NotebookNode | None:
+    """The cell that is meant: number `number` of a lesson, else the one whose id in the live copy is `running`."""
+    key = f"{running}__".split("_")[1] if lesson is None else lesson
     path = parts().get(key)
-    cells = typed_cells(nbformat.read(path, as_version=4)) if path else []
-    return [
-        cell
-        for place, cell in enumerate(cells, 1)
-        if (place == number if lesson is not None else _live_id(key, cell.id) == cell_id)
-    ]
+    if path is None:
+        return None
+    for place, cell in enumerate(typed_cells(read_notebook(path)), 1):
+        is_meant = _live_id(key, cell.id) == running if lesson is None else place == number
+        if is_meant:
+            return cell
+    return None

@@ -1,0 +1,92 @@
+"""Commands for who writes the course, in a clone of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..._support.notebooks import INSTALLED, KINDS, as_key
+from .options import FOLDER
+
+
+def _require_a_clone() -> None:
+    if INSTALLED:
+        raise click.ClickException("Lessons are written in a clone of the repository; this course is installed.")
+
+
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+@click.command()
+@click.option("--out", type=FOLDER, required=True, help="Folder for the copies and for what pip shall install there.")
+def colab(out: Path) -> None:
+    """For releases: write learner's copies for Google Colab, each with a first cell that installs the course."""
+    from ..publish.elsewhere import write_colab
+
+    _require_a_clone()
+    click.echo(f"{len(write_colab(out))} files written to {out}.")
+
+
+@click.command()
+def links() -> None:
+    """For authors: renew the badge and the links to Colab, Binder and a codespace in the READMEs."""
+    from ..publish.elsewhere import write_links
+
+    _require_a_clone()
+    changed = write_links()
+    for path in changed:
+        click.echo(f"{_short(path)}: renewed.")
+    if not changed:
+        click.echo("Badge and links are up to date.")
+
+
+@click.command()
+@click.argument("lesson", metavar="NN")
+@click.argument("name")
+@click.option("--title", help="Default: made from the name.")
+def new_exercise(lesson: str, name: str, title: str | None) -> None:
+    """For authors: write the skeleton of exercise NAME, such as weighted-pool, into lesson NN."""
+    from .. import authoring
+
+    _require_a_clone()
+    path, code, words, answers = map(_short, authoring.new_exercise(lesson, name, title))
+    click.echo(
+        f"Written: text, answer and check in {path}; cases and mistakes in {code}; title, hints and messages in "
+        f"{words}; right and wrong answers in {answers}.\n"
+        "All of it stands at the end of each file: move the three cells to where they belong, and the rest into the "
+        "order of the lesson.\n"
+        f"Fill in everything marked TODO, then: make lesson L={lesson}. PROMISES are required: for each promise of the "
+        "text an answer that breaks only this, or a mistake whose `breaks` has its words."
+    )
+
+
+@click.command()
+@click.argument("number", metavar="NN")
+@click.argument("title")
+@click.option(
+    "--kind",
+    type=click.Choice(list(KINDS)),
+    default="full",
+    help=". ".join(f"{kind}: {meaning}" for kind, meaning in KINDS.items()) + ".",
+)
+def new_lesson(number: str, title: str, kind: str) -> None:
+    """For authors: write the skeleton of lesson NN."""
+    from .. import authoring
+
+    _require_a_clone()
+    path = authoring.new_lesson(number, title, kind)
+    click.echo(f"Written: {_short(path)}, a row in the table of README.md, and tests/claims/{number}.toml.")
+    click.echo("\n".join([*authoring.needed_by(number, kind), f"Then: make lesson L={number}."]))
+
+
+@click.command()
+@click.argument("number")
+def new_lecture(number: str) -> None:
+    """For authors: write the skeleton of the lecture of lesson NN, or of a further part."""
+    from .. import authoring
+
+    _require_a_clone()
+    path = authoring.new_lecture(as_key(number))
+    click.echo(f"Written: {_short(path)}. Then: course slides {number}.")

@@ -1,0 +1,114 @@
+"""`course grade`: mark a class, and say in the terminal what came of it and what is left to do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import click
+
+from .class_run import Options, grade
+from .manual import unclaimed
+from .records import doubtful_owners
+from .tables import count_left_out
+
+NOT_MARKED, DOUBTFUL = 3, 4  # exit statuses: somebody has no points yet; hand-ins may be somebody else's
+
+
+def mark(submissions: Path, out: Path, options: Options, course: Path | None = None) -> int:
+    """Mark a class and print the outcome. course: an nbgrader course folder to write to. Returns the exit status.
+
+    Raises what `grade` does, or click.ClickException.
+    """
+    if not options.isolated:
+        warn("Warning: learners' code runs with your own rights, and can read, change and send what you can.")
+    try:
+        with signals_as_ctrl_c():
+            learners = grade(submissions, out, options, bar, warn)
+        if course is not None and not options.is_part:
+            from .nbgrader_course import export
+
+            click.echo(f"nbgrader: {export(learners, course)} submissions written to {course}.")
+    except KeyboardInterrupt as stop:
+        with suppress(OSError):  # the terminal may be gone
+            warn(f"Stopped. What was marked is kept in {out}; run the same command to continue.")
+        return 128 + (stop.args[0] if stop.args else signal.SIGINT)
+    if options.is_part:
+        part, parts = options.part
+        click.echo(f"Part {part} of {parts} is marked. When all parts are, run the command without --part.")
+        return 0
+    try:
+        _print_summary(learners, out, options)
+    except OSError as error:
+        problem = f"All results are in {out}, but a summary cannot be printed: {error.strerror}."
+        raise click.ClickException(problem) from None
+    lost = [learner.learner for learner in learners if learner.points is None]
+    if lost:
+        more = f" and {len(lost) - 20} more" if len(lost) > 20 else ""
+        warn(f"Not marked: {', '.join(lost[:20])}{more}. They have no points yet; run the same command to try again.")
+        return NOT_MARKED
+    doubt = doubtful_owners(learners)
+    if doubt:
+        warn(doubt)
+        return DOUBTFUL
+    return 0
+
+
+def warn(sentence: str) -> None:
+    """Print to the standard error stream."""
+    click.echo(sentence, err=True)
+
+
+@contextmanager
+def signals_as_ctrl_c() -> Iterator[None]:
+    """Treat SIGTERM and SIGHUP (a scheduler, a closed terminal) as Ctrl-C, so that the run cleans up."""
+
+    def stop(number: int, _: object) -> None:
+        raise KeyboardInterrupt(number)
+
+    # `nohup` ignores SIGHUP
+    treated = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
+    for number in treated:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in treated:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def bar(results: Iterable, total: int) -> Iterable:
+    """Wrap results in a progress bar with the time left."""
+    from tqdm import tqdm
+
+    hidden = True if sys.stderr is None else None  # a scheduler may close it; None shows a bar in terminals only
+    if not os.environ.get("TQDM_DISABLE"):
+        hidden = hidden or not total
+    return tqdm(results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=hidden)
+
+
+def _print_summary(learners: Sequence, out: Path, options: Options) -> None:
+    states = Counter(learner.status for learner in learners)
+    shares = ", ".join(f"{number} {state}" for state, number in states.most_common())
+    click.echo(f"{len(learners)} learners: {shares}.")
+    click.echo(f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}")
+    click.echo(f"For the next lecture: {out / 'class.html'}")
+    left_out = count_left_out(out)
+    if left_out:
+        files = "file that belongs" if left_out == 1 else "files that belong"
+        warn(f"Left out: {left_out} {files} to no learner; see {out / 'left_out.csv'}.")
+    strangers = unclaimed(out, learners)
+    if strangers:
+        warn(f"manual.csv: lines of {', '.join(strangers[:5])} belong to no learner of this run and are not counted.")
+    if any(learner.waiting for learner in learners):
+        click.echo(f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again.")
+    if options.resemblance:
+        click.echo(f"Resemblance: {out / 'resemblance.html'}")
+    if options.feedback_zip:
+        zipped = out / f"feedback_{options.feedback_zip}.zip"
+        click.echo(f"For {options.feedback_zip.title()}: {zipped}")

@@ -1,0 +1,142 @@
+"""`course doctor`: what it says of this machine, of one that lacks something, and of a course installed in part."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import types
+from importlib.metadata import PathDistribution
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from course_utils._support import notebooks
+from course_utils.tools import doctor
+
+
+def test_the_doctor_finds_all_well_here(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "DISK_GB", 0)  # free space on this machine does not matter here
+    monkeypatch.setattr(doctor, "MEMORY_GB", 0)
+    status = doctor.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert status == 0, lines
+    assert [line[:4] for line in lines] == ["OK  "] * len(doctor.CHECKS)
+
+
+LOCKS = {
+    "click==0.1\nno-such-package==1.0\nappnope==9 ; sys_platform == 'nowhere'\n": "locked 0.1; no-such-package missing",
+    "not a requirement ===\n": "cannot be read",
+    "": "cannot be read",
+    None: "cannot be read (FileNotFoundError)",
+}
+
+
+@pytest.mark.parametrize("lock, says", LOCKS.items(), ids=["wrong", "odd", "empty", "gone"])
+def test_the_doctor_names_wrong_and_missing_packages(tmp_path, lock, says):
+    if lock is not None:
+        (tmp_path / "lock").write_text(lock)
+    finding = doctor.packages(tmp_path / "lock")
+    assert not finding.ok and says in finding.detail and "appnope" not in finding.detail
+    if "missing" in says:
+        assert f'Fix: "{sys.executable}" -m pip install -r' in str(finding)
+
+
+def test_the_doctor_works_without_torch_and_says_so(tmp_path):
+    """A bare Python with only the standard library and pip."""
+    here = str(doctor.PACKAGE.parent)
+    code = f"import sys; sys.path.insert(0, {here!r}); from course_utils.tools import doctor; sys.exit(doctor.main())"
+    base = getattr(sys, "_base_executable", sys.executable)
+    done = subprocess.run([base, "-I", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert "torch missing" in done.stdout or "missing, locked" in done.stdout
+    assert "FAIL  encoder" in done.stdout and "FAIL  notebook kernel" in done.stdout
+    assert "\nOK    Python" in done.stdout
+    assert all(line.endswith("Fix: make setup") for line in done.stdout.splitlines() if line.startswith("FAIL"))
+
+
+HERE, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_answers"
+SPEC = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"
+VERSIONS = [types.SimpleNamespace(version=version) for version in ("0.1.0", "0.0.9")]
+OTHER = types.SimpleNamespace(argv=["/other/python"])
+SEEN = [  # (check, what is set, to what, whether it is well, what is said)
+    ("python_version", HERE + "BITS", 32, False, "32-bit, for which there is no PyTorch"),
+    ("pip", HERE + "metadata.version", lambda _: "19.0.3", False, "too old"),
+    ("course", HERE + "metadata.distributions", lambda **_: VERSIONS, False, "2 versions are installed: 0.0.9, 0.1.0"),
+    ("disk", HERE + "DISK_GB", 10**9, False, "GB free"),
+    ("memory", HERE + "MEMORY_GB", 10**9, False, "GB"),
+    ("place", "os.access", lambda *_: False, False, "cannot be written"),
+    ("home", "pathlib.Path.home", lambda: Path(os.devnull, "me"), True, "cannot be written"),
+    ("home", "pathlib.Path.home", lambda: Path(tempfile.gettempdir(), "me"), True, "can be written"),
+    ("hub", HUB, lambda: True, True, " answers;"),
+    ("hub", HUB, lambda: False, True, " does not answer;"),
+    ("kernel", SPEC, lambda *_: OTHER, False, f'a different Python, /other/python. Fix: "{sys.executable}"'),
+]
+
+
+@pytest.mark.parametrize("check, thing, value, well, says", SEEN)
+def test_the_doctor_says_what_works_and_what_cannot(check, thing, value, well, says, monkeypatch):
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(thing, value)
+    finding = getattr(doctor, check)()
+    assert finding.ok == well and says in str(finding) and ("Fix: " in str(finding)) != well
+
+
+def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_ENCODER", str(tmp_path))
+    finding = doctor.first_embedding()
+    assert not finding.ok and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
+
+
+@pytest.mark.parametrize(
+    "name, says",
+    [("course", ""), ("OneDrive - School", "with --workspace"), ("Kurs für alle", "beyond ASCII are fine")],
+)
+def test_the_doctor_says_what_a_place_may_break(tmp_path, name, says):
+    (tmp_path / name).mkdir()
+    finding = doctor.place(tmp_path / name)
+    assert finding.ok and says in finding.detail and (";" in finding.detail) == bool(says)
+
+
+@pytest.mark.parametrize(
+    "changed, says",
+    [
+        ({}, ""),
+        ({"course_utils/b.ipynb": None}, "b.ipynb is missing"),
+        ({"course_utils/b.ipynb": "cut", "course_utils/c.csv": None}, "b.ipynb is cut off, and 1 more file"),
+        ({"../bin/course": "with another first line, as pipx writes it"}, ""),
+        ({"course.dist-info/RECORD": None}, "pip has not recorded what it installed"),
+    ],
+)
+def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, changed, says):
+    place = tmp_path / "packages"
+    recorded = ("course_utils/a.py", "course_utils/b.ipynb", "course_utils/c.csv", "../bin/course")
+    record = "".join(f"{name},,10\n" for name in recorded)
+    for name, text in {**dict.fromkeys(recorded, "0123456789"), "course.dist-info/RECORD": record, **changed}.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        if text:
+            (place / name).write_text(text)
+    monkeypatch.setattr(notebooks, "INSTALLED", True)
+    monkeypatch.setattr(notebooks.metadata, "distribution", lambda _: PathDistribution(place / "course.dist-info"))
+    assert notebooks.incomplete() == says
+    finding = doctor.course()
+    assert finding.ok == (not says) and says in finding.detail
+
+
+def test_the_doctor_tells_of_a_proxy_without_its_password(monkeypatch):
+    for name in (*doctor.PROXIES, "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert str(doctor.proxy()).endswith("proxy: none")
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@proxy.school:8080")
+    said = str(doctor.proxy())
+    assert "proxy.school:8080" in said and "secret" not in said and "set NO_PROXY" in said
+    monkeypatch.setenv("NO_PROXY", "localhost,127.0.0.1")
+    assert "not for localhost" in str(doctor.proxy())
+
+
+def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
+    broken_thing = Mock(side_effect=PermissionError("not for you"), __name__="broken_thing")
+    monkeypatch.setattr(doctor, "CHECKS", (broken_thing, doctor.python_version))
+    assert doctor.main() == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("FAIL  broken thing: PermissionError: not for you") and second.startswith("OK")
