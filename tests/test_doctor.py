@@ -1,12 +1,9 @@
 """`course doctor`: what it says of this machine, of one that lacks something, and of a course installed in part."""
 
-import os
 import subprocess
 import sys
-import tempfile
 import types
 from importlib.metadata import PathDistribution
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -37,7 +34,7 @@ def test_the_doctor_names_wrong_and_missing_packages(tmp_path, lock, says):
     if lock is not None:
         (tmp_path / "lock").write_text(lock)
     finding = doctor.packages(tmp_path / "lock")
-    assert not finding.ok and says in finding.detail and "appnope" not in finding.detail
+    assert finding.fix and says in finding.detail and "appnope" not in finding.detail
     if "missing" in says:
         assert f'Fix: "{sys.executable}" -m pip install -r' in str(finding)
 
@@ -61,13 +58,10 @@ VERSIONS = [types.SimpleNamespace(version=version) for version in ("0.1.0", "0.0
 OTHER = types.SimpleNamespace(argv=["/other/python"])
 SEEN = [  # (check, what is set, to what, whether it is well, what is said)
     ("python_version", HERE + "BITS", 32, False, "32-bit, for which there is no PyTorch"),
-    ("pip", HERE + "metadata.version", lambda _: "19.0.3", False, "too old"),
     ("course", HERE + "metadata.distributions", lambda **_: VERSIONS, False, "2 versions are installed: 0.0.9, 0.1.0"),
     ("disk", HERE + "DISK_GB", 10**9, False, "GB free"),
     ("memory", HERE + "MEMORY_GB", 10**9, False, "GB"),
     ("place", "os.access", lambda *_: False, False, "cannot be written"),
-    ("home", "pathlib.Path.home", lambda: Path(os.devnull, "me"), True, "cannot be written"),
-    ("home", "pathlib.Path.home", lambda: Path(tempfile.gettempdir(), "me"), True, "can be written"),
     ("hub", HUB, lambda: True, True, " answers;"),
     ("hub", HUB, lambda: False, True, " does not answer;"),
     ("kernel", SPEC, lambda *_: OTHER, False, f'a different Python, /other/python. Fix: "{sys.executable}"'),
@@ -79,23 +73,20 @@ def test_the_doctor_says_what_works_and_what_cannot(check, thing, value, well, s
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setattr(thing, value)
     finding = getattr(doctor, check)()
-    assert finding.ok == well and says in str(finding) and ("Fix: " in str(finding)) != well
+    assert bool(finding.fix) != well and says in str(finding)
 
 
 def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_ENCODER", str(tmp_path))
     finding = doctor.first_embedding()
-    assert not finding.ok and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
+    assert finding.fix and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
 
 
-@pytest.mark.parametrize(
-    "name, says",
-    [("course", ""), ("OneDrive - School", "with --workspace"), ("Kurs für alle", "beyond ASCII are fine")],
-)
-def test_the_doctor_says_what_a_place_may_break(tmp_path, name, says):
-    (tmp_path / name).mkdir()
-    finding = doctor.place(tmp_path / name)
-    assert finding.ok and says in finding.detail and (";" in finding.detail) == bool(says)
+def test_the_doctor_warns_of_a_folder_that_is_synchronised(tmp_path):
+    (tmp_path / "OneDrive - School").mkdir()
+    finding = doctor.place(tmp_path / "OneDrive - School")
+    assert not finding.fix and "with --workspace" in finding.detail
+    assert "with --workspace" not in doctor.place(tmp_path).detail
 
 
 @pytest.mark.parametrize(
@@ -120,7 +111,7 @@ def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, c
     monkeypatch.setattr(notebooks.metadata, "distribution", lambda _: PathDistribution(place / "course.dist-info"))
     assert notebooks.incomplete() == says
     finding = doctor.course()
-    assert finding.ok == (not says) and says in finding.detail
+    assert bool(finding.fix) == bool(says) and says in finding.detail
 
 
 def test_the_doctor_tells_of_a_proxy_without_its_password(monkeypatch):
@@ -131,12 +122,12 @@ def test_the_doctor_tells_of_a_proxy_without_its_password(monkeypatch):
     said = str(doctor.proxy())
     assert "proxy.school:8080" in said and "secret" not in said and "set NO_PROXY" in said
     monkeypatch.setenv("NO_PROXY", "localhost,127.0.0.1")
-    assert "not for localhost" in str(doctor.proxy())
+    assert "set NO_PROXY" not in str(doctor.proxy())
 
 
 def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
-    broken_thing = Mock(side_effect=PermissionError("not for you"), __name__="broken_thing")
-    monkeypatch.setattr(doctor, "CHECKS", (broken_thing, doctor.python_version))
+    broken = Mock(side_effect=PermissionError("not for you"))
+    monkeypatch.setattr(doctor, "CHECKS", {"broken thing": broken, "Python": doctor.python_version})
     assert doctor.main() == 1
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("FAIL  broken thing: PermissionError: not for you") and second.startswith("OK")

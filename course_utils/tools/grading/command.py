@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def warn(sentence: str) -> None:
 
 
 @contextmanager
-def signals_as_ctrl_c() -> Iterator[None]:
+def signals_as_ctrl_c() -> Generator[None]:
     """Treat SIGTERM and SIGHUP (a scheduler, a closed terminal) as Ctrl-C, so that the run cleans up."""
 
     def stop(number: int, _: object) -> None:

@@ -13,10 +13,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from ..cluster import cluster_at
 from .results import NOT_MARKED, Result, result_from
 from .sandbox import ONE_THREAD, STARTING, SandboxError
 
-JOINING = 30  # seconds that the first worker of a cluster has to join its scheduler
 BUDGET = 2  # all notebooks of a learner may take so many times as long as one
 TOO_LONG = "it was not run: this learner's later notebooks had taken {:.0f} seconds"
 TRIES = 2  # a job whose marking process dies is retried once, in a new process
@@ -160,33 +160,18 @@ def _let_go(process, processes):
 
 def mark_on_cluster(jobs, settings, scheduler):
     """Mark jobs on a Dask cluster whose workers have the course installed. Yields (key, Result) as they finish."""
-    try:
-        from distributed import Client, KilledWorker, as_completed
-    except ImportError:
-        raise SandboxError(
-            "--scheduler needs dask.distributed: pip install -e '.[cluster]', here and on the cluster."
-        ) from None
-    try:
-        client = Client(scheduler, timeout=20)
-    except (OSError, ValueError) as error:
-        raise SandboxError(f"There is no Dask scheduler at {scheduler} ({error}).") from None
-    with client:
-        try:
-            client.wait_for_workers(1, timeout=JOINING)
-        except TimeoutError:
-            raise SandboxError(f"The Dask scheduler at {scheduler} has no workers.") from None
+    with cluster_at(scheduler) as client:
+        from distributed import as_completed
+
         threads = sum(client.nthreads().values())
         size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # large batches, since a process warms up once per batch
-        batches = [jobs[start : start + size] for start in range(0, len(jobs), size)]
-        futures = [
-            client.submit(mark_batch, [with_data(job) for job in batch], settings, pure=False) for batch in batches
-        ]
+        futures = []
+        for start in range(0, len(jobs), size):
+            batch = [with_data(job) for job in jobs[start : start + size]]
+            futures.append(client.submit(mark_batch, batch, settings, pure=False))
         try:
             for future in as_completed(futures):
-                try:
-                    yield from future.result()
-                except KilledWorker as error:
-                    raise SandboxError(f"The cluster lost a worker too often ({error}).") from None
+                yield from future.result()
         finally:
             client.cancel(futures)
 

@@ -10,7 +10,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache
@@ -299,7 +299,7 @@ def _replace(target: Path, before: bytes | None, text: str) -> None:
 
 
 @contextmanager
-def writing(target: Path) -> Iterator[None]:
+def writing(target: Path) -> Generator[None]:
     """An OSError becomes a CopyError that names the file and says what to do."""
     try:
         yield
@@ -315,14 +315,14 @@ def writing(target: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _alone(workspace: Path) -> Iterator[dict[str, Any]]:
+def _alone(workspace: Path) -> Generator[dict[str, Any]]:
     """Yield a workspace's record as `_recording` does, while no other command changes the workspace."""
     with writing(workspace), alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
         yield record
 
 
 @contextmanager
-def _recording(workspace: Path) -> Iterator[dict[str, Any]]:
+def _recording(workspace: Path) -> Generator[dict[str, Any]]:
     """Yield a workspace's record to be changed. Changes are written even after an error.
 
     Raises CopyError if a newer course wrote it: its lessons would be taken back to older ones.

@@ -160,7 +160,7 @@ def overview(folder: str | Path | None) -> Overview:
     from ..ideas.sheets import calibration, due_today  # what they need takes half a second
 
     try:
-        items, writing, schedule = due_today(folder)
+        items, writing, schedule = due_today(Path(folder))
     except ScheduleProblem as problem:
         items, writing, schedule = [], [], Schedule(notice=str(problem))
     due = len(items) + len(writing)
