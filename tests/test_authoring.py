@@ -123,7 +123,7 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
         (["new-exercise", "04", "mean-pool"], "04_pooling.ipynb already has 04-mean-pool"),
         # MEAN, in another exercise; a function of Python's; one of the course's; a word of the language
         *(
-            (["new-exercise", "04", x], f"{x!r} is already used in lesson 04")
+            (["new-exercise", "04", x], f"{x!r} is already used in 04_pooling.ipynb")
             for x in ("mean", "max", "check", "lambda")
         ),
         (["new-exercise", "13", "first"], "There is no lesson '13'; the lessons are 04, 05."),

@@ -109,53 +109,11 @@ def test_a_folder_of_other_texts_is_left_alone(computed, old, texts, how):
     assert computed == [] and contents(old) == before
 
 
-EDITED = [*TEXTS[:7], "A new piece.", "Another one.", *TEXTS[8:20]]  # one was edited and grew, the last were deleted
-
-
-@pytest.mark.parametrize("shards", [5, 23, 1])
-def test_of_edited_texts_only_the_new_ones_are_computed(computed, old, tmp_path, shards):
-    new, before = tmp_path / "edited", contents(old)
-    embed_corpus(EDITED, new, shard=shards, known=old)
-    assert computed == ["A new piece.", "Another one."]
-    assert load_corpus(new, EDITED)[:, 0].tolist() == [len(text) for text in EDITED]
-    assert contents(old) == before
-    computed.clear()
-    embed_corpus(TEXTS[::-1], tmp_path / "turned", shard=4, known=str(old))
-    assert computed == [] and load_corpus(tmp_path / "turned", TEXTS[::-1])[0, 0] == len(TEXTS[-1])
-    assert embed_corpus(EDITED, new, shard=shards, known=old)[0] == 0
-
-
-def test_an_update_that_is_stopped_goes_on(computed, old, tmp_path, monkeypatch):
-    new, texts = tmp_path / "edited", [*TEXTS[:10], *"abcdefgh"]
-    (old / "00000001.safetensors").unlink()  # incomplete: what it lacks is computed
-
-    def refuse(*_, **__):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
-        broken.setattr(corpus, "vectors_of", refuse)
-        embed_corpus(texts, new, shard=5, known=old)
-    assert len(list(new.iterdir())) == 1  # what needed no computing
-    assert embed_corpus(texts, new, shard=5, known=old) == (3, 1)
-    assert computed == texts[5:] and load_corpus(new, texts)[:, 0].tolist() == [len(text) for text in texts]
-
-
-def test_what_is_not_known_or_damaged_is_said(computed, old, tmp_path):
-    new = tmp_path / "edited"
-    for known in (tmp_path / "nowhere", tmp_path):
-        with pytest.raises(CorpusError, match="holds no shards"):
-            embed_corpus(TEXTS, new, known=known)
-    with pytest.raises(CorpusError, match="of another model"):
-        embed_corpus(TEXTS, new, known=old, model="another")
+def test_a_damaged_shard_is_named(old):
     (old / "00000000.safetensors").write_bytes(b"half")
-    for use in (
-        lambda: embed_corpus(TEXTS, new, known=old),
-        lambda: embed_corpus(TEXTS, old, shard=5),
-        lambda: load_corpus(old),
-    ):
-        with pytest.raises(CorpusError, match="damaged"):
+    for use in (lambda: embed_corpus(TEXTS, old, shard=5), lambda: load_corpus(old)):
+        with pytest.raises(CorpusError, match="00000000.safetensors is damaged"):
             use()
-    assert list(new.iterdir()) == []
 
 
 @pytest.mark.parametrize("texts", [TEXTS[:-1], [*TEXTS, "more"], ["", *TEXTS[1:]]])
@@ -181,11 +139,6 @@ def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
     (tmp_path / "texts.txt").write_text("another\n")
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 1 and "name another folder" in done.output and "Traceback" not in done.output
-    computed.clear()
-    (tmp_path / "texts.txt").write_text("\n".join([*TEXTS[::-1], "another"]) + "\n")
-    command[-1:] = [str(tmp_path / "new"), "--known", str(tmp_path / "out")]
-    assert CliRunner().invoke(main, command).exit_code == 0
-    assert computed == ["another"] and len(load_corpus(tmp_path / "new")) == 24
 
 
 @pytest.mark.parametrize(

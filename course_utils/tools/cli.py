@@ -1,7 +1,5 @@
 """The `course` command."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

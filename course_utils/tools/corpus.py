@@ -3,17 +3,13 @@
 A shard is a safetensors file with the vectors of some texts, in order, in float16, a digest of each text, and a
 fingerprint of all of them. It is written whole or not at all, by the process that calls `embed_corpus`; workers only
 compute. So a worker that dies loses what it was computing, a caller that dies loses what was not yet written, and
-neither loses more. No shard is ever changed: texts that were edited go to a new folder, which takes the vectors of the
-others from the old one.
+neither loses more. No shard is ever changed: texts that were edited go to a new folder.
 """
-
-from __future__ import annotations
 
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
@@ -30,12 +26,7 @@ class CorpusError(RuntimeError):
 
 
 def embed_corpus(
-    texts: Iterable[str],
-    folder: str | Path,
-    scheduler: str | None = None,
-    shard: int = 1000,
-    model: str | None = None,
-    known: str | Path | None = None,
+    texts: Iterable[str], folder: str | Path, scheduler: str | None = None, shard: int = 1000, model: str | None = None
 ) -> tuple[int, int]:
     """Embed texts into a folder of shards. Shards that an earlier call has written are not computed again.
 
@@ -45,12 +36,9 @@ def embed_corpus(
     common file system. Without it, this process computes.
     shard: texts in a shard. When going on, it must be the same.
     model: a hub name or a folder, as for `load_encoder`; the same on all machines.
-    known: the folder of an earlier call for other texts, complete or not. The texts that it holds are not computed
-    again, wherever they now stand: after one file was edited, only its new pieces are computed.
 
     Returns (shards written now, shards found). Raises CorpusError for a folder that holds the vectors of other texts or
-    of another model, a `known` without shards or of another model; ClusterError; TypeError or ValueError as `embed`
-    does.
+    of another model; ClusterError; TypeError or ValueError as `embed` does.
     """
     texts, folder = list(texts), Path(folder).expanduser()
     if not texts or shard < 1:
@@ -64,13 +52,9 @@ def embed_corpus(
     if extra:
         raise CorpusError(f"{extra[0]} is not a shard of these {len(texts):,} texts: name another folder.")
     todo = {path: part for path, part in parts.items() if not _is_written(path, part, digest)}
-    old = {} if known is None else _vectors_in(known, digest)
-    new = {path: [text for text in part if _digest(text) not in old] for path, part in todo.items()}
     with progress_bar(total=len(parts), initial=len(parts) - len(todo), unit="shard") as bar:
-        for path, vectors in _computed(new, model, scheduler):
-            computed = old | {_digest(text): vector for text, vector in zip(new[path], vectors)}
-            rows = np.stack([computed[_digest(text)] for text in todo[path]])
-            _write(path, rows, todo[path], digest)
+        for path, vectors in _computed(todo, model, scheduler):
+            _write(path, vectors, todo[path], digest)
             bar.update()
     return len(todo), len(parts) - len(todo)
 
@@ -128,20 +112,6 @@ def _read(path: Path) -> tuple[np.ndarray, list[bytes], dict[str, str]]:
         raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
 
 
-def _vectors_in(folder: str | Path, model: str) -> dict[bytes, np.ndarray]:
-    """{digest of a text: its vector} of all texts in a folder of shards."""
-    paths = sorted(Path(folder).expanduser().glob("*.safetensors"))
-    if not paths:
-        raise CorpusError(f"{folder} holds no shards: nothing in it is known.")
-    known: dict[bytes, np.ndarray] = {}
-    for path in paths:
-        vectors, digests, metadata = _read(path)
-        if metadata.get("model") != model:
-            raise CorpusError(f"{path} holds vectors of another model: they cannot stand beside these.")
-        known.update(zip(digests, vectors))
-    return known
-
-
 def _fingerprint(texts: Sequence[str], model: str) -> str:
     """What a shard was computed from: texts, and a model by its digest."""
     return hashlib.sha256(b"".join(map(_digest, [model, *texts]))).hexdigest()
@@ -154,8 +124,7 @@ def _is_written(path: Path, texts: Sequence[str], model: str) -> bool:
     _, _, metadata = _read(path)
     if metadata.get("texts") != _fingerprint(texts, model):
         raise CorpusError(
-            f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder "
-            "(and this one as `known`: then only those texts are computed that it lacks)."
+            f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder."
         )
     return True
 
@@ -170,21 +139,17 @@ def _write(path: Path, vectors: np.ndarray, texts: Sequence[str], model: str) ->
 
 def vectors_of(texts: Sequence[str], model: str | None = None) -> np.ndarray:
     """What a worker computes: (n, hidden), in float16."""
-    return cast("np.ndarray", embed(texts, model=model)).astype(np.float16)
+    return embed(texts, model=model).astype(np.float16)
 
 
 def _computed(
     parts: dict[Path, list[str]], model: str | None, scheduler: str | None
 ) -> Iterator[tuple[Path, np.ndarray]]:
-    """Yield (path, vectors) of each part; first those without texts, which need no computing."""
-    for path, part in parts.items():
-        if not part:
-            yield path, np.empty((0, 0))
-    unknown = {path: part for path, part in parts.items() if part}
-    if unknown and scheduler is not None:
-        yield from _on_cluster(unknown, model, scheduler)
+    """Yield (path, vectors) of each part."""
+    if parts and scheduler is not None:
+        yield from _on_cluster(parts, model, scheduler)
     else:
-        for path, part in unknown.items():
+        for path, part in parts.items():
             yield path, vectors_of(part, model)
 
 

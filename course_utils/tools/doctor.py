@@ -3,8 +3,6 @@
 Run `course doctor`, or `python -m course_utils.tools.doctor`.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

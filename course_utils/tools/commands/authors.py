@@ -1,7 +1,5 @@
 """Commands for who writes the course, in a clone of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..._support.notebooks import ROUTES, as_key
-from .options import ANY_PATH, EXISTING_FILE, EXISTING_FOLDER, FOLDER, learners_workspace
+from .options import ANY_PATH, EXISTING_FILE, FOLDER, learners_workspace
 
 if TYPE_CHECKING:
     from ..ideas.asking import Session
@@ -56,15 +56,12 @@ def benchmark(model: str | None, data: str, repeats: int) -> None:
 )
 @click.option("--shard", default=1000, type=click.IntRange(min=1), help="Texts in a shard.")
 @click.option("--model", help="A hub name or a folder. Default: the packaged encoder.")
-@click.option(
-    "--known", type=EXISTING_FOLDER, help="The folder of an earlier run: texts that it holds are not computed again."
-)
-def embed(texts: Path, out: Path, scheduler: str | None, shard: int, model: str | None, known: Path | None) -> None:
+def embed(texts: Path, out: Path, scheduler: str | None, shard: int, model: str | None) -> None:
     """Embed a file of texts, one a line, into a folder of shards. An interrupted run goes on where it stopped."""
     from ..corpus import embed_corpus, lines_of
 
     lines = lines_of(texts)
-    new, old = embed_corpus(lines, out, scheduler, shard, model, known)
+    new, old = embed_corpus(lines, out, scheduler, shard, model)
     click.echo(f"{len(lines):,} texts in {new + old} shards: {new} written, {old} found.")
 
 

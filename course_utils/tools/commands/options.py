@@ -1,7 +1,5 @@
 """What several commands take: kinds of arguments, and the workspace."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,6 @@ import click
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-EXISTING_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 ANY_PATH = click.Path(path_type=Path)
 
 

@@ -1,7 +1,5 @@
 """Commands for who teaches the course: assignments and marks, decks, the book, questions and cards."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

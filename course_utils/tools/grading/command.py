@@ -1,7 +1,5 @@
 """`course grade`: mark a class, and say in the terminal what came of it and what is left to do."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

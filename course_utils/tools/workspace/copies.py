@@ -4,8 +4,6 @@ What was written last is in the workspace's record (RECORD): for each file a che
 id. A file that differs from its checksum is the learner's.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """JupyterLab on a workspace: where it keeps its files, how it looks at first, and a server that already runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

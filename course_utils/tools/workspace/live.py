@@ -1,7 +1,5 @@
 """Live copies: a lesson whose worked cells are empty but for a comment, the code to type, and `reveal`."""
 
-from __future__ import annotations
-
 import html
 import re
 import textwrap

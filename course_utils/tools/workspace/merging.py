@@ -3,8 +3,6 @@
 Cells are plain dictionaries, as in a notebook's JSON. A checksum per cell id identifies what the course last wrote.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """`course lab`: write the copies of the lessons, then become JupyterLab on one of them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
