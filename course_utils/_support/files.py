@@ -43,15 +43,16 @@ def write_whole(path, content):
             raise
 
 
-def save_beside(content, folder, name):
+def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
     """Save bytes in a folder under the first free name: name-1, name-2, ... On return they are on disk.
 
     An existing file with the same bytes is reused. Returns the path. Raises OSError, and leaves no partial file.
     """
-    folder, name = Path(folder), Path(name)
+    folder = Path(folder)
+    stem, suffix = os.path.splitext(name)
     folder.mkdir(exist_ok=True)
     for number in itertools.count(1):
-        path = folder / f"{name.stem}-{number}{name.suffix}"
+        path = folder / f"{stem}-{number}{suffix}"
         try:
             saved = open(path, "xb")  # noqa: SIM115 (closed below, after an error of its own)
         except FileExistsError:
@@ -69,6 +70,7 @@ def save_beside(content, folder, name):
                 raise
         _sync_folder(folder)
         return path
+    raise AssertionError("counting has no end")
 
 
 def _sync_folder(folder):
