@@ -1,4 +1,4 @@
-"""The diagrams of lesson 10: data and features, what is trained, losses, the rate, kinds of mistakes, pairs."""
+"""The diagrams of lesson 10: the data and their parts, what is trained, gradients, pairs, vectors in a plane."""
 
 from contextlib import nullcontext
 
@@ -40,69 +40,6 @@ def frozen_and_trained(encoder, regression, head, hidden=384):
         f"Above, tokens pass through a frozen encoder of {encoder:,} weights; logistic regression on the mean vector "
         f"has {regression:,} weights, and the gradient reaches only these. Below, the encoder is trained together with "
         f"a head of {head:,} weights on [CLS], after the pooler: the gradient reaches all {encoder + head:,}."
-    )
-
-
-def rate_over_steps(rates, warmup):
-    """The learning rate at each step: up over `warmup` steps, then down. rates: one for each step, from step 0."""
-    canvas = Canvas("10 rate over steps", 230)
-    left, bottom, last = 66, 176, len(rates) - 1
-    across, up = 430 / last, 140 / max(rates)
-    places = [(left + at * across, bottom - rate * up) for at, rate in enumerate(rates)]
-    canvas.arrow((left, bottom), (left + 446, bottom))
-    canvas.arrow((left, bottom), (left, 8))
-    canvas.text(left - 8, bottom, "0", SMALL, "end")
-    canvas.text(left - 8, places[warmup][1], f"{max(rates):.0e}".replace("e-0", "e-"), SMALL, "end")
-    canvas.label(left + 10, 10, "learning rate", quiet=True)
-    for start, end, words in canvas.steps(((0, warmup, "warm-up"), (warmup, last, "straight down to 0"))):
-        canvas.arrow(places[start], places[end], kind="layer", tip=False, thick=True)
-        for x, y in places[start : end + 1]:
-            canvas.circle(x, y, 4, "layer")
-        canvas.bracket(places[start][0] + 3, places[end][0] - 3, bottom + 28, words)
-        canvas.text(places[end][0], bottom + 14, end, SMALL)
-    canvas.text(left + 4, bottom + 14, "step 0", SMALL)
-    halves = [at for at, rate in enumerate(rates) if abs(rate - max(rates) / 2) < 1e-6 * max(rates)]
-    with canvas.step():
-        canvas.arrow((left, bottom - 70), (left + 446, bottom - 70), kind="loss", dashed=True, tip=False)
-        canvas.text(left - 8, bottom - 70, "half", SMALL, "end", kind="loss")
-        for at in halves:
-            canvas.circle(*places[at], 6, "loss", "dot")
-        words = f"half of the peak at steps {' and '.join(map(str, halves))}"
-        canvas.text(514, 12, words, SMALL, "end", kind="loss", bold=True)
-    return canvas.finish(
-        f"The learning rate over {last} steps. It rises in a straight line from 0 to {max(rates):g} at step {warmup}, "
-        f"then falls in a straight line to 0 at step {last}. It is half of that at steps "
-        f"{' and '.join(map(str, halves))}."
-    )
-
-
-def mistakes(counts):
-    """The four kinds of answers, and what precision and recall count. counts: ((TN, FP), (FN, TP))."""
-    (rejected, alarms), (missed, found) = counts
-    canvas = Canvas("10 mistakes", 236)
-    for at, name in enumerate(("says negative", "says positive")):
-        canvas.text(206 + at * 116, 10, name, SMALL)
-    for at, (name, row) in enumerate(zip(("is negative", "is positive"), counts)):
-        canvas.text(136, 56 + at * 64, name, SMALL, "end")
-        for place, count in enumerate(row):
-            kind = "sentence" if at == place else "loss"
-            canvas.box(150 + place * 116, 28 + at * 64, 112, 58, f"{count:,}", kind, 22, bold=True)
-    with canvas.step():
-        canvas.box(262, 24, 120, 138, thick=True, dashed=True)
-        canvas.arrow((322, 162), (322, 180))
-        canvas.text(322, 208, f"precision\n{found} of {found + alarms}\n{found / (found + alarms):.0%}")
-    with canvas.step():
-        canvas.box(144, 88, 246, 66, thick=True)
-        canvas.arrow((390, 121), (406, 121))
-        canvas.text(412, 121, f"recall\n{found} of {found + missed}\n{found / (found + missed):.0%}", anchor="start")
-    with canvas.step():
-        canvas.text(256, 208, "a page that\nquotes praise:", SMALL, "end", kind="layer", bold=True)
-        canvas.label(412, 68, "an archive\nof all praise:", kind="layer", bold=True)
-    return canvas.finish(
-        f"Of the negative sentences, {rejected} are called negative and {alarms} positive; of the positive ones, "
-        f"{missed} are called negative and {found} positive. Precision looks at the column of those called positive, "
-        f"{found} of {found + alarms}; recall at the row of those that are positive, {found} of {found + missed}. "
-        "A page that quotes praise needs precision, an archive of all praise needs recall."
     )
 
 
@@ -227,37 +164,6 @@ def gradients_kept(batches=3):
         f"What the gradient holds after each of {batches} batches. Not cleared: the sum of the gradients of all "
         "batches so far. Cleared: the gradient of this batch only."
     )
-
-
-def same_numbers(names, blocks):
-    """Blocks of numbers of two origins, darker for larger; then a sign between each two that says if they agree.
-
-    names: of the two origins. blocks: {heading: (kind, by how much two numbers may differ, decimals, numbers,
-    other numbers)}.
-    """
-    canvas, told = Canvas("10 same numbers", 256), []
-    signs, counted = [], []
-    for place, (heading, (kind, near, decimals, first, second)) in enumerate(blocks.items()):
-        top, wide, most = 4 + 130 * place, 424 / len(first), max(*first, *second)
-        canvas.label(92, top + 10, heading, quiet=True)
-        for row, (name, values) in enumerate(zip(names, (first, second), strict=True)):
-            y = top + 24 + row * 54
-            canvas.text(84, y + 15, name, SMALL, "end")
-            for at, value in enumerate(values):
-                look = {"size": SMALL, "shade": value / most, "round_by": 0}
-                canvas.box(92 + at * wide, y, wide - 3, 30, f"{value:.{decimals}f}", kind, **look)
-        equal = [abs(one - other) <= near for one, other in zip(first, second, strict=True)]
-        signs += [(90.5 + (at + 0.5) * wide, top + 66, agree) for at, agree in enumerate(equal)]
-        counted.append((top + 10, f"{sum(equal)} of {len(equal)} equal"))
-        told.append(
-            f"{heading}, {', '.join(f'{value:.{decimals}f}' for value in first)}: {sum(equal)} of {len(equal)} agree"
-        )
-    with canvas.step():
-        for x, y, agree in signs:
-            canvas.text(x, y, "=" if agree else "≠", 18, bold=True)
-        for y, words in counted:
-            canvas.text(513, y, words, SMALL, "end", bold=True)
-    return canvas.finish(f"Numbers of {names[0]} above those of {names[1]}. {'; '.join(told)}.")
 
 
 def space_before_and_after(before, after, labels, names, found):

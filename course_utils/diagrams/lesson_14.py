@@ -1,80 +1,60 @@
-"""The diagrams of lesson 14: the order of work, what a number may decide, failures, a threshold, and a report."""
+"""The diagrams of lesson 14: a query and its text, the order of work, two sets of queries, a failure, a report."""
 
 import re
-from math import ceil, floor
 
-from .canvas import SMALL, Canvas, text_width
+from .canvas import SMALL, WIDTH, Canvas, text_width
 
 
 def query_and_wanted(query, name, sentence):
     """The words of a query above those of the text that answers it; words that stand in both are filled."""
-    canvas, x, y = Canvas("14 query and wanted", 226), 10, 38
-    words = [{word.lower() for word in re.findall(r"\w+", text)} for text in (query, sentence)]
-    both = words[0] & words[1]
-    canvas.label(10, 18, "asked", quiet=True)
-    for word in query.split():
-        wide = text_width(word) + 18
-        canvas.box(x, y, wide, 34, word, "sentence" if word.lower() in both else "token")
-        x += wide + 6
-    canvas.label(10, 100, f"wanted: {name}", quiet=True)
-    x, y = 10, 116
-    for word in sentence.split():
-        wide = text_width(word, SMALL) + 16
-        if x + wide > 514:
-            x, y = 10, y + 34
-        canvas.box(x, y, wide, 28, word, "sentence" if word.strip(".,").lower() in both else "plain", SMALL)
-        x += wide + 5
+    left, right, gap, row = 10, 514, 6, 34
+    canvas = Canvas("14 query and wanted", 226)
+    asked, wanted = (set(re.findall(r"\w+", text.lower())) for text in (query, sentence))
+
+    def words(y, text, kind):
+        """Draw each word in a box, in rows from the height y on."""
+        x = left
+        for word in text.split():
+            wide = text_width(word, SMALL) + 16
+            if x + wide > right:
+                x, y = left, y + row
+            shared = word.strip(".,").lower() in asked & wanted
+            canvas.box(x, y, wide, 28, word, "sentence" if shared else kind, SMALL)
+            x += wide + gap
+
+    canvas.label(left, 18, "asked", quiet=True)
+    words(38, query, "token")
+    canvas.label(left, 100, f"wanted: {name}", quiet=True)
+    words(116, sentence, "plain")
+    both = ", ".join(sorted(asked & wanted)) or "none"
     with canvas.step():
-        shared = ", ".join(sorted(both)) or "none"
-        canvas.text(260, 208, f"words in both: {shared}", bold=True, kind="loss")
-    return canvas.finish(f"The query {query!r}, and the text {name}, {sentence!r}. The words that both have: {shared}.")
+        canvas.text(WIDTH / 2, 208, f"words in both: {both}", bold=True, kind="loss")
+    return canvas.finish(f"The query {query!r}, and the text {name}, {sentence!r}. The words that both have: {both}.")
 
 
 def order_of_work():
     """The order in which a search is built and measured: six boxes, one after another."""
-    canvas = Canvas("14 order of work", 216, gap=2)
-    boxes = [
+    boxes = (
         ("texts", "a folder, cleaned", "token"),
         ("queries and\njudgements", "before any search", "token"),
         ("a first search\nand a baseline", "BM25 beside it", "layer"),
         ("decisions", "by development\nqueries", "plain"),
         ("one number", "from held-out\nqueries, once", "sentence"),
         ("the report", "somebody else\ndecides", "sentence"),
-    ]
-    for at, (name, remark, kind) in canvas.steps(enumerate(boxes)):
-        x, y = 8 + at % 3 * 180, 8 + at // 3 * 112
-        if at % 3:
-            canvas.arrow((x - 36, y + 25), (x - 2, y + 25))
-        elif at:
-            canvas.path((440, 78), (440, 102), (78, 102), (78, 118))
-        canvas.box(x, y, 144, 50, name, kind, bold=at == len(boxes) - 1)
-        canvas.text(x + 72, y + 62 + 8 * remark.count("\n"), remark, SMALL, quiet=True)
-    told = "; then ".join(f"{name} ({remark})".replace("\n", " ") for name, remark, _ in boxes)
-    return canvas.finish(f"Six boxes in a chain, the order of work: {told}.")
-
-
-def read_and_cut(lengths, limit, cut):
-    """Texts from the shortest to the longest, in tokens, and how much of each the encoder reads.
-
-    limit: tokens that the encoder reads. cut: how many texts are longer, in words.
-    """
-    canvas, floor, high, every = Canvas("14 read and cut", 250), 222, 200, max(1, len(lengths) // 44)
-    some = sorted(lengths)[::every]
-    most, wide = min(max(some), 5 * limit), 500 / len(some)
-    read = high * limit / most
-    for at, length in enumerate(some):
-        tall = high * min(length, most) / most
-        if length > limit:
-            canvas.box(10 + at * wide, floor - tall, wide, tall - read, kind="padding", round_by=0)
-        canvas.box(10 + at * wide, floor - min(tall, read), wide, min(tall, read), kind="token", round_by=0)
-    canvas.text(260, 238, f"every {every}th text; bars end at {most:,} tokens", SMALL, quiet=True)
-    canvas.label(14, 160, f"{limit} tokens are read", kind="token", bold=True)
-    with canvas.step():
-        canvas.text(14, 40, f"{cut}\nare cut off", anchor="start", bold=True, kind="loss")
-    return canvas.finish(
-        f"Bars, one for every {every}th text by length in tokens. What lies beyond {limit} tokens is grey: it is not "
-        f"read. Cut off are {cut}."
     )
+    columns, wide, high, between_columns, between_rows = 3, 144, 50, 36, 62
+    canvas = Canvas("14 order of work", 216, gap=2)
+    for at, (name, remark, kind) in canvas.steps(enumerate(boxes)):
+        row, column = divmod(at, columns)
+        x, y = 8 + column * (wide + between_columns), 8 + row * (high + between_rows)
+        if column:
+            canvas.arrow((x - between_columns, y + high / 2), (x - 2, y + high / 2))
+        elif row:  # from below the last box of the row above, and back to the left
+            canvas.path((440, 78), (440, 102), (78, 102), (78, 118))
+        canvas.box(x, y, wide, high, name, kind, bold=name == "the report")
+        canvas.text(x + wide / 2, y + high + 12 + 8 * remark.count("\n"), remark, SMALL, quiet=True)
+    chain = "; then ".join(f"{name} ({remark})".replace("\n", " ") for name, remark, _ in boxes)
+    return canvas.finish(f"Six boxes in a chain, the order of work: {chain}.")
 
 
 def way_of_the_numbers(development, held_out):
@@ -104,83 +84,43 @@ def failed_query(query, found, wanted, value):
 
     found: [(name, cosine, grade)]. wanted: (rank, name, cosine, grade). value: the nDCG of the list.
     """
-    canvas = Canvas("14 failed query", 88 + 30 * len(found) + 54)
+    rank_at, name_at, cosine_at, grade_at = 24, 175, 326, 420  # the middles of the columns
+    top, step = 62, 30
+    bottom = top + step * len(found)
+    canvas = Canvas("14 failed query", bottom + 80)
     canvas.box(4, 4, 512, 32, query, "token")
-    for x, heading in ((24, "rank"), (170, "text"), (326, "cosine"), (420, "grade, 0 to 2")):
+    headings = {rank_at: "rank", name_at: "text", cosine_at: "cosine", grade_at: "grade, 0 to 2"}
+    for x, heading in headings.items():
         canvas.text(x, 50, heading, SMALL, quiet=True)
 
     def row(y, rank, name, cosine, grade):
-        canvas.text(24, y + 12, rank, bold=True)
-        canvas.box(60, y, 230, 25, name, "sentence" if grade else "plain", SMALL)
-        canvas.text(326, y + 12, f"{cosine:.2f}")
-        canvas.text(420, y + 12, grade, bold=True, kind="sentence" if grade else "loss")
+        canvas.text(rank_at, y + 12, rank, bold=True)
+        canvas.box(name_at - 115, y, 230, 25, name, "sentence" if grade else "plain", SMALL)
+        canvas.text(cosine_at, y + 12, f"{cosine:.2f}")
+        canvas.text(grade_at, y + 12, grade, bold=True, kind="sentence" if grade else "loss")
 
     with canvas.step():
         for at, result in enumerate(found):
-            row(62 + 30 * at, at + 1, *result)
+            row(top + step * at, at + 1, *result)
     with canvas.step():
-        bottom = 62 + 30 * len(found)
-        canvas.text(24, bottom + 4, "⋮")
+        canvas.text(rank_at, bottom + 4, "⋮")
         row(bottom + 18, *wanted)
-        canvas.text(260, bottom + 66, f"the wanted text has rank {wanted[0]}", bold=True, kind="loss")
-    told = ", ".join(f"{name} {cosine:.2f} (grade {grade})" for name, cosine, grade in found)
+        canvas.text(WIDTH / 2, bottom + 66, f"the wanted text has rank {wanted[0]}", bold=True, kind="loss")
+    results = ", ".join(f"{name} {cosine:.2f} (grade {grade})" for name, cosine, grade in found)
     return canvas.finish(
-        f"The query {query!r} finds {told}. The text that answers it, {wanted[1]}, has rank {wanted[0]}; the nDCG of "
-        f"the first ten is {value:.2f}."
-    )
-
-
-def scores_and_threshold(groups, threshold):
-    """The highest cosines of kinds of queries, and how many of each are shown with a threshold.
-
-    groups: {kind of query: its highest cosines}, the kind to be shown first.
-    """
-    canvas = Canvas("14 scores and threshold", 90 + 58 * len(groups))
-    values = [value for group in groups.values() for value in group]
-    low, high = floor(10 * min(values)), ceil(10 * max(values))  # in tenths: the ends of the axis
-    kinds = ["sentence"] + ["loss"] * (len(groups) - 1)
-
-    def place(value):
-        return 152 + 268 * (10 * value - low) / (high - low)
-
-    for at, ((name, group), kind) in enumerate(zip(groups.items(), kinds)):
-        y, placed = 64 + 58 * at, []
-        canvas.text(4, y, f"{name}\n{len(group)} queries", SMALL, "start", kind=kind)
-        for x in sorted(map(place, group)):
-            shift = next(move for move in (0, -9, 9, -18, 18, -27, 27) if all(
-                abs(x - one) > 9 or abs(move - other) >= 9 for one, other in placed) or move == 27)  # fmt: skip
-            placed.append((x, shift))
-            canvas.circle(x, y + shift, 4, kind)
-    bottom = 64 + 58 * len(groups) - 14
-    canvas.arrow((152, bottom - 8), (420, bottom - 8), tip=False)
-    for tenth in range(low, high + 1):
-        canvas.arrow((place(tenth / 10), bottom - 8), (place(tenth / 10), bottom - 3), tip=False)
-        canvas.text(place(tenth / 10), bottom + 6, f"{tenth / 10:.1f}", SMALL, quiet=True)
-    canvas.text(4, bottom + 6, "highest cosine", SMALL, "start", quiet=True)
-    shown = [sum(value >= threshold for value in group) for group in groups.values()]
-    first, *others = map(len, groups.values())
-    told = f"{first - shown[0] or 'no'} answers lost, {sum(shown[1:])} of {sum(others)} useless results shown"
-    with canvas.step():
-        canvas.arrow((place(threshold), bottom - 8), (place(threshold), 26), tip=False, dashed=True, thick=True)
-        canvas.text(place(threshold), 12, f"{threshold:.2f}", bold=True)
-        canvas.text(474, 20, "shown", SMALL, quiet=True)
-        for at, (count, group, kind) in enumerate(zip(shown, groups.values(), kinds)):
-            canvas.text(474, 64 + 58 * at, f"{count} of {len(group)}", kind=kind, bold=True)
-        canvas.text(260, bottom + 30, told, bold=True, kind="loss")
-    counts = ", ".join(f"{count} of {len(group)} {name}" for count, (name, group) in zip(shown, groups.items()))
-    return canvas.finish(
-        f"Dots, one for each query at its highest cosine, in {len(groups)} rows. At {threshold:.2f} are shown "
-        f"{counts}: {told}."
+        f"The query {query!r} finds {results}. The text that answers it, {wanted[1]}, has rank {wanted[0]}; the nDCG "
+        f"of the first ten is {value:.2f}."
     )
 
 
 def report_page(title, rows):
     """A report on one page. rows: {what the line is about: what it says}."""
-    canvas = Canvas("14 report page", 48 + 40 * len(rows))
-    canvas.box(2, 2, 516, 44 + 40 * len(rows), kind="plain", round_by=3)
+    row = 40
+    canvas = Canvas("14 report page", 48 + row * len(rows))
+    canvas.box(2, 2, 516, 44 + row * len(rows), round_by=3)
     canvas.text(14, 24, title, anchor="start", bold=True)
     for at, (name, words) in canvas.steps(enumerate(rows.items())):
-        canvas.text(14, 62 + 40 * at, name, anchor="start", bold=True, kind="sentence")
-        canvas.text(112, 62 + 40 * at, words, anchor="start")
-    told = " ".join(f"{name}: {words}." for name, words in rows.items())
-    return canvas.finish(f"One page, a report with the title {title!r}. {told}")
+        canvas.text(14, 62 + row * at, name, anchor="start", bold=True, kind="sentence")
+        canvas.text(112, 62 + row * at, words, anchor="start")
+    lines = " ".join(f"{name}: {words}." for name, words in rows.items())
+    return canvas.finish(f"One page, a report with the title {title!r}. {lines}")
