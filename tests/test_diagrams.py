@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from course_utils._support.colours import contrast
 from course_utils.diagrams import canvas
 from course_utils.diagrams.canvas import Canvas, DiagramError
 from course_utils.diagrams.lesson_05 import patching
-from course_utils.plots import contrast
 
 ALT = "A picture for a test, described in a sentence that is long enough."
 SVG = "{http://www.w3.org/2000/svg}"

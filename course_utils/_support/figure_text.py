@@ -23,8 +23,8 @@ KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection, PolyCollection  # the arro
 def drawn(figure, decimals=3):
     """The data of a figure's axes as lines of text: its lines, bars, points, bands, cells, shapes and words.
 
-    Three kinds are abbreviated: an empirical distribution, and more than a thousand numbers, to the values at every
-    twentieth; a swarm to its sorted values. Raises NotImplementedError for what has no words here, such as the arrows
+    Two kinds are abbreviated: more than a thousand numbers to the values at every twentieth, a swarm to its sorted
+    values. Raises NotImplementedError for what has no words here, such as the arrows
     of a field, or axes in three dimensions.
     """
     shapes = [shape for axes in figure.axes for shape in (*axes.collections, *axes.images)]
@@ -50,8 +50,7 @@ class _Drawn:
                 raise NotImplementedError(f"a {type(artist).__name__}")
         bars = [container for container in axes.containers if isinstance(container, BarContainer)]
         in_bars = [bar for container in bars for bar in container]
-        text = [f"panel {axes.get_title('left')}"] if axes.get_label() == "panel" else []
-        text += [self._line(line) for line in axes.lines if len(line.get_xdata())]  # seaborn draws empty ones
+        text = [self._line(line) for line in axes.lines if len(line.get_xdata())]  # seaborn draws empty ones
         text += [self._bars(container) for container in bars]
         for shape in (*axes.collections, *axes.images):
             text += self._shape(shape) if shape.get_visible() else []
@@ -77,9 +76,6 @@ class _Drawn:
 
     def _line(self, line):
         x, y = line.get_data(orig=True)
-        if line.get_gid() == "ecdf":
-            steps = x[np.searchsorted(y, np.linspace(0, 1, 21) - 1e-9)]
-            return f"distribution {line.get_label()}: {len(x) - 1} values, by twentieths {self._numbers(steps)}"
         return f"{self._named('line', line, line.get_color())}: x {self._numbers(x)} | y {self._numbers(y)}"
 
     def _bars(self, bars):
@@ -143,14 +139,13 @@ class _Drawn:
         if points.size > MANY:
             name = self._named("points", shape, colours[0])
             return [f"{name}: x {self._numbers(points[:, 0])} | y {self._numbers(points[:, 1])}"]
-        names = [text.get_text() for text in self.axes.texts if text.get_gid() == shape.get_label()]
         text = []
         for place, point in enumerate(points):
             name = self._named("point", shape, colours[place % len(colours)])
             said = self._numbers(point)
             said += f" value {self._numbers(values[place])}" if values is not None else ""
             said += f" size {self._numbers(sizes[place])}" if len(sizes) > 1 else ""
-            text.append(f"{name} {names[place]}: {said}" if place < len(names) else f"{name}: {said}")
+            text.append(f"{name}: {said}")
         return text
 
     def _patch(self, patch):
@@ -161,10 +156,9 @@ class _Drawn:
         return f"{name}: corners {self._numbers(corners)}"
 
     def _tells_something(self, words):
-        """Not so what the course's functions write, the names of points, and numbers in their cells."""
-        elsewhere = {OWN_WORDS, *(shape.get_label() for shape in self.axes.collections)}
+        """Not so what the course's functions write, and numbers in their cells."""
         in_a_cell = self.has_cells and _is_number(words.get_text())
-        return words.get_text().strip() and words.get_gid() not in elsewhere and not in_a_cell
+        return words.get_text().strip() and words.get_gid() != OWN_WORDS and not in_a_cell
 
     def _words(self, words):
         said = " ".join(words.get_text().split())
