@@ -12,15 +12,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from course_utils._support.notebooks import exercise_parts
+from course_utils.tools.grading.csv_files import read_table, write_table
+from course_utils.tools.grading.handed_files import LeftOut
 from course_utils.tools.grading.manual import read_manual, unclaimed
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import MOODLE, in_a_sentence
 from course_utils.tools.grading.program import Broken, read_notebook
 from course_utils.tools.grading.records import doubtful_owners, page_name, records
 from course_utils.tools.grading.results import NOT_MARKED, STATUSES, LearnerRecord, Mark, Result, gravest
+from course_utils.tools.grading.rosters import Learner
 from course_utils.tools.grading.store import Entry, GradeError
-from course_utils.tools.grading.submissions import Gathered, HandIn, Learner, LeftOut, read_table
-from course_utils.tools.grading.tables import count_left_out, write_table, write_tables
+from course_utils.tools.grading.submissions import Gathered, HandIn
+from course_utils.tools.grading.tables import count_left_out, write_tables
 from course_utils.tools.grading.untrusted import for_cells, from_cells
 
 from .grader import ROOT, points_of
@@ -56,7 +59,7 @@ FULL, BOTH, REPORT = points_of("04"), points_of("04", "05"), points_of("14-repor
 def test_a_hand_in_that_was_replaced_says_nothing_any_more():
     ada = learners(("ada", "old.ipynb", 1, result(state="timeout")), ("ada", "new.ipynb", 2, result(*ALL_04)))["ada"]
     assert (ada.points, ada.status, ada.files, ada.problems) == (FULL, "ok", ["new.ipynb"], ["problem of ok"])
-    assert "more than once; the latest by the file's date counts: new.ipynb" in ada.notes[0]
+    assert "more than once; the latest counts: new.ipynb" in ada.notes[0]
 
 
 def test_a_stub_handed_in_later_takes_no_answer_back():
@@ -112,15 +115,6 @@ def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(nothing, strange
     assert words in doubt and bool(doubt) == bool(words)
 
 
-def test_what_says_which_hand_in_is_the_latest():
-    def notes(*hand_ins):
-        return "; ".join(learners(*(("ada", file, when, result(ONE)) for file, when in hand_ins))["ada"].notes)
-
-    assert "the latest by the file's date counts: a.ipynb" in notes(("a.ipynb", 2), ("b.ipynb", 1))
-    told = notes(("x (1).ipynb", 1), ("x.ipynb", 1))
-    assert "by its name counts, since no date tells them apart: x (1).ipynb" in told
-
-
 def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_of_them_0():
     people = {one: Learner(one, "Leon Ray") for one in "ab"} | {"cleo": Learner("cleo", "Cleo Oz")}
     entry = Entry("71", "Leon Ray", "71/a.ipynb", "", "", result(*ALL_04))
@@ -137,13 +131,6 @@ def test_a_notebook_with_nothing_filled_in_is_looked_at():
     stubs.exercises.update({one: replace(mark, status="not attempted") for one, mark in stubs.exercises.items()})
     ada = learners(("ada", "a.ipynb", 1, stubs), lessons=("04",))["ada"]
     assert (ada.status, ada.notes) == ("ok", ["nothing was filled in"])
-
-
-def test_people_of_one_name_are_told_apart_by_a_number():
-    twins = [LearnerRecord(one, "", "Leon Ray", status="nothing handed in") for one in "ab"]
-    stranger = LearnerRecord("71", "", "Leon Ray", notes=["not on the roster"], files=["71/a.ipynb"])
-    assert "called Leon Ray, so only a number tells them apart" in doubtful_owners([*twins, stranger])
-    assert "called" not in doubtful_owners([twins[0], stranger])
 
 
 def test_a_copied_cell_does_not_replace_its_lesson():

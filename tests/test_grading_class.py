@@ -16,12 +16,12 @@ from click.testing import CliRunner
 
 from course_utils.tools import cli
 from course_utils.tools.grading import class_run, fleet, marking
+from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import PLATFORMS
 from course_utils.tools.grading.records import page_name
 from course_utils.tools.grading.results import Mark, Result
 from course_utils.tools.grading.store import GradeError, Store
-from course_utils.tools.grading.submissions import read_table
 
 from . import grader
 from .grader import course, graded, hand_in, isolation, needs_extras, points_of, write_class
@@ -349,7 +349,7 @@ def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
         (["nowhere", "--out", "bad"], "There is no nowhere"),
         (["class", "--out", "bad", "--lessons", "4"], "lesson '4' is not in this course"),
         (["class", "--out", "bad", "--part", "3/2"], "is not of the form K/N"),
-        (["class", "--out", "bad", "--roster", "nowhere.csv"], "The roster nowhere.csv cannot be read"),
+        (["class", "--out", "bad", "--roster", "nowhere.csv"], "nowhere.csv cannot be read"),
         (["class"], "Missing option '--out'"),
         (["class", "--out", "bad", "--book", "javascript:x"], "--book and --decks must be an address"),
     ],

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from course_utils.tools.grading.class_run import Options, grade
+from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.late import KEPT, KEPT_DATES, keep_lateness, kept_deadline, read_lateness, read_rule
 from course_utils.tools.grading.results import NOT_MARKED, Result
+from course_utils.tools.grading.rosters import Learner
 from course_utils.tools.grading.store import GradeError
-from course_utils.tools.grading.submissions import Learner, read_table
 from course_utils.tools.grading.tables import write_tables
 
 from .grader import points_of
@@ -229,7 +230,7 @@ def test_unknown_learners_are_named_in_one_sentence(tmp_path):
     [
         ("", "received.csv has no lines"),
         ("learner,received\n", "received.csv has no lines"),
-        ("learner,when\nada,2026-12-05 09:00\n", "line 2: there is no column `received`"),
+        ("learner,when\nada,2026-12-05 09:00\n", "no column `received`"),
         ("learner,received\nada,2026-12-05 09:00\nbob,04/12/2026\n", "line 3: '04/12/2026' is no date and time; write"),
         *((f"learner,received\nada,{bad}\n", "line 2: .* is no date") for bad in ("2026-12-05", "2026-13-01 09:00")),
         ("learner,received\nada,9999-12-31 23:59\n", "line 2: '9999-12-31 23:59' is no date"),

@@ -35,7 +35,8 @@ from course_utils._support.notebooks import PICTURES
 from course_utils.diary.passed import passed, remember
 from course_utils.diary.workspace import RECORD, SAVED
 from course_utils.tools import cli
-from course_utils.tools.grading.submissions import HandInError, gather
+from course_utils.tools.grading.store import GradeError
+from course_utils.tools.grading.submissions import gather
 from course_utils.tools.workspace import copies, lab
 from course_utils.tools.workspace.copies import CopyError, update_workspace, write_workspace
 from course_utils.tools.workspace.merging import CODE_NOTE, FRAME_NOTE, TEXT_NOTE, fingerprint
@@ -495,7 +496,7 @@ def test_the_grader_passes_over_what_a_learner_had_before(sources, workspace, tm
     found = gather(tmp_path / "class", tmp_path / "unpacked")
     names = [(one.learner, Path(one.file).name, SAVED in one.file) for one in found]
     assert names == [("ada", FILE, False), ("bob", FILE, False)]
-    with pytest.raises(HandInError, match="no hand-ins"):
+    with pytest.raises(GradeError, match="no hand-ins"):
         gather(tmp_path / "only", tmp_path / "unpacked")
 
 

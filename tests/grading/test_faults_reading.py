@@ -13,21 +13,25 @@ from pathlib import Path
 import pytest
 
 from course_utils.tools.grading import submissions
-from course_utils.tools.grading.submissions import HandInError, MachineFault, gather, read_roster
+from course_utils.tools.grading.handed_files import MachineFault
+from course_utils.tools.grading.rosters import read_roster
+from course_utils.tools.grading.store import GradeError
+from course_utils.tools.grading.submissions import gather
 
 from ..grader import ROOT, course, isolation
 
 NOTEBOOK = '{"cells": [], "nbformat": 4}'
 GATHER = """
 import json, os, resource, sys
-from course_utils.tools.grading.submissions import HandInError, gather
+from course_utils.tools.grading.store import GradeError
+from course_utils.tools.grading.submissions import gather
 source, folder, descriptors = sys.argv[1:]
 if int(descriptors):
     used = len(os.listdir("/proc/self/fd")) - 1
     resource.setrlimit(resource.RLIMIT_NOFILE, (used + int(descriptors) - 1,) * 2)
 try:
     print(json.dumps({one.learner: one.problem for one in gather(source, folder)}))
-except HandInError as error:
+except GradeError as error:
     print(json.dumps([type(error).__name__, str(error)]))
 """
 
@@ -100,7 +104,7 @@ def test_a_fault_of_the_disk_stops_the_run(place, before, words):
 @pytest.mark.parametrize(
     "name, mode, words",
     [
-        *((name, 0, "Cannot read .*Permission denied; give yourself permission") for name in NAMES),
+        *((name, 0, "Cannot .*Permission denied; give yourself permission") for name in NAMES),
         ("../unpacked", 0o555, "Cannot unpack .*Permission denied"),
     ],
 )
@@ -175,7 +179,7 @@ def test_a_damaged_zip_is_its_learners_and_the_classs_stops_the_run(place, kind,
     assert found["ada"] == "" and "cannot be unpacked" in found["bob"] and not list((place / "unpacked").iterdir())
     (place / "class.zip").write_bytes(data)
     words = r"The archive \S+class.zip cannot be unpacked \(.*\); download it again\.$"
-    with pytest.raises(HandInError, match=words) as caught:
+    with pytest.raises(GradeError, match=words) as caught:
         gather(place / "class.zip", place / "unpacked")
     assert not isinstance(caught.value, MachineFault)
 
@@ -200,7 +204,7 @@ def holding(text, encoding="utf-8"):
 )
 def test_a_source_that_is_none(place, make, words):
     make(place / "source")
-    with pytest.raises(HandInError, match=words):
+    with pytest.raises(GradeError, match=words):
         gather(place / "source", place / "unpacked")
 
 
@@ -282,5 +286,5 @@ def test_odd_but_sound_archives_are_read(place):
 )
 def test_a_roster_that_cannot_be_used(place, make, words):
     make(place / "roster.csv")
-    with pytest.raises(HandInError, match=f"The roster .*{words}"):
+    with pytest.raises(GradeError, match=f"roster.csv.*{words}"):
         read_roster(place / "roster.csv")

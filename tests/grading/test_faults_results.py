@@ -23,11 +23,11 @@ from course_utils.tools import cli
 from course_utils.tools.grading import class_run, store
 from course_utils.tools.grading.class_run import Options, grade
 from course_utils.tools.grading.command import bar, signals_as_ctrl_c
+from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.fleet import mark_here
 from course_utils.tools.grading.marking import marking_fingerprint
 from course_utils.tools.grading.sandbox import SandboxError
 from course_utils.tools.grading.store import Entry, GradeError, Store
-from course_utils.tools.grading.submissions import read_table
 
 from .. import grader
 from ..grader import COURSE, ROOT, SETTINGS, begun, course, first_result, hand_in, isolation, write_class
@@ -225,7 +225,7 @@ def a_folder(path):
     path.mkdir(parents=True)
 
 
-NO_CSV, NO_FILE = "cannot be read as CSV in UTF-8", "It is not a file"
+NO_UTF8, NO_FILE = "is not in UTF-8", "It is not a file"
 
 
 @pytest.mark.parametrize(
@@ -233,9 +233,9 @@ NO_CSV, NO_FILE = "cannot be read as CSV in UTF-8", "It is not a file"
     [
         ("manual.csv", a_folder, "is not a file"),
         ("manual.csv", os.mkfifo, "is not a file"),
-        ("manual.csv", holding(b"\x00\xff\xfe" * 99), NO_CSV),
-        ("manual.csv", holding("learner,cell,points\nada,14-report,5\n".encode("utf-16")), NO_CSV),
-        ("manual.csv", holding("learner,cell,points\nada,14-report," + "9" * 200_000), NO_CSV),
+        ("manual.csv", holding(b"\x00\xff\xfe" * 99), NO_UTF8),
+        ("manual.csv", holding("learner,cell,points\nada,14-report,5\n".encode("utf-16")), NO_UTF8),
+        ("manual.csv", holding("learner,cell,points\nada,14-report," + "9" * 200_000), "cannot be read: line 2"),
         ("manual.csv", holding("a\0b,c\n1,2\n"), "needs the columns"),
         ("manual.csv", holding('learner,cell,points,comment\na,b,3,"good\nc,d,2,\n'), "line 2: unexpected end"),
         *((name, a_folder, NO_FILE) for name in ("grades.csv", "results.jsonl", "summary.html", "feedback/dan.html")),

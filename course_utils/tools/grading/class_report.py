@@ -21,7 +21,7 @@ from ..._support.notebooks import lesson_cells, name_of, part_of, part_with, par
 from ...exercises.words import told
 from ..publish.lectures import read_lecture
 from ..publish.slides import HEADING, lectures
-from .owners import normalised
+from .names import normalised
 from .reports import PAGES
 from .results import MARK_STATUSES
 

@@ -20,13 +20,14 @@ from .fleet import mark_here, mark_on_cluster
 from .late import KEPT_DATES, keep_lateness, kept_deadline, read_lateness
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
-from .owners import normalised
+from .names import normalised
 from .platforms import MOODLE, PLATFORMS, most_points, several_assignments, worksheet_numbers
 from .records import records
 from .results import NOT_MARKED, Result
+from .rosters import read_roster
 from .sandbox import isolation_problem
 from .store import Damaged, Entry, GradeError, Store
-from .submissions import gather, read_roster
+from .submissions import gather
 from .tables import RESEMBLANCE, feedback_zip, table_or_nothing, write_feedback_zip, write_tables
 
 STORE, RESULTS, SECRET = "results.sqlite", "results.jsonl", "page_names.secret"
@@ -89,7 +90,7 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
     progress: wraps the iterable of results.
     warn: is called with each sentence that the teacher should read.
 
-    Raises GradeError, HandInError, SandboxError or ValueError (a lesson that does not exist), each with a one-sentence
+    Raises GradeError, SandboxError or ValueError (a lesson that does not exist), each with a one-sentence
     message.
     """
     out, work = Path(out), assignment(options.lessons and tuple(options.lessons))

@@ -1,17 +1,17 @@
 """manual.csv: the table in which a person gives points for hand-marked cells, and overrides those of exercises."""
 
-import csv
 import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from .csv_files import numbered_rows, read_table, write_table
 from .marking import assignment
-from .owners import in_words
+from .names import in_words
 from .platforms import PARTICIPANT
-from .results import HandMarkedCell, Remark, whole
+from .results import HandMarkedCell, LearnerRecord, Remark, whole
+from .rosters import roster_of
 from .store import GradeError
-from .submissions import numbered_rows, read_table, roster_of
-from .tables import write_table
 from .untrusted import from_cells
 
 MANUAL = "manual.csv"
@@ -19,7 +19,7 @@ COLUMNS = ("learner", "name", "cell", "points", "of", "comment", "page")
 UNCHANGED = "Nothing was changed."
 
 
-def read_manual(path, learners):
+def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
     """Read what a person gave and wrote, and rewrite the file with a line for each hand-marked cell.
 
     A cell with a rubric has a line for each row of it ("14-report: Result"), and has points as soon as all its lines
@@ -30,115 +30,86 @@ def read_manual(path, learners):
     cell or row, for points of a whole cell that has a rubric, for points of an exercise without a reason, and for a
     cell that the course does not have.
     """
-    lines, rubrics = _lines_to_fill_in(learners)
     people, roster = {learner.learner: learner for learner in learners}, roster_of(learners)
-    columns, kept, elsewhere = list(COLUMNS), {}, []
+    lines = {(learner.learner, line): cell for learner in learners for line, cell in _lines_of(learner)}
+    filled_in, columns, elsewhere = {}, list(COLUMNS), []
     for number, row in _rows(path):
-        who = (row["learner"] or "").strip()
-        if who not in people:  # a name, an e-mail, or as Moodle's worksheet has it
-            who = PARTICIPANT.sub(r"\1", who)
-            who = getattr(roster.find(who), "learner", who)
-        if who not in people and (several := [one.learner for one in learners if who and one.name == who]):
-            which = f"{who} is the name of {in_words(several)}: write one of these ids"
-            raise GradeError(f"{path}, line {number}: {which}. {UNCHANGED}")
-        key = who, (row["cell"] or "").strip()
-        where, person = f"{path}, line {number}: ", people.get(key[0])
-        if key in kept:
-            raise GradeError(f"{where}{key[0]} has a second line for {key[1]}. {UNCHANGED}")
-        kept[key] = row
+        where = f"{path}, line {number}: "
+        name = PARTICIPANT.sub(r"\1", row["learner"].strip())  # as Moodle's worksheet has it
+        line, person = row["cell"].strip(), roster.find(name)
+        key = person.learner if person else name, line
+        learner = people.get(key[0])
+        if key in filled_in:
+            raise GradeError(f"{where}{key[0]} has a second line for {line}. {UNCHANGED}")
+        filled_in[key] = row
         columns += [column for column in row if column not in columns]
-        if key in lines or key in rubrics:
-            _take_points(where, key, row, lines, rubrics)
-        elif person and key[1] in person.exercises:
-            lines[key] = person, person.exercises[key[1]]
-            _take_remark(where, row, person, key[1])
+        if key in lines:
+            if text := row["points"].strip():
+                lines[key].points = _points(where, text, lines[key].of)
+                lines[key].comment = row.get("comment", "")
+        elif learner and line in learner.exercises:
+            _take_remark(where, row, learner, line)
+        elif learner and line in learner.by_hand and row["points"].strip():
+            rows = ", ".join(learner.by_hand[line].rubric)
+            raise GradeError(
+                f"{where}{line} is marked by the rows of its rubric now, {line}: {rows}; move the points there and "
+                f"empty them here. {UNCHANGED}"
+            )
         elif _says_something(row):
-            _refuse_unknown(where, key[1])
-            elsewhere += [key[1]] * bool(person)
-    for cell, parts in rubrics.values():
-        _sum_rubric(cell, parts)
+            _refuse_unknown(where, line)
+            elsewhere += [line] if learner else []
     for learner in learners:
+        for name, cell in learner.by_hand.items():
+            _sum_rubric(cell, {row: lines[learner.learner, f"{name}: {row}"] for row in cell.rubric})
         learner.add_up()
-    for key, (learner, cell) in lines.items():
-        kept[key] = _line(kept.get(key, {}), key, learner, cell)
-    if kept:
-        values = [[row.get(column) or "" for column in columns] for _, row in sorted(kept.items())]
-        write_table(path, columns, values, mark="\ufeff")
+    for key in lines:
+        filled_in.setdefault(key, {})
+    for (name, line), row in filled_in.items():
+        cell = lines.get((name, line)) or name in people and people[name].exercises.get(line)
+        if cell:  # what a person wrote stays, the rest is renewed
+            page = f"feedback/{people[name].page}"
+            row |= {"learner": name, "name": people[name].name, "cell": line, "of": cell.of, "page": page}
+    if filled_in:
+        rows = [[row.get(column, "") for column in columns] for _, row in sorted(filled_in.items())]
+        write_table(path, columns, rows, mark="\ufeff")
     if not elsewhere:
         return []
     return [f"{MANUAL}: lines about {in_words(elsewhere)} are of lessons that do not count here; they stay."]
 
 
-def unclaimed(out, learners):
+def unclaimed(out: str | Path, learners: Iterable[LearnerRecord]) -> list[str]:
     """The learners who have points or comments in manual.csv but are not in this run."""
     path, known = Path(out) / MANUAL, {learner.learner for learner in learners}
-    rows = filter(_says_something, read_table(path) if path.exists() else [])
-    names = dict.fromkeys(from_cells(row["learner"]).strip() for row in rows)
-    return [name for name in names if name not in known]
+    rows = read_table(path) if path.exists() else []
+    names = [from_cells(row["learner"]).strip() for row in rows if _says_something(row)]
+    return [name for name in dict.fromkeys(names) if name not in known]
 
 
-def _says_something(row):
-    return bool((row["points"] or "").strip() or (row.get("comment") or "").strip())
+def _says_something(row: Mapping[str, str]) -> bool:
+    return bool(row["points"].strip() or row.get("comment", "").strip())
 
 
-def _lines_to_fill_in(learners):
-    """The lines that the table needs, and the cells whose points are sums of lines.
-
-    Returns {(learner, text of the line): (record, HandMarkedCell)} and {(learner, cell): (cell, {row: its part})}.
-    """
-    lines, rubrics = {}, {}
-    for learner in learners:
-        for one, cell in learner.by_hand.items():
-            parts = {row: HandMarkedCell(most) for row, most in cell.rubric.items()}
-            lines |= {(learner.learner, f"{one}: {row}"): (learner, part) for row, part in parts.items()}
-            if parts:
-                rubrics[learner.learner, one] = cell, parts
-            else:
-                lines[learner.learner, one] = learner, cell
-    return lines, rubrics
+def _lines_of(learner: LearnerRecord) -> Iterator[tuple[str, HandMarkedCell]]:
+    """The lines that the table needs, each with the cell or the row of a rubric that it is about."""
+    for name, cell in learner.by_hand.items():
+        for row, most in cell.rubric.items():
+            yield f"{name}: {row}", HandMarkedCell(most)
+        if not cell.rubric:
+            yield name, cell
 
 
-def _rows(path):
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of the table with their line numbers. Raises GradeError."""
     if path.exists() and not path.is_file():
         raise GradeError(f"{path} is not a file: move it away, and run the same command to write a new one.")
-    try:
-        rows = numbered_rows(path) if path.exists() else []
-    except (UnicodeDecodeError, csv.Error) as error:
-        advice = " In Excel, save it as “CSV UTF-8”." if isinstance(error, UnicodeDecodeError) else ""
-        raise GradeError(f"{path} cannot be read as CSV in UTF-8 ({error}).{advice} {UNCHANGED}") from None
-    for number, row in rows:
-        row = {_unguarded(column): _unguarded(value) for column, value in row.items()}
+    for number, guarded in numbered_rows(path) if path.exists() else []:
+        row = {from_cells(column): from_cells(value) for column, value in guarded.items()}
         if not {"learner", "cell", "points"} <= set(row):
             raise GradeError(f"{path} needs the columns {', '.join(COLUMNS)}. {UNCHANGED}")
-        if None in row:
-            raise GradeError(
-                f"{path}, line {number}: there are more values than columns; quote any text that contains a comma. "
-                f"{UNCHANGED}"
-            )
         yield number, row
 
 
-def _unguarded(value):
-    return from_cells(value) if isinstance(value, str) else value
-
-
-def _take_points(where, key, row, lines, rubrics):
-    """Put the points of a row into its cell. where: the beginning of a sentence about the row. Raises GradeError."""
-    text = (row["points"] or "").strip()
-    if key in rubrics and text:
-        raise GradeError(
-            f"{where}{key[1]} is marked by the rows of its rubric now, {key[1]}: {', '.join(rubrics[key][1])}; move "
-            f"the points there and empty them here. {UNCHANGED}"
-        )
-    if key not in lines or not text:
-        return
-    _, cell = lines[key]
-    cell.points, cell.comment = _points(where, text, cell.of), row.get("comment") or ""
-
-
-def _points(where, text, most):
-    """Points as a number. Raises GradeError."""
+def _points(where: str, text: str, most: float) -> float:
     try:
         points = float(text.replace(",", "."))
     except ValueError:
@@ -148,52 +119,41 @@ def _points(where, text, most):
     return whole(points)
 
 
-def _take_remark(where, row, learner, exercise):
-    """Put what a row says about an exercise into the record. Raises GradeError."""
-    text, comment, mark = (row["points"] or "").strip(), (row.get("comment") or "").strip(), learner.exercises[exercise]
-    if text:
-        points = _points(where, text, mark.of)
+def _take_remark(where: str, row: Mapping[str, str], learner: LearnerRecord, exercise: str) -> None:
+    text, comment = row["points"].strip(), row.get("comment", "").strip()
+    mark = learner.exercises[exercise]
+    points = _points(where, text, mark.of) if text else None
+    if points is not None:
         if not comment:
             raise GradeError(
                 f"{where}points that replace the computed ones of {exercise} need a reason, which the learner reads; "
                 f"write it under `comment`. {UNCHANGED}"
             )
-        learner.remarks[exercise] = Remark(mark.points, comment, points)
         learner.exercises[exercise] = replace(mark, points=points)
-    elif comment:
-        learner.remarks[exercise] = Remark(mark.points, comment)
+    if comment:
+        learner.remarks[exercise] = Remark(mark.points, comment, points)
 
 
-def _refuse_unknown(where, cell):
+def _refuse_unknown(where: str, cell: str) -> None:
     """Raise GradeError if the course has no such exercise, hand-marked cell or row of a rubric."""
     work = assignment()
     known = {*work["exercises"], *work["by_hand"]}
-    known |= {f"{one}: {row}" for one, rubric in work["rubrics"].items() for row in rubric}
+    for name, rubric in work["rubrics"].items():
+        known |= {f"{name}: {row}" for row in rubric}
     if cell not in known:
         near = difflib.get_close_matches(cell, sorted(known), n=1, cutoff=0)
         raise GradeError(f"{where}{cell!r} is no exercise of this course; did you mean {near[0]!r}? {UNCHANGED}")
 
 
-def _sum_rubric(cell, parts):
-    """Give a cell the points and comments of the rows of its rubric."""
-    if all(part.points is not None for part in parts.values()):
-        cell.points = sum(part.points for part in parts.values())
-    cell.comment = "\n".join(
-        f"{row}: {part.points} of {part.of}{'. ' if part.comment else ''}{part.comment}"
-        for row, part in parts.items()
-        if part.points is not None
-    )
-
-
-def _line(old, key, learner, cell):
-    """A row of the table: what a person wrote stays, the rest is renewed."""
-    return {
-        **old,
-        "learner": key[0],
-        "name": learner.name,
-        "cell": key[1],
-        "points": old.get("points") or "",
-        "of": cell.of,
-        "comment": old.get("comment") or "",
-        "page": f"feedback/{learner.page}",
-    }
+def _sum_rubric(cell: HandMarkedCell, rows: Mapping[str, HandMarkedCell]) -> None:
+    """Give a cell the points and comments of the rows of its rubric, if it has one."""
+    given = {row: part for row, part in rows.items() if part.points is not None}
+    if not given:
+        return
+    if len(given) == len(rows):
+        cell.points = sum(part.points or 0 for part in given.values())
+    lines = []
+    for row, part in given.items():
+        comment = f". {part.comment}" if part.comment else ""
+        lines.append(f"{row}: {part.points} of {part.of}{comment}")
+    cell.comment = "\n".join(lines)

@@ -15,7 +15,7 @@ from ..._support.notebooks import part_of, part_with, parts
 from ...exercises import find
 from ...exercises.judging import OutOfTime, examine, time_limit
 from . import wire
-from .owners import notebooks_named_in
+from .names import notebooks_named_in
 from .program import MOST_CANDIDATES, SECONDS_OF_A_CELL, SECONDS_OF_ALL, WALL, cell_checksum
 from .results import Mark, Result, gravest
 from .sandbox import PACKAGE, Ended, SandboxError, Session

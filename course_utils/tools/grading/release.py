@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from ... import __version__
 from ..._support.fast_nbformat import nbformat
@@ -10,9 +12,12 @@ from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, name_of, parts
 from ..workspace.copies import GLOSSARY, CopyError, copied, learner_copy, read_record
 from .marking import assignment
+from .results import counted
 
 
-def write_release(lessons, out, due="", sources=NOTEBOOKS, solutions=True):
+def write_release(
+    lessons: Iterable[str], out: Path, due: str = "", sources: str | Path = NOTEBOOKS, solutions: bool = True
+) -> dict:
     """Write graded copies of some lessons and manifest.json. Returns the manifest.
 
     The copies show the points of each exercise, and a note on what counts and until when.
@@ -28,17 +33,17 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS, solutions=True):
         work = assignment(tuple(sorted(set(lessons))), Path(sources))
     except ValueError as error:
         raise CopyError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
-    points = _points(work)
     files = {}
     for lesson in work["titles"]:
-        path, mine = parts(sources)[lesson], _points(assignment((lesson,), Path(sources)))
-        copy = _graded(learner_copy(nbformat.read(path, as_version=4)), mine, due)
+        path, points = parts(sources)[lesson], _points(assignment((lesson,), Path(sources)))
+        source: Any = nbformat.read(path, as_version=4)
+        copy = _graded(learner_copy(source), points, due)
         if not solutions:
-            begin = next(cell for cell in copy.cells if cell.cell_type == "code")
-            begin.source = begin.source.replace("setup()", "setup(solutions=False)")
+            first = next(cell for cell in copy.cells if cell.cell_type == "code")
+            first.source = first.source.replace("setup()", "setup(solutions=False)")
         files[f"{name_of(path)}.ipynb"] = nbformat.writes(copy) + "\n"
     files.update({path.name: copied(path) for path in Path(sources).glob(GLOSSARY)})  # the lessons link to it
-    digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()}
+    points = _points(work)
     manifest = {
         "course": __version__,
         "lessons": list(work["titles"]),
@@ -46,20 +51,12 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS, solutions=True):
         "points": points,
         "of": sum(points.values()),
         "marked_by_hand": sorted(work["by_hand"]),
-        "sha256": digests,
+        "sha256": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
     }
-    files["manifest.json"] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     try:
         out.mkdir(parents=True, exist_ok=True)
-        earlier = read_record(out / "manifest.json").get("sha256", {})
-        for name in files:
-            if name in digests and (out / name).exists():
-                found = hashlib.sha256((out / name).read_bytes()).hexdigest()
-                if found not in (digests[name], earlier.get(name)):
-                    raise CopyError(
-                        f"{out / name} was changed after its release, so it was left unchanged. Choose another folder, "
-                        "or move it away."
-                    )
+        _refuse_changed(out, manifest["sha256"])
+        files["manifest.json"] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
         for name, text in files.items():
             (out / name).parent.mkdir(exist_ok=True)
             write_whole(out / name, text)
@@ -68,26 +65,30 @@ def write_release(lessons, out, due="", sources=NOTEBOOKS, solutions=True):
     return manifest
 
 
-def _points(work):
-    return {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
+def _refuse_changed(out: Path, digests: Mapping[str, str]) -> None:
+    """Raise CopyError if a file that would be overwritten is neither of this release nor of an earlier one."""
+    earlier = read_record(out / "manifest.json").get("sha256", {})
+    for name, digest in digests.items():
+        path = out / name
+        if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() not in (digest, earlier.get(name)):
+            raise CopyError(
+                f"{path} was changed after its release, so it was left unchanged. Choose another folder, or move it "
+                "away."
+            )
 
 
-def _graded(copy, points, due):
+def _points(work: Mapping[str, dict]) -> dict[str, float]:
+    return {exercise: most for exercise, (_, most) in work["exercises"].items()} | work["by_hand"]
+
+
+def _graded(copy: Any, points: Mapping[str, float], due: str) -> Any:
     """A learner's copy with the points of its exercises, and a note on what counts."""
-    before = None
-    for cell in copy.cells:
-        most = (
-            points.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
-            if cell.metadata.get("nbgrader", {}).get("solution")
-            else None
-        )
-        if most is not None and before is not None:
-            before.source += f"\n\n**{most} {'point' if most == 1 else 'points'}.**"
-        before = cell
-    note = (
-        f"**Graded.** This lesson gives {sum(points.values())} points: "
-        f"{', '.join(f'`{one}` {most}' for one, most in points.items())}."
-    )
+    for before, cell in zip(copy.cells, copy.cells[1:]):
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("solution") and about.get("grade_id") in points:
+            before.source += f"\n\n**{counted(points[about['grade_id']], 'point')}.**"
+    listed = ", ".join(f"`{exercise}` {most}" for exercise, most in points.items())
+    note = f"**Graded.** This lesson gives {sum(points.values())} points: {listed}."
     note += f" Due: {due}." if due else ""
     note += (
         "\n\nHand in this one file, under any name. Your functions are called on newly drawn inputs, as `check` does "

@@ -5,7 +5,9 @@ JSON: `dataclasses.asdict` writes it, `result_from` reads it. A `LearnerRecord` 
 the marks given by hand; tables and pages are made from records.
 """
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 NOT_MARKED = "not marked"
 SAME_FILE = "the same file as "  # begins a note
@@ -108,7 +110,7 @@ class Received:
     days: int = 0
     deducted: float = 0
 
-    def in_words(self):
+    def in_words(self) -> str:
         """A sentence about it."""
         if not self.when:
             text = "it is not known when this was received, so nothing is deducted."
@@ -162,56 +164,61 @@ class LearnerRecord:
     received: list[Received] = field(default_factory=list)
 
     @property
-    def given(self):
+    def shown(self) -> str:
+        """The learner in a sentence: the key, behind the name if it is known and different."""
+        return f"{self.name} ({self.learner})" if self.name not in ("", self.learner) else self.learner
+
+    @property
+    def given(self) -> set[str]:
         """The exercises whose points a teacher gave in place of the computed ones."""
         return {one for one, remark in self.remarks.items() if remark.points is not None}
 
     @property
-    def has_left_out(self):
+    def has_left_out(self) -> bool:
         """Whether a file that may be this learner's does not count."""
         return any(note.startswith(LEFT_OUT) for note in self.notes)
 
     @property
-    def late_days(self):
+    def late_days(self) -> int | None:
         """The sum of late days, None if no date is known."""
-        known = [one.days for one in self.received if one.when]
+        known = [part.days for part in self.received if part.when]
         return sum(known) if known else None
 
     @property
-    def deducted(self):
+    def deducted(self) -> float | None:
         """The points that late days cost, None without points."""
-        return None if self.points is None else whole(round(sum(one.deducted for one in self.received), 2))
+        cost = round(sum(part.deducted for part in self.received), 2)
+        return None if self.points is None else whole(cost)
 
-    def add_up(self):
+    def add_up(self) -> None:
         """Compute the sums."""
         cells = self.by_hand.values()
-        self.points = None
-        if self.status != NOT_MARKED:
-            self.points = whole(
-                sum(mark.points for mark in self.exercises.values()) + sum(cell.points or 0 for cell in cells)
-            )
-            if self.deducted:
-                self.points = whole(max(0, round(self.points - self.deducted, 2)))
         self.of = sum(mark.of for mark in self.exercises.values()) + sum(cell.of for cell in cells)
         self.waiting = sum(cell.of for cell in cells if cell.points is None and cell.text)
+        self.points = None
+        if self.status != NOT_MARKED:
+            points = sum(mark.points or 0 for mark in self.exercises.values())
+            self.points = whole(points + sum(cell.points or 0 for cell in cells))
+            if self.deducted:
+                self.points = whole(max(0, round(self.points - self.deducted, 2)))
 
 
-def whole(points):
+def whole(points: float) -> float:
     """A number of points as an int, if it is one."""
     return int(points) if points == int(points) else points
 
 
-def counted(number, noun):
+def counted(number: float, noun: str) -> str:
     """A number with a noun: "1 day", "2 days"."""
     return f"{number:g} {noun}{'' if number == 1 else 's'}"
 
 
-def gravest(states):
+def gravest(states: Collection[str]) -> str:
     """The one that counts of several states; "ok" if there are none."""
     return next(state for state in STATUSES if state in states or state == "ok")
 
 
-def result_from(data):
+def result_from(data: dict) -> Result:
     """A result from its JSON form. Raises ValueError if it does not have this form; unknown parts are left out."""
     try:
         marks = {exercise: _filled(Mark, mark) for exercise, mark in data["exercises"].items()}
@@ -223,24 +230,25 @@ def result_from(data):
         raise ValueError(f"it is not a result: {error}") from None
 
 
-def _filled(kind, data):
-    """One of these dataclasses, with values of the types that its fields have."""
-    values = {one.name: data[one.name] for one in fields(kind)}
-    for one in fields(kind):
-        if not FORMS.get(one.type, lambda value: True)(values[one.name]):
-            raise ValueError(f"{one.name} has an unexpected type")
+def _filled(kind: type[Any], data: dict) -> Any:
+    values = {}
+    for column in fields(kind):
+        value = values[column.name] = data[column.name]
+        has_type = FORMS.get(column.type, lambda value: True)
+        if not has_type(value):
+            raise ValueError(f"{column.name} has an unexpected type")
     return kind(**values)
 
 
-def _is_text(value):
+def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_points(value):
+def _is_points(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value < MOST_POINTS
 
 
-FORMS = {
+FORMS: dict[Any, Callable[[object], bool]] = {
     str: _is_text,
     list[str]: lambda value: isinstance(value, list) and all(map(_is_text, value)),
     dict[str, str]: lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),

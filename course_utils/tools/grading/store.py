@@ -4,9 +4,11 @@ import itertools
 import json
 import os
 import sqlite3
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
+from typing import Self
 
 from .results import Result, result_from
 
@@ -49,8 +51,9 @@ class Store:
     Raises GradeError.
     """
 
-    def __init__(self, path, anew=False, patience=None):
-        self.path, self.patience = Path(path), PATIENCE if patience is None else patience
+    def __init__(self, path: str | Path, anew: bool = False, patience: float | None = None) -> None:
+        self.path = Path(path)
+        self.patience = PATIENCE if patience is None else patience
         try:
             self.entries = self._opened()
         except Damaged:
@@ -59,13 +62,13 @@ class Store:
             set_aside(self.path)
             self.entries = self._opened()
 
-    def _opened(self):
+    def _opened(self) -> dict[tuple[str, str], Entry]:
         if os.path.lexists(self.path) and self.path.exists() and not self.path.is_file():
             raise self._damaged("it is not a file")
         while True:
+            entries = None
             with self._sentences():
                 self.db = sqlite3.connect(self.path, timeout=self.patience)
-                entries = None
                 try:
                     entries = self._locked()
                 except sqlite3.Error:
@@ -78,7 +81,7 @@ class Store:
             if self.path.exists() and entries is not None:
                 return entries
 
-    def _locked(self):
+    def _locked(self) -> dict[tuple[str, str], Entry]:
         """Lock the file until it is closed, and read it. A file of another kind is not written to."""
         self.db.execute("PRAGMA locking_mode = EXCLUSIVE")  # also avoids shared memory, which network file systems lack
         self.db.execute("BEGIN EXCLUSIVE")
@@ -89,14 +92,15 @@ class Store:
         elif version != VERSION:
             raise self._damaged(f"it is a database of version {version}, not {VERSION}")
         self.db.commit()
-        if (problem := self.db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+        (problem,) = self.db.execute("PRAGMA quick_check(1)").fetchone()
+        if problem != "ok":
             raise self._damaged(problem)
         entries = {}
         for row in self.db.execute(f"SELECT {', '.join(COLUMNS)} FROM results"):
             try:
                 if not all(isinstance(value, str) for value in row[:-1]):
                     raise ValueError("a column does not hold text")
-                entry = Entry(*row[:-1], result_from(json.loads(row[-1])))
+                entry = Entry(*map(str, row[:-1]), result=result_from(json.loads(row[-1])))
             except (ValueError, TypeError, RecursionError):
                 raise self._damaged(f"the result of {str(row[0])[:80]!r} has an unexpected form") from None
             entries[entry.learner, entry.file] = entry
@@ -104,45 +108,40 @@ class Store:
         self.db.execute("PRAGMA synchronous = FULL")
         return entries
 
-    def put(self, *entries):
+    def put(self, *entries: Entry) -> None:
         """Write results, all or none."""
+        places = ", ".join("?" * len(COLUMNS))
+        rows = [(*astuple(entry)[:-1], json.dumps(asdict(entry.result))) for entry in entries]
         with self._sentences(), self.db:
-            self.db.executemany(
-                f"INSERT OR REPLACE INTO results ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})",
-                [
-                    [*(getattr(entry, column) for column in COLUMNS[:-1]), json.dumps(asdict(entry.result))]
-                    for entry in entries
-                ],
-            )
+            self.db.executemany(f"INSERT OR REPLACE INTO results VALUES ({places})", rows)
         self.entries.update({(entry.learner, entry.file): entry for entry in entries})
 
-    def keep(self, keys):
+    def keep(self, keys: Collection[tuple[str, str]]) -> None:
         """Delete all other results."""
         gone = [key for key in self.entries if key not in keys]
         with self._sentences(), self.db:
             self.db.executemany("DELETE FROM results WHERE learner = ? AND file = ?", gone)
-        for key in gone:
-            del self.entries[key]
+        self.entries = {key: entry for key, entry in self.entries.items() if key in keys}
 
-    def remove(self):
+    def remove(self) -> None:
         """Delete the file. A run that waits for it creates a new one."""
         for path in _files(self.path):
             path.unlink(missing_ok=True)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.db.close()
 
-    def _damaged(self, why):
+    def _damaged(self, why: object) -> Damaged:
         return Damaged(
             f"{self.path} cannot be used: {' '.join(str(why).split())[:200]}; with --regrade it is kept under another "
             "name, and everything is marked again."
         )
 
     @contextmanager
-    def _sentences(self):
+    def _sentences(self) -> Generator[None]:
         try:
             yield
         except sqlite3.Error as error:
@@ -156,17 +155,15 @@ class Store:
             raise self._damaged(error) from None
 
 
-def set_aside(path):
+def set_aside(path: Path) -> None:
     """Rename a database and its side files to the first free name of NAME-1, NAME-2, ..."""
-    for number in itertools.count(1):
-        target = path.with_name(f"{path.stem}-{number}{path.suffix}")
-        if not any(map(os.path.lexists, _files(target))):
-            break
+    targets = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in itertools.count(1))
+    target = next(target for target in targets if not any(map(os.path.lexists, _files(target))))
     for old, new in zip(_files(path), _files(target)):
         if os.path.lexists(old):
             os.rename(old, new)
 
 
-def _files(path):
+def _files(path: Path) -> list[Path]:
     """A database, and the files that SQLite may leave beside it."""
     return [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]

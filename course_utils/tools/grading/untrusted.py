@@ -23,15 +23,13 @@ GUARDED_FORMULA = re.compile(rf"{START_OF_CELL}'('*[{SIGNS}])")
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f]")
 
 
-def for_messages(text, most=120):
+def for_messages(text: object, most: int = 120) -> str:
     """A text for a sentence or a table: no control characters, no change of writing direction, not too long."""
-    text = "".join(
-        letter if unicodedata.category(letter)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
-    )
-    return text.strip()[:most]
+    letters = ["\N{REPLACEMENT CHARACTER}" if unicodedata.category(sign)[0] == "C" else sign for sign in str(text)]
+    return "".join(letters).strip()[:most]
 
 
-def for_keys(text, most=120):
+def for_keys(text: str, most: int = 120) -> str:
     """`for_messages`, but different for different texts: a changed text ends in a checksum of the original."""
     result = for_messages(text, most)
     if result == text and not HAS_DIGEST.fullmatch(text):
@@ -40,25 +38,23 @@ def for_keys(text, most=120):
     return f"{for_messages(text, most - 9).strip()}~{digest}"
 
 
-def for_files(text, most=2000):
+def for_files(text: object, most: int = 2000) -> str:
     """A text that any file can hold: no lone surrogates, and not too long. Line ends and signs stay."""
     return str(text)[:most].encode("utf-8", "replace").decode()
 
 
-def for_pages(text, longest=LONGEST_ON_A_PAGE):
+def for_pages(text: object, longest: int = LONGEST_ON_A_PAGE) -> str:
     """A text for a page: shortened, invisible and direction-changing characters as code points. Not escaped."""
     text = str(text)
     left_off = f" … ({len(text) - longest:,} more characters)" if len(text) > longest else ""
-    text = text[:longest].replace("\r\n", "\n")
-    return (
-        "".join(
-            f"⟨U+{ord(one):04X}⟩" if one not in KEPT and unicodedata.category(one) in HIDDEN else one for one in text
-        )
-        + left_off
-    )
+    shown = []
+    for sign in text[:longest].replace("\r\n", "\n"):
+        is_hidden = sign not in KEPT and unicodedata.category(sign) in HIDDEN
+        shown.append(f"⟨U+{ord(sign):04X}⟩" if is_hidden else sign)
+    return "".join(shown) + left_off
 
 
-def for_cells(value):
+def for_cells(value: object) -> object:
     """A cell that no spreadsheet takes for a formula and no terminal for a command.
 
     This holds whether the program separates cells at commas, semicolons or tabs.
@@ -68,6 +64,6 @@ def for_cells(value):
     return FORMULA.sub(r"\1'\2", CONTROLS.sub("\N{REPLACEMENT CHARACTER}", value))
 
 
-def from_cells(value):
+def from_cells(value: str) -> str:
     """The text that `for_cells` guarded."""
-    return GUARDED_FORMULA.sub(r"\1\2", value or "")
+    return GUARDED_FORMULA.sub(r"\1\2", value)

@@ -1,0 +1,211 @@
+"""The class as its teacher lists it, and which of these learners a text names."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import regex
+
+from .csv_files import normalised_rows
+from .names import normalised
+from .platforms import PARTICIPANT
+from .results import LearnerRecord
+from .store import GradeError
+from .untrusted import for_keys, for_messages
+
+# what a column is called, in English or German, as `normalised` spells it
+COLUMNS = {
+    "id": """
+        learner id username login identifier idnumber studentid sisloginid anmeldename benutzername
+        idnummer matrikelnummer matrikelnr sid netid studentnumber orgdefinedid githubusername
+        sisuserid
+    """.split(),
+    "name": ["name", "fullname", "student", "vollstandigername"],
+    "email": ["email", "emailaddress", "mail", "emailadresse"],
+    "first": ["firstname", "givenname", "vorname"],
+    "last": ["lastname", "surname", "familyname", "nachname"],
+    "login": ["sisloginid"],
+    "sis": ["sisuserid"],
+}
+HEADINGS = frozenset(name for names in COLUMNS.values() for name in names)
+TWO_LETTERS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"} | {"Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "Ø": "Oe", "Å": "Aa"}
+)
+# digits of an id that may stand beside words: shorter ones are times, versions and sheets
+SHORTEST_NUMBER = 5
+MOST_WORDS = 6  # of a name or an e-mail
+WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+")
+DATE = re.compile(r"(?<!\d)(\d{4}[-_.]\d\d?[-_.]\d\d?|\d\d?[-_.]\d\d?[-_.]\d{4})(?!\d)")
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A line of the roster.
+
+    raw: the id as written there, if it is not fit to be shown.
+    login, sis: what Canvas's gradebook has beside its own id.
+    also: what stands in the roster's other columns of ids.
+    """
+
+    learner: str
+    name: str = ""
+    email: str = ""
+    raw: str = ""
+    login: str = ""
+    sis: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id as written in the roster."""
+        return self.raw or self.learner
+
+
+def read_roster(path: str | Path) -> dict[str, Learner]:
+    """The learners in a CSV file, by key.
+
+    The columns that count are an id (or username, learner, ...), a name (or first and last name)
+    and an email, in English or German. Lines above these headings do not count, nor do those of
+    Canvas's gradebook about no learner. "Participant 812", as Moodle's grading worksheet has it, is
+    the number 812.
+
+    Raises GradeError if there is neither an id nor an email, or one occurs twice.
+    """
+    learners = {}
+    for number, cells in normalised_rows(path, HEADINGS):
+        person = learner_in(cells)
+        student = cells.get("student", "a name")
+        is_canvas_line = normalised(student) in ("", "pointspossible") and not person.learner
+        if is_canvas_line or student == "Student, Test" or not any(cells.values()):
+            continue
+        if not person.learner:
+            raise GradeError(
+                f"The roster {path} has no id and no email in line {number}; name the columns id, name, email."
+            )
+        if person.learner in learners:
+            shown = for_messages(person.id)
+            raise GradeError(f"The roster {path} has {shown!r} twice (again in line {number}).")
+        learners[person.learner] = person
+    if not learners:
+        raise GradeError(f"The roster {path} has no learners.")
+    return learners
+
+
+def learner_in(cells: Mapping[str, str]) -> Learner:
+    """Whom a row is about, by its `normalised` columns; the key is empty if it has neither an id nor an email."""
+    value = {}
+    for kind, columns in COLUMNS.items():
+        value[kind] = next((cells[column] for column in columns if cells.get(column)), "")
+    raw = PARTICIPANT.sub(r"\1", value["id"]) or value["email"]
+    key = for_keys(raw)
+    name, first = value["name"], value["first"]
+    if first not in name or not name:
+        # beside a first name, a column Name has the last one
+        name = f"{first} {value['last'] or name}".strip()
+    ids = [cells.get(column, "") for column in COLUMNS["id"]]
+    return Learner(
+        key,
+        for_messages(name),
+        for_messages(value["email"]),
+        "" if key == raw else raw,
+        for_messages(value["login"]),
+        for_messages(value["sis"]),
+        tuple(other for other in dict.fromkeys(ids) if other not in ("", raw)),
+    )
+
+
+class Roster:
+    """Finds the learner that a text names: by exact id, then by other spellings of ids, e-mails and names.
+
+    A text that two learners could claim names neither.
+    """
+
+    def __init__(self, people: Mapping[str, Learner]) -> None:
+        self.people = people.values()
+        self.exact = {person.id: person for person in self.people}
+        self.words = {}
+        for person in self.people:
+            self.words[person] = {normalised(word) for word in WORD.findall(person.name)}
+        # of several claims to one spelling, the last kind counts
+        self.spellings = {
+            **self._claimed(lambda person: _rotations(person.name)),
+            **self._claimed(lambda person: [person.email, person.email.partition("@")[0]]),
+            **self._claimed(lambda person: person.also),
+            **self._claimed(lambda person: [person.id]),
+        }
+
+    def _claimed(self, texts_of: Callable[[Learner], Iterable[str]]) -> dict[str, Learner | None]:
+        """Which learner each spelling belongs to.
+
+        It is None if several claim it, so that no weaker claim applies.
+        """
+        claims: dict[str, set[Learner]] = {}
+        for person in self.people:
+            for text in texts_of(person):
+                claims.setdefault(normalised(text), set()).add(person)
+        claims.pop("", None)
+        return {text: claimants.pop() if len(claimants) == 1 else None for text, claimants in claims.items()}
+
+    def find(self, text: str) -> Learner | None:
+        """The learner whom a text names, or None."""
+        if text in self.exact:
+            return self.exact[text]
+        return self.spellings.get(normalised(text))
+
+    def among(self, text: str) -> list[Learner]:
+        """All learners whom parts of a text name, wherever they stand between other words and signs.
+
+        The longest parts come first, and no word counts twice.
+        """
+        text = DATE.sub(" ", text)  # its numbers are nobody's id
+        words = list(WORD.finditer(text))
+        has_words = any(len(word[0]) > 1 and word[0].isalpha() for word in words)
+        named, taken = [], set()
+        for places in _stretches(len(words)):
+            part = text[words[places[0]].start() : words[places[-1]].end()]
+            if has_words and part.isdigit() and len(part) < SHORTEST_NUMBER:
+                continue
+            person = self.find(part) if taken.isdisjoint(places) else None
+            is_all = len(places) == len(words)
+            if person and (is_all or not _is_given_name(part, person)):
+                named.append(person)
+                taken.update(places)
+        return list(dict.fromkeys(named)) + self._others_in(text, named)
+
+    def _others_in(self, text: str, named: list[Learner]) -> list[Learner]:
+        """Those whose whole names stand in a text that names others, as in "Maria Anna Schmidt"."""
+        words = {normalised(word) for word in WORD.findall(text)}
+        # with a single word it may be anybody's name
+        whole = [person for person in self.people if len(self.words[person]) > 1 and self.words[person] <= words]
+        longest = max((len(self.words[person]) for person in whole if person in named), default=0)
+        others = [person for person in whole if person not in named and len(self.words[person]) >= longest]
+        return others if longest else []
+
+
+def roster_of(records: Iterable[LearnerRecord]) -> Roster:
+    """A `Roster` that finds these learners by id, name or e-mail."""
+    return Roster({record.learner: Learner(record.learner, record.name, record.email) for record in records})
+
+
+def _stretches(number: int) -> Iterable[range]:
+    """All runs of neighbours among so many words, the longest first."""
+    for length in range(min(number, MOST_WORDS), 0, -1):
+        for start in range(number - length + 1):
+            yield range(start, start + length)
+
+
+def _is_given_name(word: str, person: Learner) -> bool:
+    """Whether a word is only what stands before the @, which may be a given name of others."""
+    mailbox = person.email.partition("@")[0]
+    return word.isalpha() and word.casefold() == mailbox.casefold() != person.id.casefold()
+
+
+def _rotations(name: str) -> Iterable[str]:
+    """A name with its words in other orders, also with umlauts as two letters."""
+    two_letters = unicodedata.normalize("NFC", name).translate(TWO_LETTERS)
+    for spelled in (name, two_letters):
+        words = spelled.replace(",", " ").split()
+        for first in range(len(words)):
+            yield "".join(words[first:] + words[:first])
