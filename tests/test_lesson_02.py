@@ -74,18 +74,3 @@ def test_masked_weights_equal_torchs_attention(masked_softmax):
     eye, hidden = torch.eye(8).expand(5, 8, 8), mask.bool()[:, None]
     weights = scaled_dot_product_attention(scores[:, None], eye, eye, attn_mask=hidden, scale=1.0)
     assert torch.allclose(masked_softmax(scores, mask), weights[:, 0], atol=1e-6)
-
-
-@pytest.mark.parametrize("padding_leaks", in_both_forms("02-padding-leaks"))
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_the_encoder_leaks_only_without_a_mask(padding_leaks, side, tokenizer):
-    model = load_encoder()[1]
-    texts = ["I love Paris", "Paris", "I love the bridges of Paris"]
-    batch = tokenizer(texts, padding=True, padding_side=side, return_tensors="pt")
-    ids, mask = batch["input_ids"], batch["attention_mask"]
-    with torch.inference_mode():
-        hidden, open_ = (
-            padding_leaks(encode, ids, mask, tokenizer.vocab_size)
-            for encode in (lambda i, m: model(i, attention_mask=m)[0], lambda i, m: model(i)[0])
-        )
-    assert hidden == [False] * 3 and open_ == [True, True, False]

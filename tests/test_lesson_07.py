@@ -2,19 +2,16 @@
 
 import hashlib
 import math
-import re
 
 import nbformat
 import pytest
 import torch
-from torch.func import functional_call
-from torch.nn.functional import cross_entropy
 from transformers import BertConfig, BertForMaskedLM
 
 from course_utils import load_masked_lm, load_reviews
 from course_utils._support.notebooks import parts
-from course_utils.exercises.lesson_07 import BUG, EDIT_ROW, IGNORED, MASK_TOKENS, SURPRISAL
-from course_utils.trainings.adapter import held_out, masked_batch, split
+from course_utils.exercises.lesson_07 import BUG, IGNORED, MASK_TOKENS, SURPRISAL
+from course_utils.trainings.adapter import held_out
 
 CELLS = {
     cell.id: cell
@@ -22,36 +19,17 @@ CELLS = {
     if key[:2] == "07"
     for cell in nbformat.read(path, as_version=4).cells
 }
-MASKED = [
-    "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]", "[MASK] at the beginning, naïve café-owner?",
-    '"Don\'t," she said -- (quietly)... and [MASK]!', "  many   spaces\tand\na new line [MASK] ",
-    "antidisestablishment[MASK]", "北京 and 😀 [MASK]", "a " * 200 + "[MASK]",
-]  # fmt: skip
+MASKED = "The [MASK] sat on the mat."
 PLAIN = [
     "The train to the coast leaves at nine.", "Everybody admired the chrysanthemums.", "Yes",
     "It rained, and it rained.",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", MASKED)
-def test_filling_by_hand_is_the_librarys_pipeline(text):
-    from transformers import pipeline
-
-    tokenizer, model = load_masked_lm()
-    unmasker = pipeline("fill-mask", model=model, tokenizer=tokenizer, device="cpu")
-    batch = tokenizer(text, return_tensors="pt")
-    with torch.inference_mode():
-        space = {"batch": batch, "logits": model(**batch).logits}
-    by_hand = CELLS["softmax"].source.split("top =")[0]
-    exec(by_hand, space)
-    for answer in unmasker(text, top_k=60):
-        assert space["probabilities"][answer["token"]].item() == pytest.approx(answer["score"], abs=1e-6)
-
-
 def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention():
     """A mask of true and false, which sdpa takes, would do nearly nothing under eager: what is added works in both."""
     tokenizer, model = load_masked_lm()
-    ids, own = tokenizer(MASKED[1], return_tensors="pt")["input_ids"], model.config._attn_implementation
+    ids, own = tokenizer(MASKED, return_tensors="pt")["input_ids"], model.config._attn_implementation
     bits_at = _from_the_notebook("occlusion-tools", "bits_at", model=model)
     seen = []
 
@@ -72,24 +50,6 @@ def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention(
         assert torch.allclose(weights.sum(dim=-1), torch.ones(()), atol=1e-5)
         assert not weights[1, :, 2, 3].any() and not weights[2, :, 2, [0, 4]].any()
         assert (weights[0] > 0).all() and (weights[:, :, 3] > 0).all()
-
-
-@pytest.mark.parametrize("p", [0.01, 0.5, 0.97])
-def test_an_edited_row_gives_its_piece_the_probability_in_the_model(p):
-    """The head alone is changed: with the table tied, the row of a piece in the text would change the vectors, too."""
-    tokenizer, model = load_masked_lm()
-    encoded, cat = tokenizer("The [MASK] sat on the mat.", return_tensors="pt"), tokenizer.convert_tokens_to_ids("cat")
-    vector = _from_the_notebook("edit-at-mask", "at_mask")("The [MASK] sat on the mat.", tokenizer, model)
-    table, bias = model.cls.predictions.decoder.weight.detach(), model.cls.predictions.bias.detach()
-    edited = table.clone()
-    edited[cat] = EDIT_ROW.reference(vector, table, bias, cat, p)
-    with torch.inference_mode():
-        before = model(**encoded).logits[0, 2].softmax(-1)[cat].item()
-        assert (table @ vector + bias).softmax(-1)[cat] == pytest.approx(before, abs=1e-6)
-        # no "cat" in the text, so the vectors stay, and the edited model can be run as a whole
-        changed = {"bert.embeddings.word_embeddings.weight": edited}
-        logits = functional_call(model, changed, kwargs=dict(encoded)).logits[0, 2]
-    assert logits.softmax(-1)[cat].item() == pytest.approx(p, abs=1e-4)
 
 
 def test_the_lessons_functions_take_another_model():
@@ -123,33 +83,6 @@ def test_masks_and_labels_lead_to_the_librarys_loss(seed):
     assert 2 ** bits.mean().item() == pytest.approx(math.exp(output.loss.item()), rel=1e-5)
 
 
-def test_the_exercises_masks_are_those_of_the_training_script():
-    tokenizer, _ = load_masked_lm()
-    group = tokenizer(PLAIN)["input_ids"]
-    theirs = masked_batch(group, tokenizer, 0.3, torch.Generator().manual_seed(4))
-    ids = tokenizer.pad({"input_ids": group}, return_tensors="pt")["input_ids"]
-    draws = torch.rand(ids.shape, generator=torch.Generator().manual_seed(4))
-    masked, labels = MASK_TOKENS.reference(ids, tokenizer.all_special_ids, tokenizer.mask_token_id, draws, 0.3)
-    assert torch.equal(masked, theirs[0]) and torch.equal(labels[labels != IGNORED], theirs[3])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_surprisal_and_perplexity_are_those_of_a_slow_loop(seed):
-    generator = torch.Generator().manual_seed(seed)
-    logits = 3 * torch.randn(2, 5, 11, generator=generator)
-    labels = torch.randint(11, (2, 5), generator=generator)
-    labels[0, 1] = labels[1, 3] = labels[1, 4] = IGNORED
-    bits = []
-    for place in (labels != IGNORED).nonzero().tolist():
-        row, right = logits[tuple(place)].double().tolist(), labels[tuple(place)].item()
-        bits.append(-math.log2(math.exp(row[right]) / sum(map(math.exp, row))))
-    found = SURPRISAL.reference(logits[labels != IGNORED], labels[labels != IGNORED])
-    assert found.tolist() == pytest.approx(bits, abs=1e-4)
-    assert BUG.reference(logits, labels) == pytest.approx(2 ** (sum(bits) / len(bits)), rel=1e-4)
-    library = cross_entropy(logits.transpose(1, 2), labels).exp().item()
-    assert BUG.reference(logits, labels) == pytest.approx(library, rel=1e-5)
-
-
 def _from_the_notebook(cell_id, name, **given):
     """A function as the lesson defines it."""
     source = CELLS[cell_id].source
@@ -173,31 +106,8 @@ def test_a_sentence_scored_in_one_batch_is_the_sentence_scored_mask_by_mask(text
 
 
 def test_the_lessons_reviews_were_never_trained_on():
-    tokenizer, _ = load_masked_lm()
     texts = load_reviews("imdb").sample(60, random_state=0)["text"].tolist()
     unseen = [text for text in texts if held_out(text)]
     assert 0 < len(unseen) < 12
     by_hand = _from_the_notebook("held-out-reviews", "held_out", hashlib=hashlib)
     assert [text for text in texts if by_hand(text)] == unseen
-    kept, held = split(texts, tokenizer)
-    words = {tuple(passage) for passage in kept}
-    assert held and not any(tuple(passage) in words for passage in held)
-
-
-@pytest.mark.parametrize("cell_id, shown", [("first", 3), ("softmax", 5), ("more", 3)])
-def test_no_list_of_candidates_hangs_on_a_near_tie(cell_id, shown):
-    """Other processors and thread counts must print the same words in the same order."""
-    tokenizer, model = load_masked_lm()
-    for text in re.findall(r'"([^"]*\[MASK\][^"]*)"', CELLS[cell_id].source):
-        encoded = tokenizer(text, return_tensors="pt")
-        with torch.inference_mode():
-            logits = model(**encoded).logits[0, encoded.tokens().index("[MASK]")]
-        best = logits.topk(shown + 1).values
-        assert (best[:-1] - best[1:]).min() > 0.02, text  # the probabilities differ by two percent or more
-
-
-def test_the_whole_numbers_that_the_lesson_counts_are_not_close_calls():
-    """The counts for the fifteen shuffled sentences have a margin of at least one bit per token."""
-    stored = CELLS["pppl-run"].outputs[0].text
-    won, of = map(int, re.search(r"wins: (\d+) of (\d+)", stored).groups())
-    assert won == of and float(re.search(r"from (-?[\d.]+) to", stored).group(1)) >= 1
