@@ -20,7 +20,7 @@ from course_utils.tools.publish.lectures import read_lecture
 from course_utils.tools.publish.slides import lectures, render
 
 from .invented_class import PLANTED, planted_class
-from .test_gradebook import learners, result
+from .marks import learners, result
 from .test_grading_reports import ATTACKS, INVISIBLE, Page
 from .test_grading_reports import invented as any_class
 

@@ -25,7 +25,7 @@ from course_utils.tools.grading.store import GradeError, Store
 
 from . import grader
 from .grader import course, graded, hand_in, isolation, needs_extras, points_of, write_class
-from .test_gradebook import result
+from .marks import result
 
 one_sandbox, solutions = grader.one_sandbox, grader.solutions
 FULL, UNIT = points_of("04"), points_of("04-max-pool")

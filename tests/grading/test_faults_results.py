@@ -31,7 +31,7 @@ from course_utils.tools.grading.store import Entry, GradeError, Store
 
 from .. import grader
 from ..grader import COURSE, ROOT, SETTINGS, begun, course, first_result, hand_in, isolation, write_class
-from ..test_gradebook import ALL_04, FULL, result
+from ..marks import ALL_04, FULL, result
 
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
 PYTHON = os.path.realpath(sys.executable)
@@ -144,11 +144,6 @@ def foreign(path):
         db.execute("CREATE TABLE notes (text)")
 
 
-def link_to_folder(path):
-    (path.parent / "elsewhere").mkdir()
-    path.symlink_to(path.parent / "elsewhere")
-
-
 def holding(content):
     """A function that writes this content to a file."""
     return lambda path: path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -160,7 +155,6 @@ OTHER_SHAPES = {
     "NULs": holding(bytes(8192)),
     "a folder": lambda path: (path / "in").mkdir(parents=True),
     "a pipe": os.mkfifo,
-    "a link to a folder": link_to_folder,
     "another program's database": foreign,
     "another version": database("PRAGMA user_version = 99"),
     "other columns": database("ALTER TABLE results RENAME COLUMN result TO marks"),
@@ -393,14 +387,6 @@ def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
 # --- concurrent and killed writers
 
 
-def test_two_writers(marked):
-    source, out = marked
-    with Store(out / "results.sqlite"), pytest.raises(GradeError) as error:
-        run(source, out, regrade=True)
-    assert f"Another `course grade` is already writing to {out}" in sentence(error)
-    assert run(source, out)[0].points == FULL
-
-
 def test_tables_wait_for_no_part_and_lose_none(marked):
     source, out = marked
     os.rename(out / "results.sqlite", out / "part-2-of-2.sqlite")
@@ -595,18 +581,6 @@ remount("size=20m")
 assert [one.points for one in run(source, disk / "out", expected=20 - kept)] == [FULL] * 20
 """
     on_a_small_disk(tmp_path, script, source)
-
-
-def test_a_clock_that_goes_backwards(tmp_path, replace_process, monkeypatch):
-    source = write_class(tmp_path / "class", ada=("old.ipynb", hand_in("04")))
-    write_class(source, ada=("new.ipynb", hand_in("04", all="solution")), bob=hand_in("04"))
-    os.utime(source / "ada" / "old.ipynb", (-(10**9), -(10**9)))
-    os.utime(source / "ada" / "new.ipynb", (10**10, 10**10))
-    replace_process(WORKS)
-    ticks = iter(range(10**9, 0, -86400))
-    monkeypatch.setattr(time, "time", lambda: float(next(ticks)))
-    found, _ = run(source, tmp_path / "out", expected=3)
-    assert (found.points, found.files) == (FULL, ["ada/new.ipynb"])
 
 
 def test_what_was_made_otherwise_is_marked_again(marked, replace_process):
