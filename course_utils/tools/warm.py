@@ -10,7 +10,9 @@ import importlib
 import json
 import os
 from collections import Counter
+from collections.abc import Iterable
 from importlib.util import find_spec
+from pathlib import Path
 
 import course_utils
 
@@ -18,33 +20,31 @@ from .._support.bars import bars_are_text
 from .._support.notebooks import NOTEBOOKS, parts
 
 
-def lesson_modules(folder=NOTEBOOKS):
+def lesson_modules(folder: str | Path = NOTEBOOKS) -> list[str]:
     """The modules that the lessons import and this environment has, the most used first."""
-    times = Counter()
+    times: Counter[str] = Counter()
     for path in parts(folder).values():
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        times.update(
-            {name for cell in cells if cell["cell_type"] == "code" for name in imported("".join(cell["source"]))}
-        )
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        times.update(set().union(*map(imported, code)))
     return [name for name, _ in times.most_common() if find_spec(name.partition(".")[0])]
 
 
-def imported(source):
+def imported(source: str) -> set[str]:
     """The names of the modules that Python source imports. For `course_utils`, the modules that define its names."""
     names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module == "course_utils":
-            names |= {
-                f"course_utils.{course_utils.HOME[one.name]}" for one in node.names if one.name in course_utils.HOME
-            }
+            homes = [course_utils.HOME.get(alias.name) for alias in node.names]
+            names |= {f"course_utils.{home}" for home in homes if home}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module)
     return names
 
 
-def load(modules):
+def load(modules: Iterable[str]) -> int:
     """Import modules, load the packaged encoder and run it once. Returns the previous number of torch threads."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import torch
@@ -61,7 +61,7 @@ def load(modules):
     return threads
 
 
-def set_aside():
+def set_aside() -> None:
     """Keep the garbage collector from touching existing objects: each page that it touches in a child is copied."""
     gc.collect()
     gc.freeze()

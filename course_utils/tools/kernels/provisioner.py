@@ -14,9 +14,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import IO, Any
 
+from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import LocalProvisioner
 
 from .server import LAUNCH, receive
@@ -29,7 +32,7 @@ COLD = "COURSE_COLD_KERNELS"  # if set to anything, kernels start in the ordinar
 PATIENCE = 30
 
 
-def why_not():
+def why_not() -> str | None:
     """Why kernels cannot be started warm on this machine, in a few words, or None if they can."""
     if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
         return "it needs Linux"
@@ -40,7 +43,7 @@ def why_not():
     return None
 
 
-def listens():
+def listens() -> bool:
     """Whether the warm process named in this environment is listening."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -50,7 +53,7 @@ def listens():
         return False
 
 
-def start_warm():
+def start_warm() -> subprocess.Popen[bytes] | None:
     """Start a warm process, and make the Jupyter kernels of this process and its children come from it.
 
     The warm process ends with this one (also after an exec). Returns it, or None if there already is one or it cannot
@@ -58,92 +61,116 @@ def start_warm():
     """
     if why_not() or listens():
         return None
-    folder = None
+    folder = ""
     try:
         folder = tempfile.mkdtemp(prefix="course-")  # only this user can read it, and so connect
-        path = str(Path(folder) / "kernels")
-        environment = {**os.environ, SOCKET: path}
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-            listening.bind(path)
-            listening.listen(64)
-            words = [sys.executable, "-Xfrozen_modules=off", "-m", f"{__package__}.server"]
-            words += [str(listening.fileno()), str(os.getpid())]
-            nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-            process = subprocess.Popen(
-                words, pass_fds=[listening.fileno()], start_new_session=True, env=environment, **nowhere
-            )
+        place = str(Path(folder) / "kernels")
+        process = _start_server(place)
     except OSError:
-        if folder:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         return None
-    os.environ[SOCKET] = path
+    os.environ[SOCKET] = place
     os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = NAME
     return process
 
 
+def _start_server(place: str) -> subprocess.Popen[bytes]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(place)
+        listening.listen(64)
+        server = [sys.executable, "-Xfrozen_modules=off", "-m", f"{__package__}.server"]
+        return subprocess.Popen(
+            [*server, str(listening.fileno()), str(os.getpid())],
+            pass_fds=[listening.fileno()],
+            start_new_session=True,
+            env={**os.environ, SOCKET: place},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
 class Forked:
-    """A kernel forked by another process, with the interface of a subprocess.Popen."""
+    """A kernel forked by another process, with the interface of a subprocess.Popen.
 
-    stdin = stdout = stderr = returncode = None
+    connection: to the warm process, which will say how the kernel ended. process: a file descriptor of it.
+    """
 
-    def __init__(self, connection, pid, process):
+    stdin = stdout = stderr = None
+    returncode: int | None = None
+
+    def __init__(self, connection: socket.socket, pid: int, process: int) -> None:
         self.connection, self.pid, self.process = connection, pid, process
 
-    def poll(self):
+    def poll(self) -> int | None:
         """None while it lives, else its exit status; 1 if the status is lost."""
         if self.returncode is None and select.select([self.process], [], [], 0)[0]:
             try:
                 self.connection.settimeout(1)
                 self.returncode = int(receive(self.connection)[0]["exit"])
-            except (OSError, ValueError, KeyError):
+            except (OSError, ValueError, KeyError, TypeError):
                 self.returncode = 1
             self.connection.close()
             os.close(self.process)
         return self.returncode
 
-    def wait(self, timeout=None):
-        until = None if timeout is None else time.monotonic() + timeout
-        while self.poll() is None:
-            if until is not None and time.monotonic() > until:
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit status, when it has ended. Raises subprocess.TimeoutExpired after `timeout` seconds."""
+        begun = time.monotonic()
+        while (status := self.poll()) is None:
+            if timeout is not None and time.monotonic() > begun + timeout:
                 raise subprocess.TimeoutExpired("kernel", timeout)
             select.select([self.process], [], [], 0.1)
-        return self.returncode
+        return status
 
-    def send_signal(self, number):
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it lives."""
         if self.poll() is None:
             signal.pidfd_send_signal(self.process, number)
 
-    def terminate(self):
+    def terminate(self) -> None:
+        """Send SIGTERM."""
         self.send_signal(signal.SIGTERM)
 
-    def kill(self):
+    def kill(self) -> None:
+        """Send SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
 
-def fork_kernel(command, env=None, cwd=None, independent=False, stdin=None, stdout=None, stderr=None, **more):
-    """A kernel from the warm process, as a Forked. None if it cannot or will not provide one."""
+def fork_kernel(
+    command: list[str],
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    independent: bool = False,
+    stdin: int | None = None,
+    stdout: int | IO | None = None,
+    stderr: int | IO | None = None,
+    **more: object,
+) -> Forked | None:
+    """A kernel from the warm process, started as `subprocess.Popen` would. None if it cannot or will not give one."""
     place = os.environ.get(SOCKET)
     arguments = [argument for argument in command[1:] if argument != "-Xfrozen_modules=off"]
-    if not place or os.environ.get(COLD) or more or arguments[: len(LAUNCH)] != LAUNCH or not _this_python(command[0]):
+    is_kernel = arguments[: len(LAUNCH)] == LAUNCH and _is_this_python(Path(command[0]))
+    if not place or os.environ.get(COLD) or more or not is_kernel:
         return None
-    environment = dict(os.environ if env is None else env)
     parent = 0 if independent else os.getpid()
-    environment["JPY_PARENT_PID"] = str(parent)
+    request = {
+        "arguments": arguments,
+        "folder": str(cwd or os.getcwd()),
+        "environment": {**(os.environ if env is None else env), "JPY_PARENT_PID": str(parent)},
+        "parent": parent,
+    }
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
         connection.settimeout(PATIENCE)
         connection.connect(place)
-        message = {"arguments": arguments, "folder": str(cwd or os.getcwd())}
-        message |= {"environment": environment, "parent": parent}
-        streams = [nothing, *(_descriptor(stream, number, nothing) for number, stream in ((1, stdout), (2, stderr)))]
-        text = json.dumps(message).encode() + b"\n"
-        connection.sendall(text[socket.send_fds(connection, [text], streams) :])
-        answer, lines = receive(connection)
-        if "pid" not in answer:
-            connection.close()
-            return None
-        return Forked(connection, answer["pid"], lines[0])
+        streams = [nothing, _descriptor(stdout, 1, nothing), _descriptor(stderr, 2, nothing)]
+        text = json.dumps(request).encode() + b"\n"
+        sent = socket.send_fds(connection, [text], streams)
+        connection.sendall(text[sent:])
+        answer, descriptors = receive(connection)
+        return Forked(connection, answer["pid"], descriptors[0])
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         connection.close()
         return None
@@ -151,32 +178,33 @@ def fork_kernel(command, env=None, cwd=None, independent=False, stdin=None, stdo
         os.close(nothing)
 
 
-def _descriptor(stream, inherited, nothing):
+def _descriptor(stream: int | IO | None, inherited: int, nothing: int) -> int:
     """The descriptor of a stream argument of Popen: None is inherited, DEVNULL discards. ValueError for pipes."""
     if stream is None:
         return inherited
     if stream == subprocess.DEVNULL:
         return nothing
-    if isinstance(stream, int) and stream < 0:
+    if not isinstance(stream, int):
+        return stream.fileno()
+    if stream < 0:
         raise ValueError("pipes are for the ordinary start")
-    return stream if isinstance(stream, int) else stream.fileno()
+    return stream
 
 
-def _this_python(program):
-    return (
-        Path(program).name.startswith("python")
-        and Path(program).parent.resolve() == Path(sys.executable).parent.resolve()
-    )
+def _is_this_python(program: Path) -> bool:
+    return program.name.startswith("python") and program.parent.resolve() == Path(sys.executable).parent.resolve()
 
 
 class WarmProvisioner(LocalProvisioner):
     """Jupyter's own provisioner, except that kernels come from the warm process."""
 
-    async def launch_kernel(self, cmd, **kwargs):
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Start a kernel."""
         # does not block Jupyter while the warm process imports
         kernel = await asyncio.to_thread(fork_kernel, cmd, **self._scrub_kwargs(kwargs))
         if kernel is None:
             return await super().launch_kernel(cmd, **kwargs)
+        # pyrefly: ignore[bad-override-mutable-attribute]  # Jupyter declares them as None
         self.process, self.pid, self.pgid = kernel, kernel.pid, kernel.pid
         self.cwd = kwargs.get("cwd", Path.cwd())
         return self.connection_info

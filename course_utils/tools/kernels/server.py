@@ -21,6 +21,8 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...exercises import LESSONS
 from ..warm import lesson_modules, load, set_aside
@@ -36,61 +38,87 @@ LONGEST = 2**20
 FIRST = ("ipykernel.ipkernel", "ipykernel.kernelapp", "course_utils.exercises", "course_utils.settings")
 
 
-def serve(listening, parent, asked, later=()):
-    """Answer requests until the parent process ends; while idle, import `later`, the names of modules.
+class Warm:
+    """The warm process: it answers requests until the process `parent` (a file descriptor) ends.
 
-    In a forked child, returns the client's request; in the warm process, None.
+    listening: the socket of requests. asked: the environment that this process was started with.
     """
-    poll = select.poll()
-    for line in (listening, parent):
-        poll.register(line, select.POLLIN)
-    children, later = {}, list(later)  # children: file descriptor of a process -> (its PID, the client's connection)
-    while True:
-        events = poll.poll(0 if later else None)
-        if not events:
-            importlib.import_module(later.pop(0))
-            set_aside()
-        for line, _ in events:
-            if line == parent:
+
+    def __init__(self, listening: socket.socket, parent: int, asked: Mapping[str, str]) -> None:
+        self.listening, self.parent, self.asked = listening, parent, asked
+        # file descriptor of a kernel -> (its PID, the client's connection)
+        self.kernels: dict[int, tuple[int, socket.socket]] = {}
+        self.poll = select.poll()
+        for descriptor in (listening.fileno(), parent):
+            self.poll.register(descriptor, select.POLLIN)
+
+    def serve(self, later: Sequence[str] = ()) -> dict[str, Any] | None:
+        """Answer requests; while idle, import `later`, the names of modules.
+
+        In a forked child, returns the client's request; in the warm process, None.
+        """
+        modules = list(later)
+        while True:
+            events = self.poll.poll(0 if modules else None)
+            if not events:
+                importlib.import_module(modules.pop(0))
+                set_aside()
+            for descriptor, _ in events:
+                if descriptor == self.parent:
+                    return None
+                if descriptor in self.kernels:
+                    self._say_how_it_ended(descriptor)
+                else:
+                    request = self._answer()
+                    if request is not None:
+                        return request
+
+    def _say_how_it_ended(self, kernel: int) -> None:
+        self.poll.unregister(kernel)
+        pid, connection = self.kernels.pop(kernel)
+        os.close(kernel)
+        _tell(connection, {"exit": os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])})
+        connection.close()
+
+    def _answer(self) -> dict[str, Any] | None:
+        """Fork a kernel for the next request. In the child, returns the request."""
+        connection, _ = self.listening.accept()
+        streams: list[int] = []
+        try:
+            connection.settimeout(5)
+            request, streams = receive(connection)
+            reason = _refuse(request, self.asked)
+            if reason:
+                _tell(connection, {"no": reason})
+                connection.close()
                 return None
-            if line in children:
-                poll.unregister(line)
-                pid, connection = children.pop(line)
-                os.close(line)
-                _tell(connection, {"exit": os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])})
-                connection.close()
-                continue
-            connection, _ = listening.accept()
-            streams = []
-            try:
-                connection.settimeout(5)
-                request, streams = receive(connection)
-                if reason := _refuse(request, streams, asked):
-                    _tell(connection, {"no": reason})
-                    connection.close()
-                    continue
-                pid = os.fork()
-                if pid == 0:
-                    os.setsid()
-                    for number, stream in enumerate(streams):
-                        os.dup2(stream, number)
-                    os.closerange(3, 4096)
-                    for thing in (connection, listening, *(other for _, other in children.values())):
-                        thing.detach()  # closed above
-                    streams.clear()
-                    return request
-                process = os.pidfd_open(pid)
-                children[process] = pid, connection
-                poll.register(process, select.POLLIN)
-                socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], [process])
-            except (OSError, ValueError, KeyError, TypeError):  # the client went away, or is not one of ours
-                connection.close()
-            finally:
-                for stream in streams:
-                    os.close(stream)
+            pid = os.fork()
+            if pid == 0:
+                self._become_child(connection, streams)
+                streams = []  # closed above
+                return request
+            process = os.pidfd_open(pid)
+            self.kernels[process] = pid, connection
+            self.poll.register(process, select.POLLIN)
+            socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], [process])
+        except (OSError, ValueError, KeyError, TypeError):  # the client went away, or is not one of ours
+            connection.close()
+        finally:
+            for stream in streams:
+                os.close(stream)
+        return None
+
+    def _become_child(self, connection: socket.socket, streams: list[int]) -> None:
+        """Take the client's streams, and leave everything else of the warm process."""
+        os.setsid()
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        os.closerange(3, 4096)
+        for closed in (connection, self.listening, *(other for _, other in self.kernels.values())):
+            closed.detach()
 
 
-def receive(connection):
+def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     """Receive one message, a line of JSON, and its file descriptors. Raises ValueError or OSError."""
     text, lines, _, _ = socket.recv_fds(connection, 65536, 3)
     while text and not text.endswith(b"\n") and len(text) < LONGEST:
@@ -98,38 +126,28 @@ def receive(connection):
         if not more:
             break
         text += more
-    message = json.loads(text)
-    if not isinstance(message, dict):
-        raise ValueError("not a message")
-    return message, lines
+    return json.loads(text), lines
 
 
-def _tell(connection, message):
+def _tell(connection: socket.socket, message: dict[str, Any]) -> None:
     with contextlib.suppress(OSError):  # the client is gone
         connection.sendall(json.dumps(message).encode() + b"\n")
 
 
-def _refuse(request, streams, asked):
+def _refuse(request: dict[str, Any], asked: Mapping[str, str]) -> str | None:
     """Why this kernel must not come from here, or None. asked: the environment that this process was started with.
 
     What libraries add to the environment when they are imported may be there too: a client may have imported them.
     """
-    arguments, wanted = request["arguments"], request["environment"]
-    if len(streams) != 3:
-        return "no streams"
-    if arguments[: len(LAUNCH)] != LAUNCH:
-        return "another program"
-    differ = [
-        name
-        for name in {*asked, *wanted}
-        if wanted.get(name) not in (asked.get(name), os.environ.get(name)) and not FREE.match(name)
-    ]
-    if differ:
-        return f"other environment: {', '.join(sorted(differ))}"
-    return None
+    wanted = request["environment"]
+    differ = []
+    for name in sorted({*asked, *wanted}):
+        if wanted.get(name) not in (asked.get(name), os.environ.get(name)) and not FREE.match(name):
+            differ.append(name)
+    return f"other environment: {', '.join(differ)}" if differ else None
 
 
-def be_kernel(request, threads):
+def be_kernel(request: dict[str, Any], threads: int) -> None:
     """In a forked child: take on the client's environment and streams, and run a kernel until it ends."""
     import numpy as np
     import torch
@@ -151,7 +169,7 @@ def be_kernel(request, threads):
     IPKernelApp.launch_instance(["--IPKernelApp.parent_handle=1", *request["arguments"][2:]])
 
 
-def end_with(parent):
+def end_with(parent: int) -> None:
     """End this process when that one has ended, as a kernel does when its parent is gone."""
     try:
         line = os.pidfd_open(parent)
@@ -161,12 +179,12 @@ def end_with(parent):
     os._exit(1)
 
 
-def main():
+def main() -> None:
     """Run the warm process, and in its children one kernel each."""
     listening, starter, asked = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), dict(os.environ)
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does
-    request = None
+    request, threads = None, 1
     try:
         parent = os.pidfd_open(starter)
         if os.getppid() == starter:  # else it has already ended
@@ -175,12 +193,8 @@ def main():
             os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
             threads = load(FIRST)
             set_aside()
-            request = serve(
-                listening,
-                parent,
-                asked,
-                [*lesson_modules(), *(f"course_utils.exercises.lesson_{number}" for number in LESSONS)],
-            )
+            exercises = [f"course_utils.exercises.lesson_{number}" for number in LESSONS]
+            request = Warm(listening, parent, asked).serve([*lesson_modules(), *exercises])
     finally:
         if request is None:
             shutil.rmtree(os.path.dirname(listening.getsockname()), ignore_errors=True)
