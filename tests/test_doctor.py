@@ -114,17 +114,6 @@ def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, c
     assert bool(finding.fix) == bool(says) and says in finding.detail
 
 
-def test_the_doctor_tells_of_a_proxy_without_its_password(monkeypatch):
-    for name in (*doctor.PROXIES, "NO_PROXY", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    assert str(doctor.proxy()).endswith("proxy: none")
-    monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@proxy.school:8080")
-    said = str(doctor.proxy())
-    assert "proxy.school:8080" in said and "secret" not in said and "set NO_PROXY" in said
-    monkeypatch.setenv("NO_PROXY", "localhost,127.0.0.1")
-    assert "set NO_PROXY" not in str(doctor.proxy())
-
-
 def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
     broken = Mock(side_effect=PermissionError("not for you"))
     monkeypatch.setattr(doctor, "CHECKS", {"broken thing": broken, "Python": doctor.python_version})

@@ -25,7 +25,6 @@ else:
     INSTALL = "make setup"
 DISK_GB, MEMORY_GB = 1.0, 3.0
 BITS = 64 if sys.maxsize > 2**32 else 32
-PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
 # What lessons in Google Colab do without: the page is Google's, and nobody makes a book or a deck there.
 NOT_IN_COLAB = (
     "jupyterlab", "ipywidgets", "sphinx", "myst-nb", "pydata-sphinx-theme", "sphinx-revealjs", "accessible-pygments",
@@ -84,18 +83,6 @@ def place(folder: Path | None = None) -> Finding:
             "a folder elsewhere with --workspace"
         )
     return Finding("folder", f"{folder}{advice}")
-
-
-def proxy() -> Finding:
-    """Whether the connection goes through a proxy. Only installing needs one, and models of the hub."""
-    addresses = [os.environ[name] for name in PROXIES if os.environ.get(name)]
-    if not addresses:
-        return Finding("proxy", "none")
-    address = addresses[0].rpartition("@")[2]  # without a password
-    spared = os.environ.get("no_proxy", os.environ.get("NO_PROXY", ""))
-    if "localhost" not in spared and spared.strip() != "*":
-        address += "; if the page of JupyterLab does not open, set NO_PROXY=localhost,127.0.0.1"
-    return Finding("proxy", address)
 
 
 def locked(lock: Path = LOCK) -> dict[str, str]:
@@ -254,7 +241,6 @@ CHECKS = {
     "folder": place,
     "disk": disk,
     "memory": memory,
-    "proxy": proxy,
     "model hub": hub,
 }
 

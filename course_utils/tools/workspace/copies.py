@@ -101,15 +101,10 @@ def write_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> l
     recorded.
     """
     workspace, lessons = Path(workspace), _sources(Path(sources))
-    report = []
     with writing(workspace):
         workspace.mkdir(parents=True, exist_ok=True)
         with _recording(workspace) as record:
-            for lesson in lessons:
-                target = workspace / f"{name_of(lesson)}.ipynb"
-                action = _place(target, copied(lesson), record)
-                report.append((lesson.name, action))
-    return report
+            return [(path.name, _place(workspace / f"{name_of(path)}.ipynb", copied(path), record)) for path in lessons]
 
 
 def update_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> list[tuple[str, str, str]]:
@@ -124,8 +119,7 @@ def update_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> 
     report = []
     with _alone(workspace) as record:
         for lesson in lessons:
-            target = workspace / f"{name_of(lesson)}.ipynb"
-            text = copied(lesson)
+            target, text = workspace / f"{name_of(lesson)}.ipynb", copied(lesson)
             action, words = _place(target, text, record), ""
             if action == "kept":
                 action, words = _merge_into(target, text, record, workspace / SAVED)

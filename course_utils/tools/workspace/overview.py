@@ -252,35 +252,6 @@ class Overview:
             lines.append(f"how sure you were: {shares}")
         return lines + ([self.notice] if self.notice else [])
 
-    def _calibration(self) -> str:
-        """How often each degree of being sure was right, as a drawing; "" without answers."""
-        if not self.sure:
-            return ""
-        from scipy.stats import binomtest
-
-        from ...plots import dots
-
-        names, shares, lows, highs = [], [], [], []
-        title = ""
-        for name, (asked, right) in self.sure.items():
-            interval = binomtest(right, asked).proportion_ci(method="wilson")
-            names.append(f"{name} ({asked} answers)")
-            shares.append(right / asked)
-            lows.append(interval.low)
-            highs.append(interval.high)
-            title = f"“{name}” was right {right} of {asked} times"  # of the last, the surest
-        figure = dots(
-            names,
-            {"right": shares},
-            title,
-            "share of right answers, with its 95% interval",
-            f"{title}; {'; '.join(self.remembered)}",
-            intervals={"right": (lows, highs)},
-            limits=(0, 1),
-            marks={"by chance": 0.25},
-        )
-        return figure._repr_html_()
-
     def plan(self) -> list[str]:
         """The lessons with their minutes and what is passed, and what comes next, in lines."""
         wide = max((len(lesson.title) for lesson in self.lessons), default=0)
@@ -305,7 +276,7 @@ class Overview:
             f'padding: 0.3em 0.6em">{html.escape(self.totals)}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
             f'<p style="padding: 0 0.6em"><strong>{html.escape(self.advice)}</strong></p>'
-            f"{remembered}{self._calibration()}"
+            f"{remembered}"
         )
 
     def _html_row(self, lesson: Lesson) -> str:
