@@ -179,27 +179,17 @@ RANDOM = list(random_attentions(2, 3, 4)[:, None])
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        *(
-            ({"include_layers": [layer]}, rf"choose one layer or more from 0 to 1; got \[{layer}\]")
-            for layer in (2, -1)
-        ),
+        ({"include_layers": [2]}, r"choose one layer or more from 0 to 1; got \[2\]"),
         ({"tokens": list("abc")}, r"3 tokens need attention \(1, heads, 3, 3\) of each layer; got \(1, 3, 4, 4\)"),
         ({"attention": [torch.zeros(3, 4, 4)]}, r"got \(3, 4, 4\)"),
         ({"attention": [torch.zeros(2, 3, 4, 4)]}, r"got \(2, 3, 4, 4\)"),
-        ({"attention": torch.zeros(2, 3, 4, 4)}, r"one tensor \(2, 3, 4, 4\); list\(attention\[:, None\]\) makes"),
-        ({"attention": None}, "eager"),
+        ({"attention": torch.zeros(2, 3, 4, 4)}, "must be a list with a tensor"),
         ({"attention": (None, None)}, "eager"),
-        ({"attention": [torch.full((1, 3, 4, 4), float("nan"))]}, "from 0 to 1"),
-        ({"attention": [torch.full((1, 3, 4, 4), -1.0)]}, "from 0 to 1"),
+        ({"attention": ()}, "eager"),
         ({"heads": [3]}, r"choose one head or more from 0 to 2; got \[3\]"),
         ({"heads": []}, r"choose one head or more from 0 to 2; got \[\]"),
-        ({"heads": [-1]}, r"got \[-1\]"),
-        ({"sentence_b_start": 0}, "sentence_b_start must be from 1 to 3; got 0"),
-        ({"sentence_b_start": 4}, "sentence_b_start must be from 1 to 3; got 4"),
-        ({"attention": ()}, "attention must be a list of tensors"),
         ({"tokens": [101, 102, 103, 104]}, "tokens must be a list of strings"),
         ({"tokens": None}, "tokens must be a list of strings"),
-        ({"html_action": "show"}, "html_action must be"),
     ],
 )
 def test_arguments_that_do_not_fit(view, arguments, says):

@@ -96,8 +96,6 @@ def _offline(theirs, view_of):
         asked = given.arguments
         if asked["attention"] is None and any(value is not None for name, value in asked.items() if "coder" in name):
             return theirs(*arguments, **named)
-        if asked["html_action"] not in ("view", "return"):
-            raise ValueError(f'html_action must be "view" or "return"; got {asked["html_action"]!r}')
         asked |= checked(asked, LARGE[theirs.__name__])
         view = view_of(functools.partial(page, theirs, asked), asked)
         if asked["html_action"] == "return":
@@ -111,35 +109,26 @@ def _offline(theirs, view_of):
 
 
 def checked(asked, many):
-    """The arguments that all views have, checked. Raises TypeError or ValueError for what does not fit together."""
-    attention, tokens, second = asked["attention"], asked["tokens"], asked["sentence_b_start"]
+    """{name: value} of the attention and the tokens. Raises TypeError or ValueError for what does not fit together.
+
+    many: warn of more tokens than this.
+    """
+    tokens, layers = asked["tokens"], asked["attention"]
     if tokens is None or not all(isinstance(token, str) for token in tokens):
         raise TypeError("tokens must be a list of strings, as tokenizer.convert_ids_to_tokens returns them")
-    tokens = list(tokens)
-    n = len(tokens)
-    layers = attention if isinstance(attention, (tuple, list)) else []
-    if not layers or not all(isinstance(layer, torch.Tensor) for layer in layers):
-        if isinstance(attention, torch.Tensor):
-            raise ValueError(
-                "attention must be a list with a tensor (1, heads, n, n) for each layer, as a model returns it; got "
-                f"one tensor {tuple(attention.shape)}; list(attention[:, None]) makes such a list of "
-                "(layers, heads, n, n)"
-            )
+    in_a_list = isinstance(layers, (tuple, list)) and len(layers) > 0
+    if not in_a_list or not all(isinstance(layer, torch.Tensor) for layer in layers):
         raise ValueError(
-            "attention must be a list of tensors; a model returns some only when it is loaded "
-            'with attn_implementation="eager" and called with output_attentions=True'
+            "attention must be a list with a tensor (1, heads, n, n) for each layer; a model returns it only when it "
+            'is loaded with attn_implementation="eager" and called with output_attentions=True'
         )
-    for layer in attention:
+    n = len(tokens)
+    for layer in layers:
         if layer.ndim != 4 or layer.shape[0] != 1 or layer.shape[2:] != (n, n):
             raise ValueError(f"{n} tokens need attention (1, heads, {n}, {n}) of each layer; got {tuple(layer.shape)}")
-    attention = [layer.detach().float().cpu() for layer in attention]
-    if not all(((layer >= 0) & (layer < 1.001)).all() for layer in attention):
-        raise ValueError("attention must be weights from 0 to 1")
-    if second is not None and not 0 < second < n:
-        raise ValueError(f"sentence_b_start must be from 1 to {n - 1}; got {second}")
     if n > many:
         warnings.warn(f"{n} tokens make a large view: it is slow, and so is the notebook that stores it", stacklevel=4)
-    return {"attention": attention, "tokens": tokens}
+    return {"attention": [layer.detach().float().cpu() for layer in layers], "tokens": list(tokens)}
 
 
 def chosen(name, numbers, existing):
