@@ -1,25 +1,36 @@
 """Attention as numbers. Derived in lesson 05, which draws it with bertviz.
 
-`attentions` is always a tensor (layers, heads, tokens, tokens) for one sentence or pair of sentences: row i of a head
-shows how token i distributes its attention, which sums to 1.0, over the tokens.
+`attentions` is always a tensor (layers, heads, tokens, tokens) for one sentence or pair of
+sentences: row i of a head shows how token i distributes its attention, which sums to 1.0, over the
+tokens.
 """
+
+from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
 from .models import load_encoder
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
-def attend(text, pair=None, model=None):
+    from .models import Pair
+
+
+def attend(text: str, pair: str | None = None, model: Pair | None = None) -> tuple[list[str], torch.Tensor]:
     """Run one sentence (or a pair of sentences) through an encoder and return its attention weights.
 
-    model: what `load_encoder` or `load_masked_lm` returns; the course's encoder by default. It runs this call with the
-    "eager" implementation, the only one that returns attention weights, and is switched back afterwards.
+    model: what `load_encoder` or `load_masked_lm` returns; the course's encoder by default. It runs
+    this call with the "eager" implementation, the only one that returns attention weights, and is
+    switched back afterwards.
 
-    Returns (tokens, attentions): a list of n strings, and a tensor (layers, heads, n, n). Raises TypeError if `text` is
-    not a string.
+    Returns (tokens, attentions): a list of n strings, and a tensor (layers, heads, n, n). Raises
+    TypeError if `text` is not a string.
     """
     for sentence in [text] if pair is None else [text, pair]:
         if not isinstance(sentence, str):
@@ -28,11 +39,11 @@ def attend(text, pair=None, model=None):
     inputs = tokenizer(text, pair, return_tensors="pt").to(encoder.device)
     with eager(encoder), torch.inference_mode():
         weights = encoder(**inputs, output_attentions=True).attentions
-    return tokenizer.convert_ids_to_tokens(inputs["input_ids"][0]), torch.cat(weights).cpu()
+    return list(tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])), torch.cat(weights).cpu()
 
 
 @contextlib.contextmanager
-def eager(encoder):
+def eager(encoder: PreTrainedModel) -> Generator[None]:
     """Use eager attention and evaluation mode, and restore both, even if interrupted: the model is shared."""
     own, training = encoder.config._attn_implementation, encoder.training
     encoder.set_attn_implementation("eager")
@@ -40,16 +51,18 @@ def eager(encoder):
     try:
         yield
     finally:
-        encoder.set_attn_implementation(own)
+        encoder.set_attn_implementation(own)  # pyrefly: ignore[bad-argument-type] (a name, as it was set)
         encoder.train(training)
 
 
-def attention_weights(queries, keys, attention_mask=None):
+def attention_weights(
+    queries: torch.Tensor, keys: torch.Tensor, attention_mask: torch.Tensor | None = None
+) -> torch.Tensor:
     """softmax(Q K^T / sqrt(d)): Vaswani et al. (2017), section 3.2.1, equation 1, without the values.
 
     queries, keys: (..., tokens, d).
-    attention_mask: (tokens,) or any shape that broadcasts to (..., queries, keys); 1 for a key to attend to, 0 for
-    padding, which gets weight 0.
+    attention_mask: (tokens,) or any shape that broadcasts to (..., queries, keys); 1 for a key to
+    attend to, 0 for padding, which gets weight 0.
 
     Returns (..., tokens, tokens); each row sums to 1.
     """
@@ -59,16 +72,16 @@ def attention_weights(queries, keys, attention_mask=None):
     return scores.softmax(dim=-1)
 
 
-def head_scores(attentions):
+def head_scores(attentions: torch.Tensor) -> dict[str, torch.Tensor]:
     """Measure what each head does: a dictionary from a measure's name to a tensor (layers, heads).
 
-    "same", "previous", "next": the mean weight that a word piece gives to itself, to the piece before it and to the
-    piece after it.
-    "cls", "sep": the mean weight on the first and on the last token, [CLS] and [SEP].
-    "entropy": in bits, 0 when all weight is on one token, log2(tokens) when it is spread evenly.
+    "same", "previous", "next": the mean weight that a word piece gives to itself, to the piece
+    before it and to the piece after it. "cls", "sep": the mean weight on the first and on the last
+    token, [CLS] and [SEP]. "entropy": in bits, 0 when all weight is on one token, log2(tokens) when
+    it is spread evenly.
 
-    Means are over the pieces between [CLS] and [SEP]. Raises ValueError for fewer than two such pieces, which have no
-    neighbours.
+    Means are over the pieces between [CLS] and [SEP]. Raises ValueError for fewer than two such
+    pieces, which have no neighbours.
     """
     tokens = attentions.shape[-1]
     if attentions.ndim != 4 or tokens < 4:
@@ -87,16 +100,19 @@ def head_scores(attentions):
     }
 
 
-def patching_map(target, source, layers):
+def patching_map(
+    target: torch.Tensor, source: torch.Tensor, layers: Sequence[Callable[[torch.Tensor], torch.Tensor]]
+) -> torch.Tensor:
     """How far a sentence vector moves when one vector on the way to it is replaced by another text's.
 
-    target, source: hidden state 0, the output of the embeddings, of two texts of as many tokens: (1, tokens, hidden).
-    layers: a list of functions; `layers[k - 1]` is layer k, which turns hidden state k - 1 into hidden state k. For
-    BERT without padding: `model.encoder.layer`.
+    target, source: hidden state 0, the output of the embeddings, of two texts of as many tokens:
+    (1, tokens, hidden).
+    layers: a list of functions; `layers[k - 1]` is layer k, which turns hidden state k - 1 into
+    hidden state k. For BERT without padding: `model.encoder.layer`.
 
-    Returns (len(layers) + 1, tokens): number [k, i] is the Euclidean length of the change of the target's sentence
-    vector, the mean of its last hidden state, when token i of its hidden state k is replaced by the source's token i
-    in hidden state k.
+    Returns (len(layers) + 1, tokens): number [k, i] is the Euclidean length of the change of the
+    target's sentence vector, the mean of its last hidden state, when token i of its hidden state k
+    is replaced by the source's token i in hidden state k.
     """
     states, others = [target], [source]
     for layer in layers:

@@ -1,7 +1,11 @@
 """Compare ways to measure sentence similarity on scored pairs, for lesson 08 and `course benchmark`."""
 
+from __future__ import annotations
+
 import math
 import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,19 +14,24 @@ from .evaluation import auc, best_threshold, bootstrap, pearson, spearman
 from .models import load_glove, progress_bar
 from .pooling import POOLINGS
 
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+    from .embedding import Model
+
 SIMILAR = 3  # pairs with at least this score count as similar: they share the main point
 RARITY = 1e-3  # the constant a of Arora et al. (2017)
 
 
-def glove_vectors(sentences, weighted=False, table=None):
+def glove_vectors(sentences: Sequence[str], weighted: bool = False) -> np.ndarray:
     """The mean of the GloVe vectors of each sentence's words; zeros if no word is known. Array (n, 50).
 
-    weighted: weight each word by a / (a + p), with a = 0.001 and p its relative frequency (Arora et al. 2017, section
-    3, without removing the common component). The package gives no counts, only words in order of frequency, so p comes
-    from Zipf's law: inversely proportional to the rank.
-    table: other vectors, as `load_glove` returns them.
+    weighted: weight each word by a / (a + p), with a = 0.001 and p its relative frequency (Arora et
+    al. 2017, section 3, without removing the common component). The package gives no counts, only
+    words in order of frequency, so p comes from Zipf's law: inversely proportional to the rank.
     """
-    row_of, glove = table or load_glove()
+    row_of, glove = load_glove()
     harmonic = math.log(len(row_of)) + 0.5772  # the sum of 1/rank over the vocabulary
     vectors = np.zeros((len(sentences), glove.shape[1]))
     for place, sentence in enumerate(sentences):
@@ -35,11 +44,13 @@ def glove_vectors(sentences, weighted=False, table=None):
     return vectors
 
 
-def layer_vectors(sentences, model=None, poolings=("mean",)):
+def layer_vectors(
+    sentences: Sequence[str], model: Model = None, poolings: Sequence[str] = ("mean",)
+) -> dict[tuple[int, str], np.ndarray]:
     """Sentence vectors from every layer of an encoder: a dictionary from (layer, pooling) to an array (n, hidden).
 
-    Layer 0 is the embedding layer. sentences, model: as for `embed`, whose vectors (before normalisation) are those of
-    the last layer.
+    Layer 0 is the embedding layer. sentences, model: as for `embed`, whose vectors (before
+    normalisation) are those of the last layer.
     """
     found = {}
     for places, states, mask in hidden_states(sentences, model):
@@ -52,17 +63,18 @@ def layer_vectors(sentences, model=None, poolings=("mean",)):
     return found
 
 
-def row_cosines(one, other):
+def row_cosines(one: ArrayLike, other: ArrayLike) -> np.ndarray:
     """The cosine of each row of `one` with the same row of `other`, 0 where a row is zero. Arrays (n, d) -> (n,).
 
-    Rounded to six places: pairs of the same words in another order are ties, whatever the last place says.
+    Rounded to six places: pairs of the same words in another order are ties, whatever the last
+    place says.
     """
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     return np.divide((one * other).sum(axis=1), lengths, out=np.zeros(len(one)), where=lengths > 0).round(6)
 
 
-def similarities(pairs, model=None):
+def similarities(pairs: pd.DataFrame, model: Model = None) -> dict[str, np.ndarray]:
     """The similarity of every pair in every space: GloVe twice, the mean of each layer, CLS and max of the last layer.
 
     pairs: a table with `sentence1` and `sentence2`.
@@ -80,7 +92,7 @@ def similarities(pairs, model=None):
     return {name: row_cosines(vectors[: len(pairs)], vectors[len(pairs) :]) for name, vectors in spaces.items()}
 
 
-def halves_right(labels, values):
+def halves_right(labels: ArrayLike, values: ArrayLike) -> np.ndarray:
     """For each pair, whether a threshold chosen on the *other* half of the pairs classifies it correctly.
 
     The halves are alternate pairs.
@@ -93,7 +105,7 @@ def halves_right(labels, values):
     return right
 
 
-def score_table(found, scores, repeats=1000):
+def score_table(found: Mapping[str, np.ndarray], scores: ArrayLike, repeats: int = 1000) -> pd.DataFrame:
     """One row per space: Spearman, Pearson, AUC and accuracy, each with its 95% interval.
 
     AUC and accuracy are for "similar or not".

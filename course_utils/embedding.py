@@ -133,8 +133,9 @@ def _recipe(model: Model, pooling: str | tuple[str, ...] | None) -> tuple[str, s
 def _route(sentences: list[str], model: Model, precision: str) -> PackedRoute | TransformersRoute:
     """How to encode these sentences, all different: see `_support.routes`.
 
-    The packaged encoder does not need transformers, whose import takes seconds, until the model has been loaded and
-    could have been modified. Any other plain BERT uses the same forward pass; other models use their own.
+    The packaged encoder does not need transformers, whose import takes seconds, until the model has
+    been loaded and could have been modified. Any other plain BERT uses the same forward pass; other
+    models use their own.
     """
     if (model is None or isinstance(model, str)) and (untouched := untouched_weights(model)):
         tokenizer, weights, config = untouched

@@ -1,24 +1,30 @@
-"""Evaluate similarities: correlations, ROC, thresholds and bootstrap intervals. Derived in lesson 08."""
+"""Evaluate similarities: correlations, thresholds and bootstrap intervals. Derived in lesson 08."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 BLOCK = 2_000_000  # numbers resampled at a time, to bound memory
 
 
-def _columns(*columns):
+def _columns(*columns: ArrayLike) -> list[np.ndarray]:
     """The columns as float64 arrays, checked to be of equal length and without gaps."""
     found = []
-    for place, column in enumerate(columns, start=1):
-        column = np.asarray(column)
+    for place, given in enumerate(columns, start=1):
+        column = np.asarray(given)
         if column.dtype.kind not in "biuf":
             raise TypeError(f"argument {place} must hold numbers; got {column.dtype}")
         if column.ndim < 1 or column.shape[-1] == 0:
             raise ValueError(f"argument {place} is empty or a single number; a list of numbers is needed")
-        if not np.isfinite(column).all():
-            raise ValueError(
-                f"argument {place} holds {column.size - int(np.isfinite(column).sum())} values that are not finite "
-                "(NaN or infinity)"
-            )
+        missing = column.size - int(np.isfinite(column).sum())
+        if missing:
+            raise ValueError(f"argument {place} holds {missing} values that are not finite (NaN or infinity)")
         found.append(column.astype(np.float64))
     lengths = [column.shape[-1] for column in found]
     if len(set(lengths)) > 1:
@@ -26,76 +32,59 @@ def _columns(*columns):
     return found
 
 
-def pearson(x, y):
+def pearson(x: ArrayLike, y: ArrayLike) -> float | np.ndarray:
     """Pearson's correlation, between -1 and 1: how close are `x` and `y` to a rising line?
 
     x, y: numbers, shape (..., n); with more dimensions, one correlation per row.
 
-    Returns a float, or an array (...). Raises TypeError or ValueError for columns that are not numeric, of unequal
-    length, not finite, shorter than two, or constant (then no correlation exists). Equal to scipy.stats.pearsonr.
+    Returns a float, or an array (...). Raises TypeError or ValueError for columns that are not
+    numeric, of unequal length, not finite, shorter than two, or constant (then no correlation
+    exists). It is scipy.stats.pearsonr.
     """
+    from scipy.stats import pearsonr
+
     x, y = _columns(x, y)
     if x.shape[-1] < 2:
         raise ValueError("a correlation needs at least two pairs")
     if (np.ptp(x, axis=-1) == 0).any() or (np.ptp(y, axis=-1) == 0).any():
         raise ValueError("a column is constant, so it has no correlation with anything")
-    x, y = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
-    # scaled first, so that tiny numbers do not underflow when squared
-    x, y = (v / np.abs(v).max(axis=-1, keepdims=True) for v in (x, y))
-    r = (x * y).sum(axis=-1) / np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
-    return _plain(np.clip(r, -1, 1))
+    return _plain(pearsonr(x, y, axis=-1).statistic)
 
 
-def _plain(value):
+def _plain(value: np.ndarray) -> float | np.ndarray:
     return float(value) if np.ndim(value) == 0 else value
 
 
-def ranks(x):
+def ranks(x: ArrayLike) -> np.ndarray:
     """The rank of each number within its row, from 1; ties share the mean of their ranks.
 
-    x: shape (..., n). Returns float64 of the same shape. Equal to scipy.stats.rankdata(x, axis=-1).
+    x: shape (..., n). Returns float64 of the same shape. It is scipy.stats.rankdata(x, axis=-1).
     """
     from scipy.stats import rankdata
 
     return rankdata(_columns(x)[0], axis=-1)
 
 
-def spearman(x, y):
+def spearman(x: ArrayLike, y: ArrayLike) -> float | np.ndarray:
     """Spearman's rank correlation (Spearman 1904): Pearson's of the ranks. Arguments and errors as in `pearson`."""
     x, y = _columns(x, y)
     return pearson(ranks(x), ranks(y))
 
 
-def _two_classes(labels, scores):
+def _two_classes(labels: ArrayLike, scores: ArrayLike) -> list[np.ndarray]:
     labels, scores = _columns(labels, scores)
     if not np.isin(labels, (0, 1)).all():
         raise ValueError("labels must be 0 or 1")
     if (labels.min(axis=-1) == labels.max(axis=-1)).any():
         raise ValueError(f"all labels are {labels.flat[0]:.0f}; both classes are needed")
-    return labels, scores
+    return [labels, scores]
 
 
-def roc_curve(labels, scores):
-    """(false positive rate, true positive rate, thresholds), one point per threshold, highest first.
-
-    labels: 0 or 1, shape (n,).
-    scores: numbers (n,); scores at or above the threshold count as positive.
-
-    The first threshold is infinite: nothing is positive. Equal to sklearn.metrics.roc_curve with
-    drop_intermediate=False.
-    """
-    labels, scores = _two_classes(labels, scores)
-    order = np.argsort(-scores, kind="stable")
-    labels, scores = labels[order], scores[order]
-    last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)  # equal scores pass a threshold together
-    hits, alarms = np.cumsum(labels)[last], np.cumsum(1 - labels)[last]
-    return np.append(0, alarms / alarms[-1]), np.append(0, hits / hits[-1]), np.append(np.inf, scores[last])
-
-
-def auc(labels, scores):
+def auc(labels: ArrayLike, scores: ArrayLike) -> float | np.ndarray:
     """Area under the ROC curve: how often a random positive scores above a random negative (ties count half).
 
-    labels, scores: shape (..., n). Hanley and McNeil (1982), section 3. Equal to sklearn.metrics.roc_auc_score.
+    labels, scores: shape (..., n). Hanley and McNeil (1982), section 3. Equal to
+    sklearn.metrics.roc_auc_score, many rows at a time.
     """
     labels, scores = _two_classes(labels, scores)
     positive = labels.sum(axis=-1)
@@ -103,11 +92,11 @@ def auc(labels, scores):
     return _plain(above / (positive * (labels.shape[-1] - positive)))
 
 
-def best_threshold(labels, scores):
+def best_threshold(labels: ArrayLike, scores: ArrayLike) -> tuple[float, float]:
     """(threshold, accuracy) of the threshold at which "score >= threshold" is right most often.
 
-    It lies halfway between two scores; of equally good ones, the lowest is taken. Choose it on other pairs than those
-    that you report on.
+    It lies halfway between two scores; of equally good ones, the lowest is taken. Choose it on
+    other pairs than those that you report on.
     """
     labels, scores = _two_classes(labels, scores)
     values = np.unique(scores)
@@ -117,22 +106,30 @@ def best_threshold(labels, scores):
     return float(candidates[best]), float(right[best])
 
 
-def bootstrap(statistic, *columns, repeats=2000, level=0.95, seed=0):
+def bootstrap(
+    statistic: Callable[..., float | np.ndarray],
+    *columns: ArrayLike,
+    repeats: int = 2000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> tuple[float, float, float]:
     """A statistic with its percentile bootstrap interval (Efron 1979): what if other pairs had been drawn?
 
-    statistic: a function of as many columns as are given. It also takes them with one row per resample, (repeats, n),
-    as `pearson`, `spearman` and `auc` do.
+    statistic: a function of as many columns as are given. It also takes them with one row per
+    resample, (repeats, n), as `pearson`, `spearman` and `auc` do.
     columns: numbers, shape (n,) each; the same rows are drawn from all of them.
 
-    Returns (value, low, high). For "is A better than B?", let the statistic be a difference; its interval contains 0 if
-    chance may be the reason. Equal to scipy.stats.bootstrap(paired=True, method="percentile") with the same generator.
+    Returns (value, low, high). For "is A better than B?", let the statistic be a difference; its
+    interval contains 0 if chance may be the reason. Equal to scipy.stats.bootstrap(paired=True,
+    method="percentile") with the same generator.
     """
-    columns = _columns(*columns)
+    pairs = _columns(*columns)
     if repeats < 1 or not 0 < level < 1:
         raise ValueError(f"repeats must be at least 1 and level between 0 and 1; got {repeats} and {level}")
-    n, generator, found = columns[0].shape[-1], np.random.default_rng(seed), []
-    for start in range(0, repeats, step := max(1, BLOCK // n)):
+    n, generator, found = pairs[0].shape[-1], np.random.default_rng(seed), []
+    step = max(1, BLOCK // n)
+    for start in range(0, repeats, step):
         rows = generator.integers(0, n, (min(step, repeats - start), n))
-        found.append(np.asarray(statistic(*(column[rows] for column in columns))))
+        found.append(np.asarray(statistic(*(column[rows] for column in pairs))))
     low, high = np.quantile(np.concatenate(found), [(1 - level) / 2, (1 + level) / 2])
-    return float(statistic(*columns)), float(low), float(high)
+    return float(statistic(*pairs)), float(low), float(high)

@@ -40,15 +40,15 @@ ATTENTION_NAMES = (  # in a layer of BERT or RoBERTa, DistilBERT, and MPNet
 def load_encoder(name: str | Path | None = None) -> Pair:
     """Load a tokenizer and its model, ready for inference.
 
-    name: a hub name such as "bert-base-uncased", or a local folder, or "packaged" for the packaged encoder, which is
-    also found as "sentence-transformers/all-MiniLM-L6-v2". If omitted, the environment variable COURSE_ENCODER decides;
-    if that is not set, it is the packaged one.
+    name: a hub name such as "bert-base-uncased", or a local folder, or "packaged" for the packaged
+    encoder, which is also found as "sentence-transformers/all-MiniLM-L6-v2". If omitted, the
+    environment variable COURSE_ENCODER decides; if that is not set, it is the packaged one.
 
-    Returns (tokenizer, model): a fast tokenizer and a transformers model in evaluation mode on the CPU, in float32. The
-    same pair is returned each time for the same name, until its files change.
+    Returns (tokenizer, model): a fast tokenizer and a transformers model in evaluation mode on the
+    CPU, in float32. The same pair is returned each time for the same name, until its files change.
 
-    Raises TypeError if `name` is not text, EncoderError (what is wrong, and what to do) if the model is unavailable or
-    no encoder like BERT.
+    Raises TypeError if `name` is not text, EncoderError (what is wrong, and what to do) if the
+    model is unavailable or no encoder like BERT.
     """
     name = _chosen(name)
     return _load_packaged() if name == PACKAGED else _load_folder(transformer_part(_folder_of(name)))
@@ -84,8 +84,9 @@ def hub_is_meant() -> bool:
 def untouched_weights(name: str | Path | None = None) -> tuple[Any, dict[str, torch.Tensor], Any] | None:
     """(tokenizer, weights by name, configuration) of the packaged encoder, without importing transformers.
 
-    That import takes seconds. Returns None if `name` or COURSE_ENCODER means another model, or if `load_encoder` has
-    returned the packaged one: it is shared and may have been modified. Raises EncoderError as `packaged_encoder` does.
+    That import takes seconds. Returns None if `name` or COURSE_ENCODER means another model, or if
+    `load_encoder` has returned the packaged one: it is shared and may have been modified. Raises
+    EncoderError as `packaged_encoder` does.
     """
     if not is_packaged(name) or _load_packaged.cache_info().currsize:
         return None
@@ -97,12 +98,12 @@ def untouched_weights(name: str | Path | None = None) -> tuple[Any, dict[str, to
 def load_masked_lm(name: str | Path | None = None) -> Pair:
     """Load a tokenizer and a masked language model, which predicts the words at [MASK].
 
-    name: a hub name such as "bert-base-uncased", or a local folder. If omitted or "packaged", the packaged encoder with
-    the course's adapter and head (see `course_utils/trainings/adapter.md`).
+    name: a hub name such as "bert-base-uncased", or a local folder. If omitted or "packaged", the
+    packaged encoder with the course's adapter and head (see `course_utils/trainings/adapter.md`).
 
-    Returns (tokenizer, model): `model(**inputs).logits` has the shape (batch, tokens, vocabulary). The same pair is
-    returned each time for the same name. Raises TypeError and EncoderError as `load_encoder` does, and EncoderError if
-    the model has no masked-language-model head.
+    Returns (tokenizer, model): `model(**inputs).logits` has the shape (batch, tokens, vocabulary).
+    The same pair is returned each time for the same name. Raises TypeError and EncoderError as
+    `load_encoder` does, and EncoderError if the model has no masked-language-model head.
     """
     if name in (None, PACKAGED):
         return _load_adapted()
@@ -170,8 +171,9 @@ def model_digest(name: str | Path | None = None) -> str:
 def max_tokens(tokenizer: PreTrainedTokenizerFast, model: PreTrainedModel) -> int:
     """The longest input, in tokens, that a pair from `load_encoder` was made for.
 
-    Sentence encoders state it in a file such as `sentence_bert_config.json` (256 for the packaged one, although its
-    position table has 512 rows), other models in their tokenizer. It never exceeds the usable part of the position
+    Sentence encoders state it in a file such as `sentence_bert_config.json` (256 for the packaged
+    one, although its position table has 512 rows), other models in their tokenizer. It never
+    exceeds the usable part of the position
     table: RoBERTa and MPNet leave its first rows, up to the padding id, unused.
     """
     positions = getattr(model.config, "max_position_embeddings", None) or 512
@@ -233,8 +235,8 @@ def _stack(model: PreTrainedModel) -> Any:
 def load_glove() -> tuple[dict[str, int], np.ndarray]:
     """Static word vectors: GloVe 6B, 50 dimensions (Pennington et al. 2014), for 400,000 lower-case words.
 
-    Returns (row_of, vectors): a dictionary from word to row, and a read-only float32 array (400000, 50).
-    Raises EncoderError if the package is missing.
+    Returns (row_of, vectors): a dictionary from word to row, and a read-only float32 array (400000,
+    50). Raises EncoderError if the package is missing.
     """
     import numpy as np
     import pyarrow.parquet as parquet

@@ -6,7 +6,6 @@ Lessons 08 and 14 use it.
 from __future__ import annotations
 
 import csv
-import io
 import math
 import os
 import re
@@ -16,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._support.tables import SIGNS, begun
+from ._support.tables import DataError, begun, check_columns, rows_in, table_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,10 +27,6 @@ MARKUP = (
 )
 PAIR = ["sentence1", "sentence2", "score"]
 STSB_COLUMNS = {4: "score", 5: "sentence1", 6: "sentence2"}  # as the task's own site has them, without a header
-
-
-class DataError(ValueError):
-    """A data file or table is malformed. The message names it, the line and what is wrong there."""
 
 
 # Texts
@@ -224,8 +219,8 @@ def _refuse_any(values: pd.Series, what: str, known: Iterable[str] = ()) -> None
 def _texts_of(table: pd.DataFrame | str, columns: Iterable[str], name: str) -> pd.DataFrame:
     """A table of texts with these columns, without white space around them."""
     if isinstance(table, str):
-        table = _table_in(table.removeprefix("\ufeff"), name, columns, skipinitialspace=True)
-    _check_columns(table.columns, columns, name)
+        table = table_in(table.removeprefix("\ufeff"), name, columns, skipinitialspace=True)
+    check_columns(table.columns, columns, name)
     return table[list(columns)].map(_as_text)
 
 
@@ -265,7 +260,7 @@ def read_pairs(path: Path) -> pd.DataFrame:
                 f"{path.name} cannot be read as {''.join(path.suffixes)} ({type(error).__name__})"
             ) from None
         table.index = [f"row {number}" for number in range(len(table))]
-    _check_columns(table.columns, PAIR, path.name)
+    check_columns(table.columns, PAIR, path.name)
     rows = table[PAIR].itertuples(name=None)
     pairs = pd.DataFrame([_checked_pair(f"{path.name}, {place}", *row) for place, *row in rows], columns=PAIR)
     if pairs.empty:
@@ -288,11 +283,11 @@ def _pairs_in_text(path: Path) -> tuple[pd.DataFrame, bool]:
     # Tab-separated tables never quote: a quotation mark there is part of a sentence.
     how = {"quoting": csv.QUOTE_NONE} if "\t" in first else {}
     if "sentence1" in first or not text.strip():
-        return _table_in(text, path.name, PAIR, **how), False
+        return table_in(text, path.name, PAIR, **how), False
     if "\t" not in first:
         raise DataError(f"{path.name}, line 1: neither a header that names {', '.join(PAIR)}, nor tabs between columns")
     lines, rows = [], []
-    for line, cells in _rows_in(text, path.name, **how):
+    for line, cells in rows_in(text, path.name, **how):
         if len(cells) < 7:
             raise DataError(f"{path.name}, {line}: {len(cells)} columns, and there should be 7 or more")
         lines.append(line)
@@ -311,54 +306,3 @@ def _checked_pair(place: str, one: Any, other: Any, score: Any) -> tuple[str, st
     if not 0 <= number <= 5:
         raise DataError(f"{place}: the score must be a number from 0 to 5; got {score!r}")
     return one, other, number
-
-
-# Tables as text
-
-
-def _table_in(text: str, name: str, columns: Iterable[str], **how: Any) -> pd.DataFrame:
-    """The table in a text with a header line, its index the lines ("line 2"). Raises DataError, with the line."""
-    import pandas as pd
-
-    rows = list(_rows_in(text, name, **how))
-    if not rows:
-        raise DataError(f"{name}: the table is empty; its first line must be {','.join(columns)}")
-    (_, head), *rows = rows
-    width, table = len(head), {}
-    for line, cells in rows:
-        if not any(cell.strip() for cell in cells[width:]):  # signs at the end of a line, as spreadsheets write
-            cells = cells[:width]
-        if len(cells) != width:
-            sign = SIGNS.get(begun(text)[2], "the sign between columns")
-            raise DataError(
-                f"{name}, {line}: there are {len(cells)} values, and {width} columns. Put a text that "
-                f'contains {sign} in quotes: "..."'
-            )
-        table[line] = cells
-    return pd.DataFrame.from_dict(table, orient="index", columns=[column.strip() for column in head])
-
-
-def _rows_in(text: str, name: str, **how: Any) -> Iterator[tuple[str, list[str]]]:
-    """("line 3", cells) of each row that is not blank. how: settings of csv.reader."""
-    text, above, sign = begun(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True, **how)
-    line = 1 + above
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                yield f"line {line}", cells
-            line = 1 + above + reader.line_num
-    except csv.Error:
-        raise DataError(
-            f'{name}, line {line}: a quotation mark is never closed, or text stands after it. Write two, "", for '
-            "one inside a quoted text"
-        ) from None
-
-
-def _check_columns(given: Iterable[str], wanted: Iterable[str], name: str) -> None:
-    """Raise DataError unless each wanted column is there, once."""
-    given = list(given)
-    if twice := [column for column in wanted if given.count(column) > 1]:
-        raise DataError(f"{name}: there is more than one column {', '.join(twice)}")
-    if missing := [column for column in wanted if column not in given]:
-        raise DataError(f"{name}: there is no column {', '.join(missing)}; the columns must be {', '.join(wanted)}")

@@ -3,7 +3,7 @@
 import torch
 
 
-def _real_tokens(token_embeddings, attention_mask):
+def _real_tokens(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
     """Check both arguments and return the mask as booleans, shape (batch, tokens)."""
     for name, value in (("token_embeddings", token_embeddings), ("attention_mask", attention_mask)):
         if not isinstance(value, torch.Tensor):
@@ -29,20 +29,20 @@ def _real_tokens(token_embeddings, attention_mask):
     return real
 
 
-def cls_pool(token_embeddings, attention_mask):
+def cls_pool(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
     """The vector of the first real token, which BERT's tokenizer makes [CLS].
 
     token_embeddings: tensor (batch, tokens, hidden).
     attention_mask: tensor (batch, tokens) of 1 (real) and 0 (padding).
 
-    Returns a tensor (batch, hidden). Raises TypeError for arguments of the wrong type, ValueError for a wrong shape or
-    a mask that holds other values than 0 and 1 or is all zero in a row.
+    Returns a tensor (batch, hidden). Raises TypeError for arguments of the wrong type, ValueError
+    for a wrong shape or a mask that holds other values than 0 and 1 or is all zero in a row.
     """
     first = _real_tokens(token_embeddings, attention_mask).int().argmax(dim=1)
     return token_embeddings[torch.arange(len(first), device=first.device), first]
 
 
-def mean_pool(token_embeddings, attention_mask):
+def mean_pool(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
     """The mean over real tokens (Reimers & Gurevych 2019, section 3, "MEAN"). Arguments and errors as in `cls_pool`.
 
     Half-precision input is summed in float32 and returned in its own precision.
@@ -53,7 +53,7 @@ def mean_pool(token_embeddings, attention_mask):
     return (total / real.sum(dim=1)).to(token_embeddings.dtype)
 
 
-def max_pool(token_embeddings, attention_mask):
+def max_pool(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
     """The largest value of each dimension over real tokens (Reimers & Gurevych 2019, section 3, "MAX").
 
     Arguments and errors as in `cls_pool`.
@@ -62,14 +62,14 @@ def max_pool(token_embeddings, attention_mask):
     return token_embeddings.masked_fill(padding.unsqueeze(-1), float("-inf")).amax(dim=1)
 
 
-def normalise(vectors):
+def normalise(vectors: torch.Tensor) -> torch.Tensor:
     """Scale each vector to length 1. A zero vector stays zero.
 
     vectors: tensor (..., hidden).
 
-    Returns a tensor of the same shape. Lengths below 1e-12 count as 1e-12, as in `torch.nn.functional.normalize`; in
-    half precision the limit is its smallest normal number. Raises TypeError unless `vectors` is a floating-point
-    tensor.
+    Returns a tensor of the same shape. Lengths below 1e-12 count as 1e-12, as in
+    `torch.nn.functional.normalize`; in half precision the limit is its smallest normal number.
+    Raises TypeError unless `vectors` is a floating-point tensor.
     """
     if not isinstance(vectors, torch.Tensor) or not vectors.is_floating_point():
         raise TypeError(

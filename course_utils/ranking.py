@@ -3,14 +3,21 @@
 Lesson 14 cuts texts with a simpler form of `sections`.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import regex
 
 from ._support.tables import strings_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 FUSION = 60  # the constant of reciprocal rank fusion
 INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")  # soft hyphens, joiners, marks of direction
@@ -18,37 +25,48 @@ WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")
 UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]{3}")
 
 
-def words(text):
+def words(text: str) -> list[str]:
     """The words of a text in lower case, as a list: runs of letters and digits, split at underscores, too.
 
-    Spellings that look alike are one (Unicode's NFKC): "ﬁle" is "file", however an accent is encoded. Invisible
-    characters such as soft hyphens are left out, and marks stay with their letters. In Chinese, Japanese, Thai and
-    other scripts without spaces, a whole phrase is one word.
+    Spellings that look alike are one (Unicode's NFKC): "ﬁle" is "file", however an accent is
+    encoded. Invisible characters such as soft hyphens are left out, and marks stay with their
+    letters. In Chinese, Japanese, Thai and other scripts without spaces, a whole phrase is one
+    word.
     """
     visible = INVISIBLE.sub("", unicodedata.normalize("NFKC", text).replace("\u200b", " "))
     return WORD.findall(visible.lower().replace("i\u0307", "i"))
 
 
-def bm25_parts(counts, lengths, mean_length, containing, texts, k1=1.5, b=0.75):
+def bm25_parts(
+    counts: np.ndarray,
+    lengths: np.ndarray,
+    mean_length: float,
+    containing: np.ndarray | int,
+    texts: int,
+    k1: float = 1.5,
+    b: float = 0.75,
+) -> tuple[np.ndarray, np.ndarray]:
     """The two factors of a word's score in `bm25`: how rare it is, and how much its occurrences are worth, 0 to 1.
 
-    counts, lengths: how often it occurs, and the words of these texts. containing: how many of all `texts` have it.
+    counts, lengths: how often it occurs, and the words of these texts. containing: how many of all
+    `texts` have it.
     """
     rarity = np.log(1 + (texts - containing + 0.5) / (containing + 0.5))
     return rarity, counts / (counts + k1 * (1 - b + b * lengths / mean_length))
 
 
-def bm25(queries, texts, k1=1.5, b=0.75):
+def bm25(queries: Iterable[str], texts: Iterable[str], k1: float = 1.5, b: float = 0.75) -> np.ndarray:
     """How well the words of each text match those of each query: an array (queries, texts), 0 for no shared word.
 
-    queries, texts: lists of strings.
-    k1: how slowly further occurrences of a word lose in value, 0 or more. b: how much length counts, from 0 to 1.
+    queries, texts: lists of strings. k1: how slowly further occurrences of a word lose in value, 0
+    or more. b: how much length counts, from 0 to 1.
 
-    BM25 as Robertson and Zaragoza (2009, section 3.4) have it, without the constant factor k1 + 1 and with an inverse
-    document frequency that is never negative, as in Lucene. Equal to bm25s with method="lucene".
+    BM25 as Robertson and Zaragoza (2009, section 3.4) have it, without the constant factor k1 + 1
+    and with an inverse document frequency that is never negative, as in Lucene. Equal to bm25s with
+    method="lucene".
 
-    Warns of scripts without spaces (see `words`), where phrases are compared as a whole. Raises TypeError for what is
-    no list of strings, ValueError for no texts or numbers out of range.
+    Warns of scripts without spaces (see `words`), where phrases are compared as a whole. Raises
+    TypeError for what is no list of strings, ValueError for no texts or numbers out of range.
     """
     from scipy.sparse import csr_array
     from sklearn.feature_extraction.text import CountVectorizer
@@ -58,9 +76,10 @@ def bm25(queries, texts, k1=1.5, b=0.75):
         raise ValueError(f"k1 must be 0 or more and b between 0 and 1; got {k1} and {b}")
     if not len(texts):
         raise ValueError("there are no texts to search")
-    if found := next(filter(None, map(UNSPACED.search, [*queries, *texts])), None):
+    phrase = next(filter(None, map(UNSPACED.search, [*queries, *texts])), None)
+    if phrase:
         warnings.warn(
-            f"{found[0]!r}: some of this is in a script without spaces, where bm25 takes a whole phrase as one word. "
+            f"{phrase[0]!r}: some of this is in a script without spaces, where bm25 takes a whole phrase as one word. "
             "Put spaces between the words, or search by vectors",
             stacklevel=2,
         )
@@ -76,14 +95,16 @@ def bm25(queries, texts, k1=1.5, b=0.75):
     return (csr_array(counter.transform(queries), dtype=np.float64) @ counts.T).toarray()
 
 
-def reciprocal_rank_fusion(*rankings, c=FUSION):
+def reciprocal_rank_fusion(*rankings: Iterable[Iterable[int]], c: float = FUSION) -> list[list[int]]:
     """The places in several rankings, fused by their ranks alone: the sum of 1 / (c + rank).
 
     rankings: for each query a list of places, the best first, of any length.
-    c: 60 in Cormack, Clarke and Büttcher (2009, section 2); the larger, the less the first places count.
+    c: 60 in Cormack, Clarke and Büttcher (2009, section 2); the larger, the less the first places
+    count.
 
-    Returns for each query a list of all its places, by descending sum. Those with equal sums keep the order in which
-    the rankings have them, the first ranking first. Raises ValueError for unequal numbers of queries.
+    Returns for each query a list of all its places, by descending sum. Those with equal sums keep
+    the order in which the rankings have them, the first ranking first. Raises ValueError for
+    unequal numbers of queries.
     """
     fused = []
     for lists in zip(*rankings, strict=True):
@@ -92,22 +113,24 @@ def reciprocal_rank_fusion(*rankings, c=FUSION):
     return fused
 
 
-def reciprocal_sums(lists, c=FUSION):
+def reciprocal_sums(lists: Iterable[Iterable[int]], c: float = FUSION) -> dict[int, float]:
     """{place: the sum of 1 / (c + its rank)} over several lists of places, the best first."""
-    sums = {}
+    sums: dict[int, float] = {}
     for places in lists:
         for rank, place in enumerate(places, start=1):
             sums[int(place)] = sums.get(int(place), 0) + 1 / (c + rank)
     return sums
 
 
-def chunks(text, size=128, step=None):
+def chunks(text: str, size: int = 128, step: int | None = None) -> list[str]:
     """Windows of `size` words, one every `step` words (`size` if omitted), as a list of strings.
 
-    The last one ends with the text and may be shorter. A text of at most `size` words is one window, an empty text is
-    one empty window: each text has at least one. Words are separated by white space, which becomes one blank.
+    The last one ends with the text and may be shorter. A text of at most `size` words is one
+    window, an empty text is one empty window: each text has at least one. Words are separated by
+    white space, which becomes one blank.
 
-    Raises ValueError for a size below 1 or a step that is not between 1 and `size` (words would be left out).
+    Raises ValueError for a size below 1 or a step that is not between 1 and `size` (words would be
+    left out).
     """
     step = size if step is None else step
     if size < 1 or not 1 <= step <= size:
@@ -117,17 +140,19 @@ def chunks(text, size=128, step=None):
     return [" ".join(parts[start : start + size]) for start in starts]
 
 
-def sections(markdown, size=128, name=""):
+def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
     """Markdown, cut at its headings: windows of `size` words, each below its path of headings, as a list of strings.
 
-    markdown: a text. Headings are what CommonMark takes for one, with # or underlined, and not what stands in code, in
-    a list or in a quotation. name: what each path begins with, such as the path of the file.
+    markdown: a text. Headings are what CommonMark takes for one, with # or underlined, and not what
+    stands in code, in a list or in a quotation. name: what each path begins with, such as the path
+    of the file.
 
-    Each piece is the path ("notes.md > Disk > When it is full"), a line break, and a window of the text that stands
-    between this heading and the next one. The words of the path come on top of `size`. A heading without such a text
-    is a piece by itself, or only part of the paths below it if a deeper heading follows. Front matter (YAML between two
-    lines ---, at the very beginning) is left out, except that its title is part of each path. Each text has at least
-    one piece, which may be empty.
+    Each piece is the path ("notes.md > Disk > When it is full"), a line break, and a window of the
+    text that stands between this heading and the next one. The words of the path come on top of
+    `size`. A heading without such a text is a piece by itself, or only part of the paths below it
+    if a deeper heading follows. Front matter (YAML between two lines ---, at the very beginning) is
+    left out, except that its title is part of each path. Each text has at least one piece, which
+    may be empty.
 
     Raises ValueError for a size below 1.
     """
@@ -136,23 +161,22 @@ def sections(markdown, size=128, name=""):
     lines = re.sub(r"\r\n?", "\n", markdown.removeprefix("\ufeff")).split("\n")
     title, lines = _front_matter(lines)
     tokens = MarkdownIt("commonmark").disable("inline").parse("\n".join(lines))
-    headings = [
-        (int(token.tag[1:]), *token.map, " ".join(inside.content.split()))
-        for token, inside in zip(tokens, tokens[1:])
-        if token.type == "heading_open" and token.level == 0
-    ]
+    headings = []
+    for token, inside in zip(tokens, tokens[1:]):
+        if token.type == "heading_open" and token.level == 0 and token.map:
+            headings.append((int(token.tag[1:]), *token.map, " ".join(inside.content.split())))
     found, start, path = [], 0, [(0, name), (0, title)]
     for level, end, below, heading in [*headings, (0, len(lines), 0, "")]:
         windows = chunks("\n".join(lines[start:end]), size)
-        above = " > ".join(dict.fromkeys(text for _, text in path if text))
+        titles = " > ".join(dict.fromkeys(text for _, text in path if text))
         if windows != [""] or level <= path[-1][0]:
-            found += ["\n".join(filter(None, (above, window))) for window in windows]
-        path = [one for one in path if one[0] < level] + [(level, heading)]
+            found += ["\n".join(filter(None, (titles, window))) for window in windows]
+        path = [above for above in path if above[0] < level] + [(level, heading)]
         start = below
     return [piece for piece in found if piece] or [""]
 
 
-def _front_matter(lines):
+def _front_matter(lines: list[str]) -> tuple[str, list[str]]:
     """(title, the lines below) of a text that may begin with front matter."""
     end = next((at for at, line in enumerate(lines) if at and line.rstrip() in ("---", "...")), 0)
     found = _yaml(lines[1:end]) if end and lines[0].rstrip() == "---" else None
@@ -162,7 +186,7 @@ def _front_matter(lines):
     return " ".join(title.split()) if isinstance(title, str) else "", lines[end + 1 :]
 
 
-def _yaml(lines):
+def _yaml(lines: list[str]) -> dict[str, Any] | None:
     """What these lines say as YAML, all values as text; None if they are text between two rules.
 
     A value that is no YAML, such as a title with a colon, counts as it stands, as in most programs.
@@ -187,7 +211,7 @@ def _yaml(lines):
     return found
 
 
-def best_of_each(scores, owners):
+def best_of_each(scores: ArrayLike, owners: ArrayLike) -> np.ndarray:
     """Scores of chunks (queries, chunks) -> scores of texts (queries, texts): each text has that of its best chunk.
 
     owners: for each chunk the place of its text, counted from 0 without gaps.
@@ -202,64 +226,73 @@ def best_of_each(scores, owners):
     return np.maximum.reduceat(np.asarray(scores)[:, order], starts, axis=1)
 
 
-def max_sim(query_tokens, text_tokens):
+def max_sim(query_tokens: ArrayLike, text_tokens: ArrayLike) -> float:
     """Late interaction: each token of the query finds the most similar token of the text, and these cosines are added.
 
     query_tokens, text_tokens: unit vectors, (n, hidden) and (m, hidden), without padding.
 
-    Returns a number (Khattab and Zaharia 2020, equation 3). Equal to sentence_transformers.util.maxsim.
+    Returns a number (Khattab and Zaharia 2020, equation 3). Equal to
+    sentence_transformers.util.maxsim.
     """
     return float((np.asarray(query_tokens) @ np.asarray(text_tokens).T).max(axis=1).sum())
 
 
-def _checked(found, judged):
+def _checked(found: Sequence[Iterable[Any]], judged: Sequence[Any]) -> Iterator[tuple[list[Any], Any]]:
+    """(the list of places, what is judged relevant) of each query."""
     if len(found) != len(judged):
         raise ValueError(f"there are {len(found)} lists of results for {len(judged)} queries")
-    for number, (places, right) in enumerate(zip(found, judged)):
-        if not len(right):
+    for number, (given, relevant) in enumerate(zip(found, judged)):
+        places = list(given)
+        if not len(relevant):
             raise ValueError(
-                f"query {number} has no relevant text, so no list is better than another: measure the others, and "
-                "see by its scores whether such a query is turned away"
+                f"query {number} has no relevant text, so no list is better than another: measure the "
+                "others, and see by its scores whether such a query is turned away"
             )
-        if len({*places}) < len(places):
+        if len(set(places)) < len(places):
             raise ValueError(f"the list of query {number} holds a text twice")
-        yield list(places), right
+        yield places, relevant
 
 
-def reciprocal_ranks(found, relevant, k=10):
+def reciprocal_ranks(found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]], k: int = 10) -> np.ndarray:
     """For each query, 1 / the rank of the first relevant text among the first k, or 0: an array (queries,).
 
-    found: a list of places for each query, the best first. relevant: a collection of places for each query.
+    found: a list of places for each query, the best first. relevant: a collection of places for
+    each query.
 
-    Their mean is the mean reciprocal rank (Voorhees 1999, section 1). Raises ValueError for a query without a relevant
-    text, a list that holds a text twice, or unequal numbers of queries.
+    Their mean is the mean reciprocal rank (Voorhees 1999, section 1). Raises ValueError for a query
+    without a relevant text, a list that holds a text twice, or unequal numbers of queries.
     """
+    values = []
+    for places, right in _checked(found, relevant):
+        ranks = (rank for rank, place in enumerate(places[:k], start=1) if place in right)
+        values.append(1 / next(ranks, np.inf))
+    return np.array(values)
 
-    def reciprocal(places, right):
-        return next((1 / rank for rank, place in enumerate(places[:k], start=1) if place in right), 0.0)
 
-    return np.array([reciprocal(*one) for one in _checked(found, relevant)])
-
-
-def recalls(found, relevant, k=10):
+def recalls(found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]], k: int = 10) -> np.ndarray:
     """For each query, the share of its relevant texts that are among the first k. Arguments, errors: see above."""
-    return np.array([len({*places[:k]} & {*right}) / len({*right}) for places, right in _checked(found, relevant)])
+    values = []
+    for places, right in _checked(found, relevant):
+        values.append(len(set(places[:k]) & set(right)) / len(set(right)))
+    return np.array(values)
 
 
-def ndcgs(found, grades, k=10):
+def ndcgs(found: Sequence[Iterable[Any]], grades: Sequence[Mapping[Any, float]], k: int = 10) -> np.ndarray:
     """For each query, the normalised discounted cumulative gain of the first k results: an array (queries,).
 
-    found: a list of places for each query, the best first. grades: for each query a dict {place: grade above 0};
-    places that it lacks have grade 0.
+    found: a list of places for each query, the best first. grades: for each query a dict
+    {place: grade above 0}; places that it lacks have grade 0.
 
-    The grades, divided by log2(1 + rank) and added, over the sum of the best possible order (Järvelin and Kekäläinen
-    2002, section 3). Equal to sklearn.metrics.ndcg_score where no scores are equal. Errors as in `reciprocal_ranks`.
+    The grades, divided by log2(1 + rank) and added, over the sum of the best possible order
+    (Järvelin and Kekäläinen 2002, section 3). Equal to sklearn.metrics.ndcg_score where no scores
+    are equal. Errors as in `reciprocal_ranks`.
     """
 
     def gain(values):
         return sum(value / np.log2(1 + rank) for rank, value in enumerate(values, start=1))
 
-    def normalised(places, of):
-        return gain([of.get(place, 0) for place in places[:k]]) / gain(sorted(of.values(), reverse=True)[:k])
-
-    return np.array([normalised(*one) for one in _checked(found, grades)])
+    values = []
+    for places, graded in _checked(found, grades):
+        best = sorted(graded.values(), reverse=True)[:k]
+        values.append(gain(graded.get(place, 0) for place in places[:k]) / gain(best))
+    return np.array(values)

@@ -12,29 +12,35 @@ from ._support.bars import bars_are_text, progress_bar
 PACKAGES = ("numpy", "torch", "transformers", "matplotlib")  # the import of torch may take many seconds
 
 
-def setup(seed=0, solutions=True, online=False):
+def setup(seed: int = 0, solutions: bool = True, online: bool = False) -> None:
     """Put the notebook in a known state. This docstring names all global state that the course changes.
 
     - The random generators of Python, NumPy and torch start from `seed`.
-    - The packaged encoder has its public name, "sentence-transformers/all-MiniLM-L6-v2", for all libraries, without a
-      network: `huggingface_hub.constants` are those of a cache that holds it, beside the models of your own cache. With
-      `online=True`, or if COURSE_ENCODER names a model of the hub, they are what they are without this course.
-    - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about forked processes.
-    - matplotlib uses the course's style (`plots.STYLE`), and IPython shows its figures as SVG that follows a page's
-      light or dark mode, with a description, and their data as text. A cell that ends in an Axes prints nothing more.
+    - The packaged encoder has its public name, "sentence-transformers/all-MiniLM-L6-v2", for all
+      libraries, without a network: `huggingface_hub.constants` are those of a cache that holds it,
+      beside the models of your own cache. With `online=True`, or if COURSE_ENCODER names a model of
+      the hub, they are what they are without this course.
+    - transformers loads quietly: no progress bars, errors only. Its tokenizers no longer warn about
+      forked processes.
+    - matplotlib uses the course's style (`plots.STYLE`), and IPython shows its figures as SVG that
+      follows a page's light or dark mode, with a description, and their data as text. A cell that
+      ends in an Axes prints nothing more.
     - `bertviz.head_view` and `bertviz.model_view` draw without a network.
-    - If COURSE_ENCODER names another encoder, IPython puts it into the line that names a lesson's checkpoint
-      (`checkpoint = "sentence-transformers/all-MiniLM-L6-v2"`), and skips cells with one of these tags, which say so:
-      `needs-packaged-encoder`; `needs-bert`, unless it and its tokenizer are BERT's; `needs-bert-parts`, unless its
-      parts have the same names as BERT's (as RoBERTa's have); `needs-wordpiece`, unless its tokenizer is WordPiece.
-    - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint again.
+    - If COURSE_ENCODER names another encoder, IPython puts it into the line that names a lesson's
+      checkpoint (`checkpoint = "sentence-transformers/all-MiniLM-L6-v2"`), and skips cells with one
+      of these tags, which say so: `needs-packaged-encoder`; `needs-bert`, unless it and its
+      tokenizer are BERT's; `needs-bert-parts`, unless its parts have the same names as BERT's (as
+      RoBERTa's have); `needs-wordpiece`, unless its tokenizer is WordPiece.
+    - The record of hints shown by `hint` is cleared, so each exercise starts with its first hint
+      again.
     - With `solutions=False`, as in copies that are graded, `solution` shows no answers.
 
-    Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves them alone. While it
-    imports packages for the first time, a progress bar shows.
+    Loaded encoders (`models.load_encoder`) and GloVe are cached for the session; `setup` leaves
+    them alone. While it imports packages for the first time, a progress bar shows.
     """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    if missing := [name for name in PACKAGES if name not in sys.modules]:
+    missing = [name for name in PACKAGES if name not in sys.modules]
+    if missing:
         for name in progress_bar(iterable=missing, unit="package", delay=0):
             import_module(name)
 

@@ -18,21 +18,17 @@ class Hub:
     """`with Hub({"tiny/model": folder}) as hub:` serves the folder's files at `hub.endpoint`.
 
     models: from a name to a folder, or to a dictionary from revisions ("main", "refs/pr/1") to folders.
-    renamed: from an old name to a new one; requests for the old name are redirected.
     gated: names whose files cannot be fetched. discussions: from a name to entries of its discussion list.
     status: None, or the status of every response. api_status: the same for all but the front page.
-    cut: from a file name to the number of bytes after which every response breaks off. swell: from a file name to bytes
-    that are promised beyond its size.
+    cut: from a file name to the number of bytes after which every response breaks off.
     """
 
-    def __init__(
-        self, models, renamed=None, gated=(), discussions=None, status=None, api_status=None, cut=None, swell=None
-    ):
+    def __init__(self, models, gated=(), discussions=None, status=None, api_status=None, cut=None):
         self.models = {
             name: source if isinstance(source, dict) else {"main": source} for name, source in models.items()
         }
-        self.renamed, self.gated, self.discussions = renamed or {}, gated, discussions or {}
-        self.status, self.api_status, self.cut, self.swell = status, api_status, cut or {}, swell or {}
+        self.gated, self.discussions = gated, discussions or {}
+        self.status, self.api_status, self.cut = status, api_status, cut or {}
         self.requests = []
 
     def __enter__(self):
@@ -76,9 +72,6 @@ class _Handler(BaseHTTPRequestHandler):
             return self.send(self.hub.status or 200, b"<html>a hub</html>", {"Content-Type": "text/html"})
         if status := self.hub.status or self.hub.api_status:
             return self.send(status, OUTAGE if status >= 400 else b"<html>please log in to this network</html>")
-        for old, new in self.hub.renamed.items():
-            if re.match(rf"(/api/(?:models|datasets))?/{old}(/|$)", path):
-                return self.send(307, b"", {"Location": self.path.replace(f"/{old}", f"/{new}", 1)})
         if found := re.fullmatch(r"/storage/([^/]+/[^/]+)/([^/]+)/(.+)", path):
             return self.send_file(*found.groups())
         if found := re.fullmatch(r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([0-9a-f]{40}|main)/(.+)", path):
@@ -124,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         content = (folder / filename).read_bytes()
         headers = {"Location": f"{self.hub.storage}/{name}/{commit}/{filename}", "X-Repo-Commit": commit}
         headers["X-Linked-Etag"] = f'"{hashlib.sha256(content).hexdigest()}"'
-        headers["X-Linked-Size"] = str(len(content) + self.hub.swell.get(filename, 0))
+        headers["X-Linked-Size"] = str(len(content))
         return self.send(302, b"", headers)
 
     def send_file(self, name, commit, filename):

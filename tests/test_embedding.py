@@ -11,7 +11,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.displaypub import CapturingDisplayPublisher
@@ -102,21 +101,6 @@ def test_several_poolings_in_one_reading_are_those_of_one_each(tiny):
     assert isinstance(together, tuple)
     for name, vectors in zip(("cls", "mean"), together, strict=True):
         assert_same(vectors, embed(texts, pooling=name, model=tiny))
-
-
-def test_a_folder_that_the_library_saved(tiny, tmp_path):
-    transformer = Transformer(str(tiny), processor_kwargs={"model_max_length": 20})
-    saved = SentenceTransformer(modules=[transformer, Pooling(32, pooling_mode="cls")], device="cpu")
-    saved.save(str(tmp_path), create_model_card=False)
-    sentences = ["a b", "", "a " * 30]
-    assert_same(embed(sentences, pooling="cls", normalize=False, model=tmp_path), saved.encode(sentences))
-
-
-def test_order_and_neighbours_do_not_matter(mixed):
-    order = random.Random(0).sample(range(20), 20)
-    vectors = embed(mixed[:20])
-    assert_same(embed([mixed[i] for i in order]), vectors[order])
-    assert_same(np.vstack([embed([sentence]) for sentence in mixed[:5]]), vectors[:5])
 
 
 # What may be given
@@ -369,15 +353,6 @@ def test_in_a_notebook_a_bar_begins_and_ends_empty(description, steps, seconds_a
     else:
         assert shown[0] == ({"text/plain": ""}, False), "who knows no updates keeps this state"
         assert shown[-2][0]["text/plain"].startswith(last) and shown[-1] == ({}, True)
-
-
-def test_no_global_state_is_left_behind(tiny):
-    torch.manual_seed(7)
-    state, grad = torch.get_rng_state(), torch.is_grad_enabled()
-    embed(["a", "b"], model=tiny)
-    assert torch.equal(torch.get_rng_state(), state) and torch.is_grad_enabled() == grad
-    _, model = load_encoder(tiny)
-    assert not model.training and all(parameter.grad is None for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("packed", [True, False])

@@ -7,7 +7,7 @@ import sklearn.metrics
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from course_utils.evaluation import auc, best_threshold, bootstrap, pearson, ranks, roc_curve, spearman
+from course_utils.evaluation import auc, best_threshold, bootstrap, pearson, ranks, spearman
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.integers(-3, 3).map(float)  # includes ties
 
@@ -29,11 +29,8 @@ def test_correlations_are_scipys(both):
 
 
 @given(columns(kind=st.integers(0, 1)))
-def test_roc_and_auc_are_scikit_learns(both):
+def test_the_area_is_scikit_learns(both):
     labels, scores = both
-    library = sklearn.metrics.roc_curve(labels, scores, drop_intermediate=False)
-    for ours, theirs in zip(roc_curve(labels, scores), library):
-        assert ours == pytest.approx(theirs)
     assert auc(labels, scores) == pytest.approx(sklearn.metrics.roc_auc_score(labels, scores))
 
 
@@ -55,12 +52,6 @@ def test_rows_are_columns_of_their_own(seed):
     assert auc(labels, y) == pytest.approx([auc(one, other) for one, other in zip(labels, y)])
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-12, 1, 1e150])
-def test_the_scale_of_the_numbers_does_not_matter(scale):
-    x, y = np.array([1.0, 2, 3, 5]), np.array([2.0, 1, 4, 4])
-    assert pearson(scale * x, y) == pytest.approx(pearson(x, y)) == pearson(y, x)
-
-
 @pytest.mark.parametrize("statistic", [pearson, spearman, lambda x, y: (x - y).mean(axis=-1)])
 @pytest.mark.parametrize("n", [15, 300])
 def test_the_interval_is_scipys(statistic, n):
@@ -80,15 +71,6 @@ def test_many_resamples_come_in_blocks_and_are_the_same(monkeypatch):
     whole = bootstrap(pearson, x, y, repeats=99)
     monkeypatch.setattr("course_utils.evaluation.BLOCK", 500)
     assert bootstrap(pearson, x, y, repeats=99) == whole
-
-
-def test_the_interval_covers_the_truth_about_as_often_as_it_says():
-    generator, hits = np.random.default_rng(1), 0
-    for _ in range(200):
-        x, noise = generator.normal(size=(2, 80))
-        _, low, high = bootstrap(pearson, x, 0.6 * x + 0.8 * noise, repeats=400)
-        hits += low <= 0.6 <= high
-    assert 0.88 <= hits / 200 <= 0.99
 
 
 def test_a_difference_sees_what_two_intervals_do_not():
@@ -127,7 +109,7 @@ def test_words_are_not_numbers(column):
         pearson(column, [1, 2])
 
 
-@pytest.mark.parametrize("function", [auc, roc_curve, best_threshold])
+@pytest.mark.parametrize("function", [auc, best_threshold])
 def test_labels_need_two_classes(function):
     same = "all labels are {}; both"
     for labels, words in (([0, 1, 2], "labels must be 0 or 1"), ([1] * 3, same.format(1)), ([0] * 3, same.format(0))):

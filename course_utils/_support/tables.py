@@ -1,11 +1,24 @@
 """Lists of strings and tables as text: how they are read, whoever brings them."""
 
+from __future__ import annotations
+
+import csv
+import io
 import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SIGNS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}  # what separates the columns of a table
 
 
-def begun(text):
+class DataError(ValueError):
+    """A data file or table is malformed. The message names it, the line and what is wrong there."""
+
+
+def begun(text: str) -> tuple[str, int, str]:
     """(text, lines above, sign) of a CSV file, without the line "sep=;" that spreadsheets write.
 
     sign: what separates the columns, as that line says, else the commonest of SIGNS in the header.
@@ -17,7 +30,55 @@ def begun(text):
     return below, text.count("\n") - below.count("\n"), sign
 
 
-def strings_of(strings, name):
+def table_in(text: str, name: str, columns: Iterable[str], **how: Any) -> pd.DataFrame:
+    """The table in a text with a header line, its index the lines ("line 2"). Raises DataError, with the line."""
+    import pandas as pd
+
+    rows = list(rows_in(text, name, **how))
+    if not rows:
+        raise DataError(f"{name}: the table is empty; its first line must be {','.join(columns)}")
+    (_, head), *rows = rows
+    width, table = len(head), {}
+    for line, cells in rows:
+        if not any(cell.strip() for cell in cells[width:]):  # signs at the end of a line, as spreadsheets write
+            cells = cells[:width]
+        if len(cells) != width:
+            sign = SIGNS.get(begun(text)[2], "the sign between columns")
+            raise DataError(
+                f"{name}, {line}: there are {len(cells)} values, and {width} columns. Put a text that "
+                f'contains {sign} in quotes: "..."'
+            )
+        table[line] = cells
+    return pd.DataFrame.from_dict(table, orient="index", columns=[column.strip() for column in head])
+
+
+def rows_in(text: str, name: str, **how: Any) -> Iterator[tuple[str, list[str]]]:
+    """("line 3", cells) of each row that is not blank. how: settings of csv.reader."""
+    text, above, sign = begun(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True, **how)
+    line = 1 + above
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield f"line {line}", cells
+            line = 1 + above + reader.line_num
+    except csv.Error:
+        raise DataError(
+            f'{name}, line {line}: a quotation mark is never closed, or text stands after it. Write two, "", for '
+            "one inside a quoted text"
+        ) from None
+
+
+def check_columns(given: Iterable[str], wanted: Iterable[str], name: str) -> None:
+    """Raise DataError unless each wanted column is there, once."""
+    given = list(given)
+    if twice := [column for column in wanted if given.count(column) > 1]:
+        raise DataError(f"{name}: there is more than one column {', '.join(twice)}")
+    if missing := [column for column in wanted if column not in given]:
+        raise DataError(f"{name}: there is no column {', '.join(missing)}; the columns must be {', '.join(wanted)}")
+
+
+def strings_of(strings: Iterable[str], name: str) -> list[str]:
     """Strings as a list. name: what an error calls them. Raises TypeError for anything else."""
     if isinstance(strings, str):
         raise TypeError(f"{name} must be a list of strings; got one string")

@@ -451,7 +451,7 @@ def threshold(cut, at):
 
     "above" has the three pairs that pass most narrowly: [sentence, sentence, score, cosine].
     """
-    from ..evaluation import roc_curve
+    from sklearn.metrics import roc_curve
 
     scores, cosines, sentences = scored_cosines()
     labels = [score >= cut for score in scores]
@@ -459,7 +459,7 @@ def threshold(cut, at):
         raise ExploreError("With this cut all pairs are of one kind.")
     said = [cosine >= at for cosine in cosines]
     table = Counter(zip(labels, said))
-    alarms, hits, _ = roc_curve(labels, cosines)
+    alarms, hits, _ = roc_curve(labels, cosines, drop_intermediate=False)
     curve = [list(point) for point in zip(alarms.tolist(), hits.tolist())]
     narrow = sorted((row for row in range(len(said)) if said[row]), key=lambda row: cosines[row])[:3]
     hit, miss, alarm, right = (table[key] for key in ((True, True), (True, False), (False, True), (False, False)))
