@@ -85,9 +85,9 @@ def _conversion(name, folder, online):
         refs = folder.parents[1] / "refs"
         return next((ref.relative_to(refs).as_posix() for ref in sorted(refs.glob("refs/pr/*"))), None)
     wanted = (True, "open", CONVERSION_TITLE, CONVERSION_BOT)
-    for one in HfApi().get_repo_discussions(name):
-        if (one.is_pull_request, one.status, one.title, one.author) == wanted:
-            return one.git_reference
+    for talk in HfApi().get_repo_discussions(name):
+        if (talk.is_pull_request, talk.status, talk.title, talk.author) == wanted:
+            return talk.git_reference
     return None
 
 
@@ -101,8 +101,10 @@ def hub_snapshot(name):
 
     def get(fetch, online):
         folder = Path(fetch(allow_patterns=WANTED_FILES))
-        if not any(folder.glob("*.safetensors")) and (revision := _conversion(name, folder, online)):
-            folder = Path(fetch(allow_patterns=WANTED_FILES, revision=revision))
+        if not any(folder.glob("*.safetensors")):
+            revision = _conversion(name, folder, online)
+            if revision:
+                folder = Path(fetch(allow_patterns=WANTED_FILES, revision=revision))
         return folder if any(folder.glob("*.safetensors")) else None
 
     fix = "Leave out the name to use the packaged encoder, or give a local folder."
@@ -121,11 +123,8 @@ def hub_dataset(name):
         folder = Path(fetch(repo_type="dataset", allow_patterns=TEST_FILES))
         return folder if any(path.is_file() for path in folder.rglob("*test*")) else None
 
-    fix, nothing = (
-        "Use the course's own pairs, or give a local file.",
-        f"{name!r} has no test part in the form of a table.",
-    )
-    return _from_hub(name, "dataset", get, fix, nothing)
+    fix = "Use the course's own pairs, or give a local file."
+    return _from_hub(name, "dataset", get, fix, f"{name!r} has no test part in the form of a table.")
 
 
 def _from_hub(name, kind, get, fix, nothing):
@@ -133,7 +132,6 @@ def _from_hub(name, kind, get, fix, nothing):
     from huggingface_hub import constants, errors, snapshot_download
     from huggingface_hub.utils import validate_repo_id
 
-    online = False
     try:
         validate_repo_id(name)
         online = hub_answers()
@@ -144,18 +142,12 @@ def _from_hub(name, kind, get, fix, nothing):
         reason = nothing
     except errors.HFValidationError:
         reason = f"{name!r} is neither a folder on this machine nor a possible hub name."
-    except errors.GatedRepoError:
-        reason = f"The hub at {constants.ENDPOINT} asks for an account that may read {name!r}."
-    except errors.RepositoryNotFoundError:
+    except errors.RepositoryNotFoundError:  # or one that asks for an account
         reason = f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no {kind} of that name to show."
     except errors.LocalEntryNotFoundError:
-        asked = (
-            f"{_why_offline()}, so no model hub was asked"
-            if constants.is_offline_mode()
-            else f"The model hub at {constants.ENDPOINT} fails"
-            if online
-            else f"No model hub answered at {constants.ENDPOINT}"
-        )
+        asked = f"No model hub answered at {constants.ENDPOINT}"
+        if constants.is_offline_mode():
+            asked = f"{_why_offline()}, so no model hub was asked"
         reason = f"{asked}, and {name!r} is neither a local folder nor complete in the cache of earlier downloads."
     except Exception as error:  # networks, disks and hubs fail in many other ways
         reason = f"Fetching {name!r} from {constants.ENDPOINT} failed ({type(error).__name__})."

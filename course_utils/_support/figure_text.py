@@ -6,17 +6,16 @@ from matplotlib.axis import Axis
 from matplotlib.collections import FillBetweenPolyCollection, LineCollection, PathCollection, PolyCollection, QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
-from matplotlib.contour import ContourSet
 from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Wedge
+from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from .figures import GUIDE, OWN_WORDS
 
 MANY = 1000  # more numbers than this are abbreviated to their values at every twentieth of their order
-KNOWN = Axes, Axis, ContourSet, Legend, Line2D, LineCollection, Patch, PathCollection, QuadMesh, Text
+KNOWN = Axes, Axis, Legend, Line2D, LineCollection, Patch, PathCollection, QuadMesh, Text
 KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection, PolyCollection  # the arrows of a field are polygons too
 
 
@@ -96,9 +95,6 @@ class _Drawn:
             return self._cells(shape.get_array().reshape(shape.get_coordinates().shape[0] - 1, -1))
         if isinstance(shape, AxesImage):
             return self._cells(shape.get_array())
-        if isinstance(shape, ContourSet):
-            levels = zip(shape.levels, shape.get_paths())
-            return [f"contour {self._numbers(level)}: corners {self._numbers(path.vertices)}" for level, path in levels]
         if isinstance(shape, LineCollection):
             return self._segments(shape)
         if isinstance(shape, PathCollection):
@@ -149,8 +145,6 @@ class _Drawn:
         return text
 
     def _patch(self, patch):
-        if isinstance(patch, Wedge):
-            return f"{self._named('wedge', patch, ())}: {self._numbers((patch.theta2 - patch.theta1) / 360)}"
         name = self._named(type(patch).__name__.lower(), patch, patch.get_facecolor())
         corners = patch.get_path().transformed(patch.get_transform() - self.axes.transData).vertices
         return f"{name}: corners {self._numbers(corners)}"
