@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -45,13 +45,14 @@ def attend(text: str, pair: str | None = None, model: Pair | None = None) -> tup
 @contextlib.contextmanager
 def eager(encoder: PreTrainedModel) -> Generator[None]:
     """Use eager attention and evaluation mode, and restore both, even if interrupted: the model is shared."""
-    own, training = encoder.config._attn_implementation, encoder.training
+    own: Any = encoder.config._attn_implementation
+    training = encoder.training
     encoder.set_attn_implementation("eager")
     encoder.eval()
     try:
         yield
     finally:
-        encoder.set_attn_implementation(own)  # pyrefly: ignore[bad-argument-type] (a name, as it was set)
+        encoder.set_attn_implementation(own)
         encoder.train(training)
 
 
