@@ -24,11 +24,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from playwright.sync_api import TimeoutError as StillBad
 from safetensors.numpy import load_file
 
-from course_utils import embed, models, search
+from course_utils import embed, search
 from course_utils.attention import attend
 from course_utils.data import load_doc_judgements, load_doc_queries, load_docstrings, load_reviews
-from course_utils.explore import ANSWERS, STARTS, answer, explore, module
-from course_utils.explore.compute import DOC_QUERIES, collection, documentation, run
+from course_utils.explore import ANSWERS, STARTS, answer, compute, encoder, explore, module
+from course_utils.explore.encoder import run
+from course_utils.explore.retrieval import DOC_QUERIES, collection, documentation
 from course_utils.pooling import POOLINGS
 from course_utils.ranking import best_of_each, bm25, ndcgs, reciprocal_rank_fusion, words
 from course_utils.tools.publish import PublishError, book, paper
@@ -47,30 +48,23 @@ LINE = """name => { const line = document.querySelector(`[data-explorer-view='${
 AXE = """() => axe.run('.explore-start', {resultTypes: ['violations']}).then(result => result.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3)]))"""
 COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the encoder
-# it embeds a thousand texts in seven states, which takes ten seconds
-SEARCH = pytest.param("search", marks=pytest.mark.nightly)
 
 
 # ---------------------------------------------------------------- Python
 
 
-@pytest.mark.parametrize("name", [*(name for name in STARTS if name != "search"), SEARCH])
-def test_each_starts_with_a_picture_and_a_module_of_its_own(name, one_thread):
-    shown = explore(name)
-    assert len(shown.alt) > 40 and "<svg" in shown._repr_html_()
-    html = shown._repr_html_()
-    assert f'data-explorer="{name.replace(" ", "_")}"' in html
-    assert module(name).count("export default") == 1 and "import " not in module(name).split("export default")[0][:400]
-    assert not re.search(r"^import ", module(name), re.MULTILINE)
-
-
 @pytest.mark.parametrize(
     ("name", "state"),
-    [("masks", {"text": "It works."}), ("masks", {"masked": []}), ("tokens", {"text": "\u200b"}),
+    [*((name, {}) for name in STARTS if name != "search"),
+     pytest.param("search", {}, marks=pytest.mark.nightly),  # it embeds a thousand texts in seven states
+     ("masks", {"text": "It works."}), ("masks", {"masked": []}), ("tokens", {"text": "\u200b"}),
      ("tokens", {"text": "♭"}), ("threshold", {"at": 1.1})],
 )  # fmt: skip
-def test_a_start_with_little_to_show_has_a_picture(name, state, one_thread):
-    assert "<svg" in explore(name, **state)._repr_html_()
+def test_each_starts_with_a_picture_and_a_module_of_its_own(name, state, one_thread):
+    shown = explore(name, **state)
+    assert len(shown.alt) > 40 and "<svg" in shown._repr_html_()
+    assert f'data-explorer="{name.replace(" ", "_")}"' in shown._repr_html_()
+    assert module(name).count("export default") == 1 and not re.search(r"^import ", module(name), re.MULTILINE)
 
 
 def test_what_is_not_there_is_named():
@@ -91,26 +85,28 @@ def test_no_text_and_too_much_of_it_get_a_sentence(name, one_thread):
 
 
 @pytest.mark.parametrize("text", AWKWARD)
-def test_the_pieces_are_the_tokenizers(text, encoder):
-    found = ANSWERS["tokens"](text)
-    assert found["ids"] == encoder[0](text)["input_ids"]
-    assert found["pieces"] == encoder[0](text).tokens() and found["total"] == len(found["ids"])
+def test_the_tries_of_the_search_end_in_the_tokenizers_pieces(text):
+    for word in range(3):
+        found = ANSWERS["tokens"](text, word)
+        pieces = [piece for piece, owner in zip(found["pieces"], found["owners"]) if owner == found["word"]]
+        known = [piece for _, _, piece, in_vocabulary in found["steps"] if in_vocabulary]
+        assert pieces in (known, ["[UNK]"])
 
 
 def test_the_states_are_the_models(encoder):
     text = "The puppy that chased the cat was tired."
-    (tokens,), _, parts = run([text])
+    (tokens,), _, output = run([text])
     again, attentions = attend(text)
     assert tokens == again
-    torch.testing.assert_close(parts["attentions"][:, 0], attentions)
-    torch.testing.assert_close((parts["queries"] @ parts["keys"].mT / 32**0.5).softmax(-1), parts["attentions"])
+    torch.testing.assert_close(torch.cat(output.attentions), attentions)
+    head = answer("one head", {**STARTS["one head"], "text": text, "layer": 3, "head": 4, "token": 2})["result"]
+    assert head["shares"] == pytest.approx(attentions[2, 4, 2].tolist(), abs=1e-4)
     _, _, silent = run([text], [(1, head) for head in range(12)])
-    dense = encoder[1].encoder.layer[0].attention.output
-    states = parts["hidden_states"][0]
+    layer = encoder[1].encoder.layer[0]
+    dense = layer.attention.output
     with torch.inference_mode():
-        mixed = dense.LayerNorm(dense.dense.bias + states)
-        layer = encoder[1].encoder.layer[0]
-        torch.testing.assert_close(silent["hidden_states"][1], layer.output(layer.intermediate(mixed), mixed))
+        mixed = dense.LayerNorm(dense.dense.bias + output.hidden_states[0])
+        torch.testing.assert_close(silent.hidden_states[1], layer.output(layer.intermediate(mixed), mixed))
 
 
 def test_a_head_that_is_not_there_and_one_whose_scores_are_more_than_products_get_a_sentence(monkeypatch):
@@ -120,11 +116,12 @@ def test_a_head_that_is_not_there_and_one_whose_scores_are_more_than_products_ge
     for wrong in ({"layer": 0}, {"layer": 7}, {"head": 12}):
         found = answer("one head", {**start, **wrong})
         assert found["problem"] == "This encoder has layers 1 to 6, with heads 0 to 11 in each."
-    tokenizer, _ = models.load_encoder()
+    tokenizer, _ = compute.load_encoder()
     torch.manual_seed(0)
     sizes = {"hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 12, "intermediate_size": 8}
     model = MPNetModel(MPNetConfig(vocab_size=len(tokenizer), **sizes)).eval()
-    monkeypatch.setattr(models, "load_encoder", lambda: (tokenizer, model))
+    for module_ in (compute, encoder):
+        monkeypatch.setattr(module_, "load_encoder", lambda: (tokenizer, model))
     assert "adds something to the scores" in answer("one head", start)["problem"]
     start = {**STARTS["silence"], "off": [[1, 0]]}
     assert np.shape(answer("silence", start)["result"]["maps"]) == (2, 12, 10, 10)
@@ -414,8 +411,8 @@ def test_the_same_weights_give_the_same_bytes(files, page_of_all):
 
 
 @contextlib.contextmanager
-def served(folder, breaks_off=()):
-    """The address of a server of this folder's files. Those named in `breaks_off` break off the first time."""
+def shown_in_a_browser(folder, width=1280, breaks_off=(), obey=False):
+    """A page that shows the book in this folder, served here. Files named in `breaks_off` break off the first time."""
     left = set(breaks_off)
 
     class Files(http.server.SimpleHTTPRequestHandler):
@@ -432,10 +429,11 @@ def served(folder, breaks_off=()):
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
+    with chromium() as open_page:
+        page = open_page(width, obey=obey)
+        page.goto(f"http://127.0.0.1:{server.server_port}/01_explorers.html")
+        yield page
+    server.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -502,9 +500,7 @@ def test_in_the_book(page_of_all):
     """Each one starts, answers to the keyboard alone, fits a telephone, and axe finds nothing, in both modes."""
     from axe_playwright_python import __file__ as package
 
-    with served(page_of_all) as address, chromium() as open_page:
-        page = open_page(1440, obey=True)
-        page.goto(f"{address}/01_explorers.html")
+    with shown_in_a_browser(page_of_all, 1440, obey=True) as page:
         page.wait_for_selector("button.explore")
         for name in STARTS:
             start = page.locator(f"#explore-{name.replace(' ', '-')}")
@@ -540,9 +536,9 @@ def test_in_the_book(page_of_all):
 
 @in_chromium
 def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_of_all):
-    with served(page_of_all, ["tokenizer.json"]) as address, chromium() as open_page:
-        page = open_page(1280)
-        page.goto(f'{address}/01_explorers.html#explore-tokens={{"text":"A linked text","word":2}}')
+    with shown_in_a_browser(page_of_all, breaks_off=["tokenizer.json"]) as page:
+        page.goto(f'{page.url}#explore-tokens={{"text":"A linked text","word":2}}')
+        page.reload()
         page.click("#explore-tokens button.explore")
         page.click("#explore-tokens button.explore:has-text('Try again')")
         page.wait_for_function("document.querySelector('#explore-tokens .cu-place')?.innerText.includes('linked')")
@@ -562,9 +558,7 @@ def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(pa
     site = shutil.copytree(page_of_all, tmp_path / "site")
     with (site / "_static" / "explore" / "worker.js").open("a", encoding="utf-8") as worker:
         worker.write(cause)
-    with served(site) as address, chromium() as open_page:
-        page = open_page(1280)
-        page.goto(f"{address}/01_explorers.html")
+    with shown_in_a_browser(site) as page:
         page.click("#explore-pooling button.explore")
         page.wait_for_selector(f"#explore-pooling .explore-note:has-text('{said}')")
         assert page.locator("[data-explorer=pooling] svg").first.is_visible()
@@ -579,10 +573,8 @@ MOVED = """() => document.getAnimations().map(one => one.effect.target.closest("
 @in_chromium
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_what_changes_moves_unless_the_system_asks_for_less_motion(page_of_all, motion):
-    with served(page_of_all) as address, chromium() as open_page:
-        page = open_page(1280)
+    with shown_in_a_browser(page_of_all) as page:
         page.emulate_media(reduced_motion=motion)
-        page.goto(f"{address}/01_explorers.html")
         page.click("#explore-losses button.explore")
         settled(page, "Losses")
         before = page.locator("[data-explorer-view=Losses] .cu-line").inner_text()
@@ -600,24 +592,6 @@ def test_what_changes_moves_unless_the_system_asks_for_less_motion(page_of_all, 
             [before, MOVED],
         )
         assert (moved > 3) is (motion == "no-preference")
-
-
-@in_chromium
-def test_two_tabs_answer_each_for_itself(page_of_all):
-    with served(page_of_all) as address, chromium() as open_page:
-        pages = [open_page(1280)]
-        pages[0].goto(f"{address}/01_explorers.html")
-        with pages[0].expect_popup() as other:
-            pages[0].evaluate("window.open(location.href)")
-        pages.append(other.value)
-        for page in pages:
-            page.click("#explore-tokens button.explore")
-            page.wait_for_function(LINE, arg="Tokens")
-        for page, text in zip(pages, ("puppies", "stoves")):
-            page.locator("[data-explorer-view=Tokens] input").fill(text)
-        for page, text, other in zip(pages, ("puppies", "stoves"), ("stoves", "puppies")):
-            page.wait_for_selector(f"[data-explorer-view=Tokens] .cu-place:has-text('{text}')")
-            assert other not in page.locator("[data-explorer-view=Tokens] .cu-place").inner_text()
 
 
 @in_chromium

@@ -4,15 +4,19 @@ Each is one ES module here, with the interface of anywidget: `render({model, el}
 (`compute.py`); in the book, the page does (`page/`). Where neither can, the picture of the first state stands there.
 """
 
-import functools
 import html
 import inspect
 import json
 import re
 from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
 
 from ..diagrams.canvas import Diagram
-from .compute import ANSWERS, ExploreError
+from .compute import ANSWERS
+from .encoder import ExploreError
 from .pictures import PICTURES
 from .starts import STARTS
 
@@ -21,7 +25,7 @@ IMPORT = re.compile(r'^import \{[^}]*\} from "\./view\.js";\n', re.MULTILINE)
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-def explore(name, **state):
+def explore(name: str, **state: Any) -> "Explorer":
     """Show an explorer.
 
     name: such as "tokens"; `STARTS` has all. state: what it starts with, instead of its own start, such as a text.
@@ -40,42 +44,45 @@ def explore(name, **state):
 class Explorer(Diagram):
     """An explorer in its first state: a diagram, which in JupyterLab is a widget that computes with Python."""
 
-    def __init__(self, name, state):
+    def __init__(self, name: str, state: dict) -> None:
         self.name, self.state = name, json.loads(json.dumps(state))
         picture = PICTURES[name](self.state, ANSWERS[name](**self.state))
         super().__init__(picture.svg, picture.alt, picture.told)
 
     def _repr_html_(self):
         state = html.escape(json.dumps(self.state, ensure_ascii=False))
-        return (
-            super()
-            ._repr_html_()
-            .replace("<figure ", f'<figure data-explorer="{self.name.replace(" ", "_")}" data-state="{state}" ', 1)
-        )
+        data = f'data-explorer="{self.name.replace(" ", "_")}" data-state="{state}"'
+        return super()._repr_html_().replace("<figure ", f"<figure {data} ", 1)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if widget := self.widget():
-            bundle[WIDGET] = widget._repr_mimebundle_()[0][WIDGET]
-        return bundle
-
-    def widget(self):
-        """The explorer as an anywidget, or None where anywidget is not installed."""
-        try:
-            import anywidget  # noqa: F401
-        except ImportError:
-            return None
-        return _widget_class()(name=self.name, start=self.state, module=module(self.name))
+        widget = Widget(name=self.name, start=self.state, _esm=module(self.name))
+        bundle, _ = widget._repr_mimebundle_()
+        return {"text/plain": repr(self), "text/html": self._repr_html_(), WIDGET: bundle[WIDGET]}
 
 
-def module(name):
+class Widget(anywidget.AnyWidget):
+    """An explorer whose questions Python answers."""
+
+    _css = HERE / "view.css"
+    name = traitlets.Unicode()
+    engine = traitlets.Unicode("Python").tag(sync=True)
+    start = traitlets.Dict().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+    answer = traitlets.Dict().tag(sync=True)
+
+    @traitlets.observe("state")
+    def _answer(self, change):
+        self.answer = answer(self.name, change["new"])
+
+
+def module(name: str) -> str:
     """The explorer's ES module with what all views share in it: anywidget loads one text."""
     shared = (HERE / "view.js").read_text(encoding="utf-8").replace("export ", "")
     own = (HERE / f"{name.replace(' ', '_')}.js").read_text(encoding="utf-8")
     return shared + IMPORT.sub("", own)
 
 
-def answer(name, question):
+def answer(name: str, question: dict) -> dict:
     """What goes back to a view: its number, and the result or the problem in a sentence.
 
     question: a state with its number as "asked".
@@ -88,26 +95,3 @@ def answer(name, question):
     except Exception as error:  # a state that no view sends; the view must not wait for ever
         result = {"problem": f"This cannot be shown ({type(error).__name__}: {str(error)[:120]})."}
     return {"asked": question.get("asked"), **result}
-
-
-@functools.cache
-def _widget_class():
-    import anywidget
-    import traitlets
-
-    class Widget(anywidget.AnyWidget):
-        _css = HERE / "view.css"
-        name = traitlets.Unicode()
-        engine = traitlets.Unicode("Python").tag(sync=True)
-        start = traitlets.Dict().tag(sync=True)
-        state = traitlets.Dict().tag(sync=True)
-        answer = traitlets.Dict().tag(sync=True)
-
-        def __init__(self, module, **traits):
-            super().__init__(_esm=module, **traits)
-            self.observe(self._answer, "state")
-
-        def _answer(self, change):
-            self.answer = answer(self.name, change["new"])
-
-    return Widget

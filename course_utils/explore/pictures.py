@@ -5,21 +5,11 @@ Each function takes the state and the answer to it, and returns a Diagram.
 
 import math
 
-from ..diagrams.canvas import SMALL, Canvas, text_width
+from ..diagrams.canvas import SMALL, Canvas, in_lines, text_width
 
 GROUPS = ("token", "sentence", "head", "masked")  # the kinds of sentences, by colour
-
-
-def _rows(canvas, x, y, texts, kinds=None, most=510):
-    """Tokens in as many rows as they need. Returns the height below the last one."""
-    for place, text in enumerate(texts):
-        kind = [kinds[place]] if kinds else None
-        wide = text_width(text, SMALL, True) + 12
-        if x + wide > most:
-            x, y = 10, y + 36
-        canvas.tokens(x, y, [text], kind)
-        x += wide + 6
-    return y + 36
+RIGHT = 510  # where a drawing ends
+OF_GRADES = {2: "sentence", 1: "head"}  # the colours of pages by their grades
 
 
 def _tokens(state, answer):
@@ -27,7 +17,7 @@ def _tokens(state, answer):
     x, y = 10, 14
     for piece, number in zip(answer["pieces"], answer["ids"]):
         wide = max(text_width(piece, SMALL, True) + 12, text_width(str(number), SMALL) + 4)
-        if x + wide > 510:
+        if x + wide > RIGHT:
             x, y = 10, y + 62
         canvas.tokens(x, y, [piece], width=wide)
         canvas.text(x + wide / 2, y + 42, number, SMALL, quiet=True)
@@ -36,51 +26,51 @@ def _tokens(state, answer):
     if not answer["words"]:
         return canvas.finish(f"{shown} It has no word to search.")
     word, steps = answer["words"][answer["word"]], answer["steps"]
-    found = [piece for _, _, piece, known in steps if known] if steps and steps[-1][3] else ["[UNK]"]
+    pieces = [piece for _, _, piece, known in steps if known] if steps and steps[-1][3] else ["[UNK]"]
     canvas.text(10, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True)
-    canvas.tokens(10, y + 98, found)
-    return canvas.finish(f"{shown} The greedy search cuts “{word}” into {', '.join(found)} in {len(steps)} tries.")
+    canvas.tokens(10, y + 98, pieces)
+    return canvas.finish(f"{shown} The greedy search cuts “{word}” into {', '.join(pieces)} in {len(steps)} tries.")
 
 
 def _merges(state, answer):
-    shown = answer["words"][:8]
-    canvas = Canvas("explorer merges", 40 + 34 * len(shown))
+    words, made = answer["words"][:8], answer["merges"][: answer["steps"]]
+    canvas = Canvas("explorer merges", 40 + 34 * len(words))
     canvas.text(10, 16, f"After {answer['steps']} merges", anchor="start", bold=True)
     canvas.text(330, 16, "merge, and count", anchor="start", bold=True)
-    for row, (_, count, cut) in enumerate(shown):
+    for row, (_, count, cut) in enumerate(words):
         boxes = canvas.tokens(10, 32 + 34 * row, cut, gap=3)
         canvas.text(boxes[-1][2] + 8, 46 + 34 * row, f"× {count}", SMALL, anchor="start", quiet=True)
-    for row, (left, right, count) in enumerate(answer["merges"][: min(len(shown), answer["steps"])]):
+    for row, (left, right, count) in enumerate(made[: len(words)]):
         canvas.text(330, 46 + 34 * row, f"{row + 1}. {left} + {right}", anchor="start", mono=True)
-        canvas.text(510, 46 + 34 * row, count, anchor="end")
-    made = ", ".join(f"{left} + {right}" for left, right, _ in answer["merges"][: answer["steps"]])
+        canvas.text(RIGHT, 46 + 34 * row, count, anchor="end")
+    listed = ", ".join(f"{left} + {right}" for left, right, _ in made)
     return canvas.finish(
-        f"BPE on {len(answer['words'])} words after {answer['steps']} merges: {made}. The corpus has "
+        f"BPE on {len(answer['words'])} words after {answer['steps']} merges: {listed}. The corpus has "
         f"{answer['symbols']} pieces now, and the vocabulary {answer['entries']} entries."
     )
 
 
 def _padding(state, answer):
-    rows, height = answer["rows"], 34 + 24 * len(answer["rows"]) + 10 * len(answer["batches"])
-    canvas = Canvas("explorer padding", height)
+    rows = answer["rows"]
+    canvas = Canvas("explorer padding", 34 + 24 * len(rows) + 10 * len(answer["batches"]))
     cell, y = 500 / max(answer["widths"]), 8
     for width, batch in zip(answer["widths"], answer["batches"]):
         for row in batch:
-            real = len(rows[row]) * cell
-            canvas.box(10, y, real, 20, f"{len(rows[row])}", "token", SMALL)
-            if width > len(rows[row]):
-                canvas.box(10 + real, y, (width - len(rows[row])) * cell, 20, kind="padding", dashed=True)
+            tokens = len(rows[row])
+            canvas.box(10, y, tokens * cell, 20, f"{tokens}", "token", SMALL)
+            if width > tokens:
+                canvas.box(10 + tokens * cell, y, (width - tokens) * cell, 20, kind="padding", dashed=True)
             y += 24
         y += 10
     share = 1 - answer["real"] / answer["cells"]
-    told = f"{answer['cells']} cells, {answer['real']} of them tokens: {share:.0%} is padding"
-    canvas.text(10, y + 8, told, anchor="start")
+    summary = f"{answer['cells']} cells, {answer['real']} of them tokens: {share:.0%} is padding"
+    canvas.text(10, y + 8, summary, anchor="start")
     return canvas.finish(
-        f"{len(rows)} sentences in {len(answer['batches'])} batches, each padded to its longest. {told}."
+        f"{len(rows)} sentences in {len(answer['batches'])} batches, each padded to its longest. {summary}."
     )
 
 
-def side_by_side(places, least=23):
+def side_by_side(places: list[tuple[float, float]], least: float = 23) -> list[tuple[float, float]]:
     """Points moved apart until none covers another; points at one place part in the order of their numbers."""
     places = [(x + 0.01 * row, y) for row, (x, y) in enumerate(places)]
     for _ in range(60):
@@ -89,24 +79,28 @@ def side_by_side(places, least=23):
                 (a, b), (x, y) = places[one], places[other]
                 far = math.hypot(a - x, b - y)
                 if far < least:
-                    right, up = (a - x) / far * (least - far) / 2, (b - y) / far * (least - far) / 2
+                    push = (least - far) / far / 2
+                    right, up = (a - x) * push, (b - y) * push
                     places[one], places[other] = (a + right, b + up), (x - right, y - up)
     return places
 
 
-def line_between(places, kinds):
-    """The straight line that separates places of exactly two kinds with the widest margin, or None if there is none.
+def line_between(places: list[tuple[float, float]], kinds: list[int]) -> tuple[float, float, float] | None:
+    """The straight line that separates places of two kinds with the widest margin, or None if there is none.
 
     It is given as (a, b, offset): a place (x, y) lies on it where a x + b y is the offset.
     """
-    from sklearn.svm import SVC
+    from sklearn.svm import SVC  # slow to import
 
+    if len(set(kinds)) != 2:
+        return None
     machine = SVC(kernel="linear", C=1000).fit(places, kinds)  # places in pixels: C allows no place on the wrong side
     return (*machine.coef_[0], -machine.intercept_[0]) if machine.score(places, kinds) == 1 else None
 
 
-def inside(a, b, offset, left, top, size):
+def ends_inside(line: tuple[float, float, float], left: float, top: float, size: float) -> tuple:
     """The two ends of a line, as `line_between` gives it, in a square."""
+    a, b, offset = line
     ends = [(x, (offset - x * a) / b) for x in (left, left + size) if b]
     ends += [((offset - y * b) / a, y) for y in (top, top + size) if a]
     ends = [(x, y) for x, y in ends if left - 1e-6 <= x <= left + size + 1e-6 and top - 1e-6 <= y <= top + size + 1e-6]
@@ -115,81 +109,83 @@ def inside(a, b, offset, left, top, size):
 
 def _layers(state, answer):
     canvas = Canvas("explorer layers", 226)
-    kinds, parted = answer["kinds"], []
-    two = len({*kinds}) == 2
-    for place, number in enumerate((0, 3, len(answer["points"]) - 1)):
-        left = 10 + 172 * place
+    kinds, verdicts = answer["kinds"], []
+    for panel, number in enumerate((0, 3, len(answer["points"]) - 1)):
+        left = 10 + 172 * panel
         canvas.box(left, 34, 160, 160, kind="plain")
         canvas.text(left + 80, 16, f"hidden state {number}", bold=True)
         places = side_by_side([(left + 80 + 60 * x, 114 - 60 * y) for x, y in answer["points"][number]])
-        line = line_between(places, kinds) if two else None
-        parted.append(f"in state {number} {'a' if line else 'no'} straight line separates the two kinds")
+        line = line_between(places, kinds)
+        verdicts.append(f"in state {number} {'a' if line else 'no'} straight line separates the two kinds")
         if line:
-            canvas.arrow(*inside(*line, left + 4, 38, 152), kind="loss", dashed=True, thick=True, tip=False)
+            ends = ends_inside(line, left + 4, 38, 152)
+            canvas.arrow(*ends, kind="loss", dashed=True, thick=True, tip=False)
         for row, place in enumerate(places):
             canvas.circle(*place, 11, GROUPS[kinds[row]])
             canvas.text(*place, row + 1, SMALL)
-        if two:
-            said = ("separated", "loss") if line else ("not separated", "plain")
-            canvas.text(left + 80, 212, said[0], SMALL, kind=said[1], bold=True)
+        if len(set(kinds)) == 2:
+            verdict, kind = ("separated", "loss") if line else ("not separated", "plain")
+            canvas.text(left + 80, 212, verdict, SMALL, kind=kind, bold=True)
     apart = ", ".join(f"{value:.2f}" for value in answer["apart"])
-    told = f"{', '.join(parted).capitalize()}. " if two else ""
+    separated = f"{', '.join(verdicts).capitalize()}. " if len(set(kinds)) == 2 else ""
     return canvas.finish(
         f"The word {state['word']} in {len(answer['sentences'])} sentences, as points in a plane, in three hidden "
-        f"states; each kind has a colour. {told}The mean distance of two occurrences from state to state: {apart}."
+        f"states; each kind has a colour. {separated}The mean distance of two occurrences from state to state: {apart}."
     )
 
 
 def _pooling(state, answer):
-    height = 118 + 22 * max(len(one["tokens"]) for one in answer["sentences"])
-    canvas = Canvas("explorer pooling", height)
-    for row, (name, value) in enumerate(zip(("[CLS]", "mean", "maximum"), answer["cosines"])):
+    sentences = answer["sentences"]
+    cosines = dict(zip(("[CLS]", "mean", "maximum"), answer["cosines"]))
+    canvas = Canvas("explorer pooling", 118 + 22 * max(len(sentence["tokens"]) for sentence in sentences))
+    for row, (name, value) in enumerate(cosines.items()):
+        length = max(2.0, 340 * value)
         canvas.text(10, 14 + 26 * row, name, anchor="start")
-        canvas.box(100, 4 + 26 * row, max(2.0, 340 * value), 20, kind="sentence")
-        canvas.text(110 + max(2.0, 340 * value), 14 + 26 * row, f"{value:.2f}", anchor="start")
+        canvas.box(100, 4 + 26 * row, length, 20, kind="sentence")
+        canvas.text(110 + length, 14 + 26 * row, f"{value:.2f}", anchor="start")
     canvas.text(10, 96, "what each token brings to the mean", anchor="start", bold=True)
-    most = max(max(one["shares"]) for one in answer["sentences"])
-    for side, one in enumerate(answer["sentences"]):
-        for row, (token, share) in enumerate(zip(one["tokens"], one["shares"])):
-            y = 120 + 22 * row
-            canvas.text(10 + 260 * side, y, token, SMALL, anchor="start", mono=True)
-            canvas.box(110 + 260 * side, y - 8, max(1.0, 90 * share / most), 16, kind="vector")
-            canvas.text(116 + 260 * side + 90 * share / most, y, f"{share:.2f}", SMALL, anchor="start")
-    values = ", ".join(f"{name} {value:.2f}" for name, value in zip(("[CLS]", "mean", "maximum"), answer["cosines"]))
+    most = max(max(sentence["shares"]) for sentence in sentences)
+    for side, sentence in enumerate(sentences):
+        for row, (token, share) in enumerate(zip(sentence["tokens"], sentence["shares"])):
+            x, y = 10 + 260 * side, 120 + 22 * row
+            canvas.text(x, y, token, SMALL, anchor="start", mono=True)
+            canvas.box(x + 100, y - 8, max(1.0, 90 * share / most), 16, kind="vector")
+            canvas.text(x + 106 + 90 * share / most, y, f"{share:.2f}", SMALL, anchor="start")
+    values = ", ".join(f"{name} {value:.2f}" for name, value in cosines.items())
     return canvas.finish(f"Two sentences under three poolings. Their cosines: {values}. Below, each token's share.")
 
 
 def _one_head(state, answer):
-    texts = answer["tokens"]
+    texts, shares = answer["tokens"], answer["shares"]
     canvas = Canvas("explorer one head", 36 + 30 * len(texts))
     for x, name in ((190, "q · k"), (280, f"÷ √{len(answer['result'])}"), (420, "softmax: its share")):
         canvas.text(x, 14, name, SMALL, bold=True)
     for row, text in enumerate(texts):
-        y = 30 + 30 * row
-        canvas.tokens(10, y, [text], ["head"] if row == answer["token"] else None, width=120, height=26)
-        canvas.text(210, y + 13, f"{answer['products'][row]:.2f}", anchor="end")
-        canvas.text(300, y + 13, f"{answer['scores'][row]:.2f}", anchor="end")
-        share = answer["shares"][row]
-        canvas.box(350, y + 4, max(1.0, 110 * share), 18, kind="head")
-        canvas.text(358 + 110 * share, y + 13, f"{share:.2f}", anchor="start")
-    best = max(range(len(texts)), key=lambda row: answer["shares"][row])
+        y = 43 + 30 * row
+        canvas.tokens(10, y - 13, [text], ["head"] if row == answer["token"] else None, width=120, height=26)
+        canvas.text(210, y, f"{answer['products'][row]:.2f}", anchor="end")
+        canvas.text(300, y, f"{answer['scores'][row]:.2f}", anchor="end")
+        canvas.box(350, y - 9, max(1.0, 110 * shares[row]), 18, kind="head")
+        canvas.text(358 + 110 * shares[row], y, f"{shares[row]:.2f}", anchor="start")
+    best = shares.index(max(shares))
     return canvas.finish(
         f"Layer {state['layer']}, head {state['head']}: the token {texts[answer['token']]} asks, and takes "
-        f"{answer['shares'][best]:.2f} of what it gets from {texts[best]}."
+        f"{shares[best]:.2f} of what it gets from {texts[best]}."
     )
 
 
 def _silence(state, answer):
-    maps = answer["maps"]
+    maps, tokens = answer["maps"], len(answer["tokens"])
     canvas = Canvas("explorer silence", 36 + 40 * len(maps))
-    step, n = min(39, 468 / len(maps[0])), len(answer["tokens"])
+    step = min(39, 468 / len(maps[0]))
     size = step - 3
     for head in range(len(maps[0])):
         canvas.text(50 + step * head + size / 2, 12, head, SMALL, quiet=True)
     for layer, heads in enumerate(maps):
         canvas.text(20, 30 + 40 * layer + size / 2, layer + 1, SMALL, quiet=True)
         for head, rows in enumerate(heads):
-            canvas.cells(50 + step * head, 26 + 40 * layer, size, n, [row.index(max(row)) for row in rows], "head")
+            most = [row.index(max(row)) for row in rows]
+            canvas.cells(50 + step * head, 26 + 40 * layer, size, tokens, most, "head")
     return canvas.finish(
         f"The {sum(map(len, maps))} heads for “{state['text']}”, a row for each layer. In each map a row is a token "
         "that looks, and the filled cell is the token it looks at most."
@@ -197,76 +193,83 @@ def _silence(state, answer):
 
 
 def _masks(state, answer):
-    texts = [*answer["tokens"]]
-    if not answer["guesses"]:
-        canvas = Canvas("explorer masks", 120)
-        _rows(canvas, 10, 8, texts)
+    texts = list(answer["tokens"])
+    guess = answer["guesses"][0] if answer["guesses"] else None
+    canvas = Canvas("explorer masks", 250 if guess else 120)
+    if guess:
+        texts[guess["place"]] = "[MASK]"
+    x, y = 10, 8
+    for text in texts:
+        wide = text_width(text, SMALL, True) + 12
+        if x + wide > RIGHT:
+            x, y = 10, y + 36
+        canvas.tokens(x, y, [text])
+        x += wide + 6
+    if not guess:
         return canvas.finish(f"The tokens of “{state['text']}”, none of them masked.")
-    guess = answer["guesses"][0]
-    texts[guess["place"]] = "[MASK]"
-    canvas = Canvas("explorer masks", 250)
-    y = _rows(canvas, 10, 8, texts) + 6
-    for row, (word, share) in enumerate(zip(guess["words"][:6], guess["shares"])):
-        canvas.text(120, y + 10 + 26 * row, word, anchor="end", mono=True)
-        canvas.box(130, y + 26 * row, max(1.0, 300 * share / guess["shares"][0]), 20, kind="masked")
-        canvas.text(138 + 300 * share / guess["shares"][0], y + 10 + 26 * row, f"{share:.2f}", anchor="start")
-    return canvas.finish(
-        f"“{state['text']}” with {answer['tokens'][guess['place']]} masked. The first guesses: "
-        + ", ".join(f"{word} {share:.2f}" for word, share in zip(guess["words"][:6], guess["shares"])) + "."
-    )  # fmt: skip
+    words = dict(zip(guess["words"][:6], guess["shares"]))
+    for row, (word, share) in enumerate(words.items()):
+        height, length = y + 52 + 26 * row, 300 * share / guess["shares"][0]
+        canvas.text(120, height, word, anchor="end", mono=True)
+        canvas.box(130, height - 10, max(1.0, length), 20, kind="masked")
+        canvas.text(138 + length, height, f"{share:.2f}", anchor="start")
+    listed = ", ".join(f"{word} {share:.2f}" for word, share in words.items())
+    masked = answer["tokens"][guess["place"]]
+    return canvas.finish(f"“{state['text']}” with {masked} masked. The first guesses: {listed}.")
 
 
 def _threshold(state, answer):
     canvas = Canvas("explorer threshold", 240)
     low, bins = -0.1, 22
-    step = (1 - low) / bins
+
+    def x_of(cosine):
+        return 10 + 500 * (cosine - low) / (1 - low)
+
     counts = {True: [0] * bins, False: [0] * bins}
     for value, label in zip(answer["cosines"], answer["labels"]):
-        counts[label][max(0, min(bins - 1, int((value - low) / step)))] += 1
-    most = max(max(row) for row in counts.values())
+        counts[label][max(0, min(bins - 1, int((value - low) / (1 - low) * bins)))] += 1
+    most = max(map(max, counts.values()))
     for label, row in counts.items():
         for place, count in enumerate(row):
             high = 74 * count / most
+            top, kind = (96 - high, "sentence") if label else (100, "masked")
             if count:
-                top = 96 - high if label else 100
-                kind = "sentence" if label else "masked"
                 canvas.box(10 + 500 / bins * place, top, 500 / bins - 2, high, kind=kind, round_by=0)
-    x = 10 + 500 * (min(max(state["at"], low), 1) - low) / (1 - low)
+    x = x_of(min(max(state["at"], low), 1))
     canvas.arrow((x, 8), (x, 186), tip=False, thick=True)
     canvas.text(x - 6, 12, f"{state['at']:.2f}", anchor="end", bold=True)
     canvas.text(10, 40, "similar", anchor="start", kind="sentence")
     canvas.text(10, 170, "not similar", anchor="start", kind="masked")
-    precision = "–" if answer["precision"] is None else f"{answer['precision']:.2f}"
-    told = f"precision {precision}, recall {answer['recall']:.2f}, accuracy {answer['accuracy']:.2f}"
     for value in (0, 0.25, 0.5, 0.75):
-        canvas.text(10 + 500 * (value - low) / (1 - low), 194, f"{value:g}", 14)
-    canvas.text(510, 194, "cosine 1", 14, "end")
-    canvas.text(10, 224, told, anchor="start")
+        canvas.text(x_of(value), 194, f"{value:g}", 14)
+    canvas.text(RIGHT, 194, "cosine 1", 14, "end")
+    precision = "–" if answer["precision"] is None else f"{answer['precision']:.2f}"
+    measures = f"precision {precision}, recall {answer['recall']:.2f}, accuracy {answer['accuracy']:.2f}"
+    canvas.text(10, 224, measures, anchor="start")
     return canvas.finish(
         f"The cosines of {len(answer['cosines'])} pairs, similar from score {state['cut']:g} on above the line and the "
-        f"others below it. With the threshold {state['at']:.2f}: {told}."
+        f"others below it. With the threshold {state['at']:.2f}: {measures}."
     )
 
 
 def _losses(state, answer):
     canvas = Canvas("explorer losses", 340)
-
-    def place(point):
-        return 260 + 85 * point[0], 180 - 85 * point[1]
-
     names = ["anchor", "positive", *(f"negative {row + 1}" for row in range(len(state["negatives"])))]
     points = [state["anchor"], state["positive"], *state["negatives"]]
-    (x, y), radius = place(state["anchor"]), 85 * (answer["distances"][0] + state["margin"])
+    places = [(260 + 85 * x, 180 - 85 * y) for x, y in points]
+    (x, y), radius = places[0], 85 * (answer["distances"][0] + state["margin"])
     if state["kind"] == "triplet" and radius <= min(x, y, canvas.width - x, canvas.height - y):
         canvas.circle(x, y, radius, look="ring", dashed=True)  # outside, a negative costs nothing
-    longest = max(sum(value**2 for value in one) ** 0.5 for one in answer["gradients"]) or 1
-    for name, point, gradient in zip(names, points, answer["gradients"]):
-        x, y = place(point)
-        if sum(value**2 for value in gradient) ** 0.5 > 0.02 * longest:
-            canvas.arrow((x, y), (x - 60 * gradient[0] / longest, y + 60 * gradient[1] / longest), thick=True)
+    lengths = [math.hypot(*gradient) for gradient in answer["gradients"]]
+    longest = max(lengths) or 1
+    for row, (x, y) in enumerate(places):
+        name, (right, up) = names[row], answer["gradients"][row]
+        if lengths[row] > 0.02 * longest:
+            canvas.arrow((x, y), (x - 60 * right / longest, y + 60 * up / longest), thick=True)
         canvas.circle(x, y, 10, {"anchor": "token", "positive": "sentence"}.get(name, "masked"))
-        inside = math.hypot(point[0] - state["anchor"][0], point[1] - state["anchor"][1]) * 85 < radius
-        above = name.startswith("negative") and (point[1] > state["anchor"][1]) != inside  # the ring crosses no name
+        # the ring crosses no name
+        within = math.dist((x, y), places[0]) < radius
+        above = name.startswith("negative") and (points[row][1] > state["anchor"][1]) != within
         canvas.text(x, y - 18 if above else y + 22, name, SMALL)
     canvas.text(10, 326, f"loss {answer['loss']:.3f}", anchor="start", bold=True)
     return canvas.finish(
@@ -276,54 +279,56 @@ def _losses(state, answer):
 
 
 def _search(state, answer):
-    shown = answer["results"][:4]
-    canvas = Canvas("explorer search", 54 + 62 * len(shown))
-    canvas.text(10, 18, _lines(state["query"], 380), SMALL, anchor="start", bold=True)
-    for row, one in enumerate(shown):
+    results = answer["results"][:4]
+    canvas = Canvas("explorer search", 54 + 62 * len(results))
+    canvas.text(10, 18, in_lines(state["query"], 380), SMALL, anchor="start", bold=True)
+    for row, result in enumerate(results):
         y = 68 + 62 * row
-        canvas.box(10, y - 12, max(2.0, 60 * one["cosine"]), 24, kind="sentence")
-        canvas.text(78, y, f"{one['cosine']:.2f}", anchor="start", bold=True)
-        canvas.text(128, y, _lines(one["text"], 385), SMALL, anchor="start")
+        canvas.box(10, y - 12, max(2.0, 60 * result["cosine"]), 24, kind="sentence")
+        canvas.text(78, y, f"{result['cosine']:.2f}", anchor="start", bold=True)
+        canvas.text(128, y, in_lines(result["text"], 385), SMALL, anchor="start")
     return canvas.finish(
         f"A search for “{state['query']}” among {answer['size']:,} sentences of reviews, by hidden state "
         f"{state['layer']} and the pooling {state['pooling']}. The first result, with a cosine of "
-        f"{shown[0]['cosine']:.2f}: “{shown[0]['text']}”"
+        f"{results[0]['cosine']:.2f}: “{results[0]['text']}”"
     )
 
 
 def _hybrid(state, answer):
-    shown, pages = 5, {one["page"]: one for one in answer["pages"]}
+    shown, pages = 5, {page["page"]: page for page in answer["pages"]}
+    lists = dict(zip(("words", "both", "vectors"), answer["lists"]))
     canvas = Canvas("explorer hybrid", 70 + 38 * shown)
-    query = next(query for one, _, query in answer["queries"] if one == state["query"])
-    canvas.text(2, 10, _cut(f"“{query}”", 510), SMALL, anchor="start", bold=True)
-    places = {}
-    for at, (name, listed, value) in enumerate(zip(("words", "both", "vectors"), answer["lists"], answer["ndcg"])):
-        left = 2 + 177 * at
-        canvas.text(left, 34, f"{name} {value:.2f}", anchor="start", bold=True)
-        for row, (page, _) in enumerate(listed[:shown]):
-            y, grade = 48 + 38 * row, pages[page]["grade"]
-            canvas.box(left, y, 22, 34, "–" if grade is None else grade, {2: "sentence", 1: "head"}.get(grade, "plain"))
-            canvas.text(left + 28, y + 17, _name_in_two_lines(pages[page]["name"], 130), SMALL, anchor="start")
-            places[at, page] = y + 17
-    for at in (0, 1):
-        for page, grade in ((one["page"], one["grade"]) for one in answer["pages"]):
-            if (at, page) in places and (at + 1, page) in places:
-                ends = (177 * at + 164, places[at, page]), (177 * at + 176, places[at + 1, page])
-                canvas.arrow(*ends, kind={2: "sentence", 1: "head"}.get(grade, "plain"), tip=False, thick=bool(grade))
-    canvas.text(
-        2,
-        58 + 38 * shown,
-        "in the box: the page's grade; beside the list's name: nDCG@10",
-        SMALL,
-        anchor="start",
-        quiet=True,
-    )
-    found = "; ".join(
-        f"by {name} " + (", ".join(pages[page]["name"] for page, _ in listed[:3]) or "none")
-        for name, listed in zip(("words", "both", "vectors"), answer["lists"])
-    )
+    query = next(query for name, _, query in answer["queries"] if name == state["query"])
+    canvas.text(2, 10, _cut(f"“{query}”", RIGHT), SMALL, anchor="start", bold=True)
+    heights = []
+    for column, (name, listed) in enumerate(lists.items()):
+        left = 2 + 177 * column
+        canvas.text(left, 34, f"{name} {answer['ndcg'][column]:.2f}", anchor="start", bold=True)
+        heights.append({page: 65 + 38 * row for row, (page, _) in enumerate(listed[:shown])})
+        for page, y in heights[-1].items():
+            grade = pages[page]["grade"]
+            written = "–" if grade is None else grade
+            canvas.box(left, y - 17, 22, 34, written, OF_GRADES.get(grade, "plain"))
+            canvas.text(left + 28, y, _name_in_two_lines(pages[page]["name"], 130), SMALL, anchor="start")
+    for column in (0, 1):
+        for page in pages:
+            if page in heights[column] and page in heights[column + 1]:
+                start, end = (
+                    (177 * column + 164, heights[column][page]),
+                    (177 * column + 176, heights[column + 1][page]),
+                )
+                grade = pages[page]["grade"]
+                canvas.arrow(start, end, kind=OF_GRADES.get(grade, "plain"), tip=False, thick=bool(grade))
+    legend = "in the box: the page's grade; beside the list's name: nDCG@10"
+    canvas.text(2, 58 + 38 * shown, legend, SMALL, anchor="start", quiet=True)
+    first = []
+    for name, listed in lists.items():
+        names = [pages[page]["name"] for page, _ in listed[:3]]
+        first.append(f"by {name} {', '.join(names) or 'none'}")
     values = "words {:.2f}, both {:.2f}, vectors {:.2f}".format(*answer["ndcg"])
-    return canvas.finish(f"The query “{query}” on {answer['size']:,} pages. The first {found}. nDCG@10: {values}.")
+    return canvas.finish(
+        f"The query “{query}” on {answer['size']:,} pages. The first {'; '.join(first)}. nDCG@10: {values}."
+    )
 
 
 def _name_in_two_lines(name, most):
@@ -332,11 +337,10 @@ def _name_in_two_lines(name, most):
     if text_width(module, SMALL) > most:
         first, *_, own = module.split(".")
         module = f"{first}…{own}"
-    at = last.find("_", len(last) // 3) + 1
-    if at and text_width(f".{last}", SMALL) > most:
-        module, rest = f"{module}.{last[:at]}", last[at:]
-    else:
-        rest = f".{last}"
+    rest = f".{last}"
+    place = rest.find("_", len(last) // 3 + 1) + 1
+    if place and text_width(rest, SMALL) > most:
+        module, rest = module + rest[:place], rest[place:]
     return f"{_cut(module, most)}\n{_cut(rest, most)}"
 
 
@@ -349,20 +353,17 @@ def _cut(text, most):
     return f"{text}…"
 
 
-def _lines(text, most):
-    """The text in lines of at most `most` units of small type."""
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if text_width(longer, SMALL) <= most:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return "\n".join(lines)
-
-
 PICTURES = {
-    "tokens": _tokens, "merges": _merges, "padding": _padding, "layers": _layers, "pooling": _pooling,
-    "one head": _one_head, "silence": _silence, "masks": _masks, "threshold": _threshold, "losses": _losses,
-    "search": _search, "hybrid": _hybrid,
-}  # fmt: skip
+    "tokens": _tokens,
+    "merges": _merges,
+    "padding": _padding,
+    "layers": _layers,
+    "pooling": _pooling,
+    "one head": _one_head,
+    "silence": _silence,
+    "masks": _masks,
+    "threshold": _threshold,
+    "losses": _losses,
+    "search": _search,
+    "hybrid": _hybrid,
+}

@@ -375,7 +375,7 @@ async function oneHead({text: given, layer, head, token}, engine) {
 
 async function silence({text: given, others, off}, engine) {
   const rest = lines(others).map(line => line.trim());
-  if (rest.length > 3) throw new ExploreError(`${rest.length} texts to compare with; three can be shown.`);
+  if (rest.length > 3) throw new ExploreError(`${rest.length} texts to compare with; 3 can be shown.`);
   const pieces = whole(given, "silence", engine),
     input = encoded(given, engine.tokenizer);
   const vectors = async silent => {

@@ -91,7 +91,8 @@ def _write_tables(folder):
 
     These have a file of vectors for each hidden state and pooling: scales, then codes.
     """
-    from ...explore.compute import collection, documentation, scored_cosines
+    from ...explore.compute import scored_cosines
+    from ...explore.retrieval import collection, documentation
     from ...pooling import POOLINGS
 
     texts, codes, scales = collection()

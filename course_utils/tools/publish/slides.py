@@ -272,13 +272,15 @@ def _explorers_in(cells):
     names = sorted(set(EXPLORER.findall("".join(shown))) & ALONE.keys())
     if not names:
         return ""
-    from ... import explore
+    from ...explore import module
+    from ...explore.compute import scored_cosines
+    from ...explore.retrieval import documentation
 
-    data = {"pairs": explore.compute.scored_cosines, "docs": explore.compute.documentation}
+    data = {"pairs": scored_cosines, "docs": documentation}
     held = {}
     for name in names:
-        module = base64.b64encode(explore.module(name).encode()).decode()
-        held[name] = {"module": module, "data": {part: data[part]() for part in ALONE[name]}}
+        script = base64.b64encode(module(name).encode()).decode()
+        held[name] = {"module": script, "data": {part: data[part]() for part in ALONE[name]}}
     scripts = [_read(PAGE / file).replace("export ", "") for file in ("model.js", "compute.js")]
     scripts.append(f"const EXPLORERS = {json.dumps(held, separators=(',', ':'))};")
     scripts.append(_read(DECK / "explore.js"))
