@@ -15,7 +15,6 @@ from playwright.sync_api import TimeoutError as NotYet
 
 from course_utils._support.notebooks import NOTEBOOKS, OPTION, exercise_parts, lesson_cells, part_of, parts
 from course_utils.exercises import all_exercises
-from course_utils.explore import explore
 from course_utils.tools import cli
 from course_utils.tools.publish import PublishError, paper
 from course_utils.tools.publish.lectures import read_lecture
@@ -551,24 +550,6 @@ def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_sli
     box = page.locator("section.present .cu-svg").bounding_box()
     assert box["width"] == pytest.approx(1152) and box["height"] == pytest.approx(432)
     assert page.locator("section.present .sign").get_attribute("aria-label") == "\N{SLIGHTLY SMILING FACE}"
-
-
-@in_chromium
-def test_an_explorer_that_needs_no_encoder_runs_in_the_deck(tmp_path, show):
-    """From a file, without network; keys pressed in it do not turn the slides."""
-    cells = [drawn(name, {"text/html": explore(name)._repr_html_()}) for name in ("losses", "pooling")]
-    page = show(deck(tmp_path, f"# One {{minutes=5}}\n{embed('losses')}## Two\n{embed('pooling')}## Three\n", *cells))
-    press(page, "ArrowRight")
-    assert page.locator(".explore-link button").count() == 1
-    page.locator("section.present .explore-link button").click()
-    page.locator("dialog .cu-explorer:not([data-open])").wait_for()
-    first = page.locator("dialog .cu-line").inner_text()
-    page.locator("dialog input[type=range]").first.focus()
-    press(page, *["ArrowRight"] * 5)
-    page.wait_for_function("was => document.querySelector('dialog .cu-line').textContent !== was", arg=first)
-    assert place(page) == 1 and "Loss 0." in page.locator("dialog .cu-line").inner_text()
-    press(page, "Escape")
-    assert page.evaluate("document.querySelector('dialog').open") is False
 
 
 @in_chromium

@@ -5,7 +5,6 @@ pictures as large as each slide allows; a diagram's steps (`<g class="cu-step" d
 The notes say which section takes which minutes.
 """
 
-import base64
 import html
 import itertools
 import json
@@ -23,7 +22,7 @@ from ..._support.notebooks import BEGIN, END, NOTEBOOKS, name_of, padded, part_o
 from ...diagrams.the_way import LESSONS, the_way
 from . import PublishError
 from .book import MARKER
-from .explorers import PAGE, SOURCE
+from .explorers import SOURCE
 from .lectures import Block, Lecture, Slide, read_lecture
 from .mathematics import with_mathml
 from .paper import find_browser, print_pdf
@@ -32,8 +31,6 @@ DECK = Path(__file__).parent / "deck"
 SIGN = '<svg class="sign" viewBox="0 0 24 24" role="img" aria-label="{}" {}>{}</svg>'
 STROKE = 'fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"'
 EXPLORER = re.compile(r'data-explorer="(\w+)"')
-# explorers that need no encoder, and their data
-ALONE = {"merges": [], "threshold": ["pairs"], "losses": [], "hybrid": ["docs"]}
 WORDS_IN_A_LOOK = 40  # a room looks at a slide for as long as 40 words take to say
 HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
 KINDS = ("title", "opening", "plain")  # of slides, by their level
@@ -233,13 +230,11 @@ def render(path: Path, book: str | None = None) -> str:
     lecture = read_lecture(path)
     pages = {} if book is None else explorer_pages(book, path.parents[1])
     cells = deck_cells(lecture, pages)
-    explorers = _explorers_in(cells)
     signs = json.loads(_read(DECK / "signs.json"))
     deck = {
         "title": lecture.title,
         **_libraries(),
         "own": _read(DECK / "deck.js"),
-        "explorers": explorers,
         "signs": {sign: SIGN.format(sign, STROKE, drawn) for sign, drawn in signs.items()},
         "seconds": 60 * lecture.minutes,
     }
@@ -259,32 +254,9 @@ def _libraries():
     reveal = resources.files("sphinx_revealjs") / "_static" / "revealjs"
     css = [_read(reveal / name) for name in ("dist/reset.css", "dist/reveal.css")]
     css.append(HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight"))
-    css += [_read(path) for path in (DECK.parent / "formulas.css", DECK / "deck.css", SOURCE / "view.css")]
+    css += [_read(path) for path in (DECK.parent / "formulas.css", DECK / "deck.css")]
     scripts = [_read(reveal / name) for name in ("dist/reveal.js", "plugin/notes/notes.js")]
     return {"css": "\n".join(css), "script": "\n".join(scripts).replace("</script", "<\\/script")}
-
-
-def _explorers_in(cells):
-    """The script of the explorers on the slides that run in the deck itself, or ""."""
-    shown = [
-        output.data.get("text/html", "") for cell in cells for output in cell.get("outputs", []) if "data" in output
-    ]
-    names = sorted(set(EXPLORER.findall("".join(shown))) & ALONE.keys())
-    if not names:
-        return ""
-    from ...explore import module
-    from ...explore.compute import scored_cosines
-    from ...explore.retrieval import documentation
-
-    data = {"pairs": scored_cosines, "docs": documentation}
-    held = {}
-    for name in names:
-        script = base64.b64encode(module(name).encode()).decode()
-        held[name] = {"module": script, "data": {part: data[part]() for part in ALONE[name]}}
-    scripts = [_read(PAGE / file).replace("export ", "") for file in ("model.js", "compute.js")]
-    scripts.append(f"const EXPLORERS = {json.dumps(held, separators=(',', ':'))};")
-    scripts.append(_read(DECK / "explore.js"))
-    return "\n".join(scripts).replace("</", "<\\/")
 
 
 def write_deck(number: str, out: str | Path, sources: str | Path = NOTEBOOKS, book: str | None = None) -> Path:
