@@ -1,4 +1,4 @@
-"""Tools for course authors: skeletons of exercises and lessons, and the facts derived from a lesson's text."""
+"""Tools for course authors: skeletons, and the facts derived from a lesson's text."""
 
 import keyword
 import re
@@ -39,8 +39,9 @@ def new_exercise(
 ) -> tuple[Path, Path, Path, Path]:
     """Write the skeleton of an exercise and return the four paths that changed.
 
-    Its text, answer and check go into the lesson, before "What you have seen", its cases and mistakes into the lesson's
-    exercise file, their words into the file beside it, and right and wrong answers into the tests.
+    Its text, answer and check go into the lesson, before "What you have seen", its cases and
+    mistakes into the lesson's exercise file, their words into the file beside it, and right and
+    wrong answers into the tests.
 
     lesson: such as "04", or "04-lengths" for a further part.
     name: such as "weighted-pool".
@@ -136,7 +137,9 @@ def new_lesson(
     readme: Path = README,
     claims: Path = CLAIMS,
 ) -> Path:
-    """Write the skeleton of a lesson, its row in a README's table and its table of claims. Returns the lesson's path.
+    """Write the skeleton of a lesson, its row in a README's table and its table of claims.
+
+    Returns the lesson's path.
 
     Cores stand in the README of the course, further parts in that of the lessons' folder.
 
@@ -190,7 +193,10 @@ def _lesson_skeleton(number: str, title: str, kind: str) -> nbformat.NotebookNod
 
 
 def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
-    """Write the skeleton of the lecture of a lesson or a further part. Returns its path. Raises AuthoringError."""
+    """Write the skeleton of the lecture of a lesson or a further part. Returns its path.
+
+    Raises AuthoringError.
+    """
     path = _lesson(key, folder)
     target = Path(folder) / "lectures" / f"{path.stem}.md"
     if target.exists():
@@ -209,17 +215,19 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
 
 
 def needed_by(number: str, kind: str) -> list[str]:
-    """What else a lesson of a kind needs before its tests pass, and what it may have, as lines of text."""
+    """What else a lesson of a kind needs, and what it may have, as lines of text."""
     names = {"number": number}
     return _template("needed_by_a_page" if kind == "page" else "needed", names).splitlines()
 
 
 def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) -> list[Path]:
-    """Update what is stated about a lesson or a further part from its text. Returns the paths that changed.
+    """Update what is stated about a lesson or a further part from its text.
 
-    These are its title, minutes and exercises in a README's table (see `new_lesson`), the two numbers in its first
-    cell, too, and the routes in the README and in lesson 00.
-    Raises AuthoringError.
+    Returns the paths that changed.
+
+    These are its title, minutes and exercises in a README's table (see `new_lesson`), the two
+    numbers in its first cell, too, and the routes in the README and in lesson 00. Raises
+    AuthoringError.
     """
     path = _lesson(lesson, folder)
     changed: dict[Path, None] = {}
@@ -267,8 +275,10 @@ def _renew_routes(folder: Path, readme: Path, changed: dict[Path, None]) -> None
 def with_routes(text: str, hours: Mapping[str, int], paths: Mapping[str, Path], way: str = "") -> str:
     """A text with the routes' hours, and with links to the cores of one day.
 
-    It names a route in a line such as "- *one day* (7 hours): the cores [01](01_tokenization.ipynb) and ...".
-    hours: {route: number}. paths: {number: path} of the cores. way: their folder, as seen from the text.
+    It names a route in a line such as "- *one day* (7 hours): the cores [01](01_tokenization.ipynb)
+    and ...".
+    hours: {route: number}. paths: {number: path} of the cores. way: their folder, as seen from the
+    text.
     """
     for route, number in hours.items():
         text = re.sub(rf"^- \*{route}\* \(.*?\)", f"- *{route}* ({in_hours(number)})", text, flags=re.MULTILINE)
@@ -278,7 +288,7 @@ def with_routes(text: str, hours: Mapping[str, int], paths: Mapping[str, Path], 
 
 
 def _link(title: str, path: Path) -> str:
-    """A lesson as its table names it: that of cores is in the README of the course, outside their folder."""
+    """A lesson as its table names it; that of cores is outside their folder."""
     title = title.partition(", further:")[0]  # the column beside it says what the part is about
     folder = "notebooks" if len(part_of(path)) == 2 else FURTHER
     return f"[{title}]({folder}/{path.name})"

@@ -18,7 +18,7 @@ class ClusterError(RuntimeError):
 
 @contextmanager
 def cluster_at(scheduler: str) -> Generator[Client]:
-    """A client of the scheduler at an address such as "tcp://10.0.0.1:8786", which has at least one worker.
+    """A client of the scheduler at an address ("tcp://10.0.0.1:8786") that has a worker.
 
     Raises ClusterError, also when the cluster loses a worker too often inside.
     """

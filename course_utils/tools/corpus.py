@@ -1,9 +1,10 @@
-"""Embed a large corpus in shards, here or on a Dask cluster, and go on where an earlier run stopped.
+"""Embed a large corpus in shards, and go on where an earlier run stopped.
 
-A shard is a safetensors file with the vectors of some texts, in order, in float16, a digest of each text, and a
-fingerprint of all of them. It is written whole or not at all, by the process that calls `embed_corpus`; workers only
-compute. So a worker that dies loses what it was computing, a caller that dies loses what was not yet written, and
-neither loses more. No shard is ever changed: texts that were edited go to a new folder.
+A shard is a safetensors file with the vectors of some texts, in order, in float16, a digest of each
+text, and a fingerprint of all of them. It is written whole or not at all, by the process that calls
+`embed_corpus`; workers only compute. So a worker that dies loses what it was computing, a caller
+that dies loses what was not yet written, and neither loses more. No shard is ever changed: texts
+that were edited go to a new folder.
 """
 
 import hashlib
@@ -28,17 +29,20 @@ class CorpusError(RuntimeError):
 def embed_corpus(
     texts: Iterable[str], folder: str | Path, scheduler: str | None = None, shard: int = 1000, model: str | None = None
 ) -> tuple[int, int]:
-    """Embed texts into a folder of shards. Shards that an earlier call has written are not computed again.
+    """Embed texts into a folder of shards.
+
+    Shards that an earlier call has written are not computed again.
 
     texts: a list of strings; all of them, also when going on.
     folder: where the shards go; it is created if it is missing.
-    scheduler: the address of a Dask scheduler, such as "tcp://10.0.0.1:8786". Its workers need the course, and no
-    common file system. Without it, this process computes.
+    scheduler: the address of a Dask scheduler, such as "tcp://10.0.0.1:8786". Its workers need the
+    course, and no common file system. Without it, this process computes.
     shard: texts in a shard. When going on, it must be the same.
     model: a hub name or a folder, as for `load_encoder`; the same on all machines.
 
-    Returns (shards written now, shards found). Raises CorpusError for a folder that holds the vectors of other texts or
-    of another model; ClusterError; TypeError or ValueError as `embed` does.
+    Returns (shards written now, shards found). Raises CorpusError for a folder that holds the
+    vectors of other texts or of another model; ClusterError; TypeError or ValueError as `embed`
+    does.
     """
     texts, folder = list(texts), Path(folder).expanduser()
     if not texts or shard < 1:
@@ -60,7 +64,10 @@ def embed_corpus(
 
 
 def lines_of(path: str | Path) -> list[str]:
-    """The texts in a file, one a line. Raises CorpusError, with the line, if it is not in UTF-8 or holds no text."""
+    """The texts in a file, one a line.
+
+    Raises CorpusError, with the line, if it is not in UTF-8 or holds no text.
+    """
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -74,12 +81,14 @@ def lines_of(path: str | Path) -> list[str]:
 
 
 def load_corpus(folder: str | Path, texts: Iterable[str] | None = None) -> np.ndarray:
-    """The vectors of all shards of a folder, in the order of the texts: a float16 array (n, hidden).
+    """The vectors of all shards of a folder, in order: a float16 array (n, hidden).
 
-    texts: the texts that you think these vectors are of; they are compared with those that were embedded.
+    texts: the texts that you think these vectors are of; they are compared with those that were
+    embedded.
 
-    Raises CorpusError if there are no shards, one in between is missing, one is damaged, or the texts are others.
-    Without `texts`, a last shard that is missing is not noticed: compare the number of rows with that of your texts.
+    Raises CorpusError if there are no shards, one in between is missing, one is damaged, or the
+    texts are others. Without `texts`, a last shard that is missing is not noticed: compare the
+    number of rows with that of your texts.
     """
     paths = sorted(Path(folder).expanduser().glob("*.safetensors"))
     if not paths or paths != [_path(paths[0].parent, number) for number in range(len(paths))]:
@@ -101,7 +110,10 @@ def _digest(text: str) -> bytes:
 
 
 def _read(path: Path) -> tuple[np.ndarray, list[bytes], dict[str, str]]:
-    """(vectors, a digest for each of their texts, metadata) of a shard. Raises CorpusError if it is damaged."""
+    """(vectors, a digest for each of their texts, metadata) of a shard.
+
+    Raises CorpusError if it is damaged.
+    """
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -154,7 +166,10 @@ def _computed(
 
 
 def _on_cluster(parts: dict[Path, list[str]], model: str | None, scheduler: str) -> Iterator[tuple[Path, np.ndarray]]:
-    """Yield (path, vectors) as they are computed. Few shards are on their way at a time, so memory stays small."""
+    """Yield (path, vectors) as they are computed.
+
+    Few shards are on their way at a time, so memory stays small.
+    """
     with cluster_at(scheduler) as client:
         from distributed import as_completed  # pyrefly: ignore[missing-import]
 

@@ -1,4 +1,6 @@
-"""Check that this machine is ready for the course. It needs only the standard library, so it can name what is missing.
+"""Check that this machine is ready for the course.
+
+It needs only the standard library, so it can name what is missing.
 
 Run `course doctor`, or `python -m course_utils.tools.doctor`.
 """
@@ -25,7 +27,8 @@ else:
     INSTALL = "make setup"
 DISK_GB, MEMORY_GB = 1.0, 3.0
 BITS = 64 if sys.maxsize > 2**32 else 32
-# What lessons in Google Colab do without: the page is Google's, and nobody makes a book or a deck there.
+# What lessons in Google Colab do without: the page is Google's, and nobody makes a book or a deck
+# there.
 NOT_IN_COLAB = (
     "jupyterlab", "ipywidgets", "sphinx", "myst-nb", "pydata-sphinx-theme", "sphinx-revealjs", "accessible-pygments",
     "math-core", "onnx",
@@ -34,7 +37,7 @@ NOT_IN_COLAB = (
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report. `fix` is the command or step that fixes a failure; without one, all is well."""
+    """One line of the report. `fix` is the command or step that fixes it; "" if all is well."""
 
     name: str
     detail: str
@@ -186,7 +189,7 @@ def encoder() -> Finding:
 
 
 def first_embedding() -> Finding:
-    """Compute one embedding with the encoder that the lessons will use, and check the other data."""
+    """Compute one embedding with the encoder of the lessons, and check the other data."""
     from ..data import load_reviews
     from ..embedding import embed
     from ..models import ENV_VAR, EncoderError, load_glove
@@ -246,7 +249,10 @@ CHECKS = {
 
 
 def examine() -> Iterator[Finding]:
-    """Yield all findings in order, each computed on demand. What a check cannot import or do becomes a finding."""
+    """Yield all findings in order, each computed on demand.
+
+    What a check cannot import or do becomes a finding.
+    """
     for name, check in CHECKS.items():
         try:
             yield check()

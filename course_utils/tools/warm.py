@@ -1,7 +1,7 @@
-"""Prepare a process from which kernels (`kernels.server`) and submissions (`grading.sandbox_server`) are forked.
+"""Prepare a process from which kernels and sandboxes of submissions are forked.
 
-Such a process always computes with one thread: OpenMP's threads do not survive a fork, and a child waiting for them
-would hang.
+Such a process always computes with one thread: OpenMP's threads do not survive a fork, and a child
+waiting for them would hang.
 """
 
 import ast
@@ -31,7 +31,10 @@ def lesson_modules(folder: str | Path = NOTEBOOKS) -> list[str]:
 
 
 def imported(source: str) -> set[str]:
-    """The names of the modules that Python source imports. For `course_utils`, the modules that define its names."""
+    """The names of the modules that Python source imports.
+
+    For `course_utils`, the modules that define its names.
+    """
     names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -45,7 +48,10 @@ def imported(source: str) -> set[str]:
 
 
 def load(modules: Iterable[str]) -> int:
-    """Import modules, load the packaged encoder and run it once. Returns the previous number of torch threads."""
+    """Import modules, load the packaged encoder and run it once.
+
+    Returns the previous number of torch threads.
+    """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import torch
 
@@ -62,7 +68,7 @@ def load(modules: Iterable[str]) -> int:
 
 
 def set_aside() -> None:
-    """Keep the garbage collector from touching existing objects: each page that it touches in a child is copied."""
+    """Keep the garbage collector off: each page that it touches in a child is copied."""
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -20,7 +20,7 @@ def _short(path: Path) -> Path:
 @click.command()
 @click.option("--out", type=FOLDER, required=True, help="Folder for the copies and for what pip shall install there.")
 def colab(out: Path) -> None:
-    """For releases: write learner's copies for Google Colab, each with a first cell that installs the course."""
+    """For releases: write learner's copies for Google Colab, which install the course."""
     from ..publish.elsewhere import write_colab
 
     _require_a_clone()
@@ -29,7 +29,7 @@ def colab(out: Path) -> None:
 
 @click.command()
 def links() -> None:
-    """For authors: renew the badge and the links to Colab, Binder and a codespace in the READMEs."""
+    """For authors: renew the badge and the links to Colab and others in the READMEs."""
     from ..publish.elsewhere import write_links
 
     _require_a_clone()

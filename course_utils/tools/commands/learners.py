@@ -34,7 +34,7 @@ def doctor() -> None:
 )
 @click.option("--repeats", default=1000, type=click.IntRange(min=1), help="Resamples for each interval.")
 def benchmark(model: str | None, data: str, repeats: int) -> None:
-    """Print how well similarities agree with human scores, for GloVe and every layer of an encoder."""
+    """Print how well similarities agree with human scores, for each layer of an encoder."""
     from ...benchmark import SIMILAR, score_table, similarities
     from ...data import load_scored_pairs
 
@@ -57,7 +57,10 @@ def benchmark(model: str | None, data: str, repeats: int) -> None:
 @click.option("--shard", default=1000, type=click.IntRange(min=1), help="Texts in a shard.")
 @click.option("--model", help="A hub name or a folder. Default: the packaged encoder.")
 def embed(texts: Path, out: Path, scheduler: str | None, shard: int, model: str | None) -> None:
-    """Embed a file of texts, one a line, into a folder of shards. An interrupted run goes on where it stopped."""
+    """Embed a file of texts, one a line, into a folder of shards.
+
+    An interrupted run goes on where it stopped.
+    """
     from ..corpus import embed_corpus, lines_of
 
     lines = lines_of(texts)
@@ -78,7 +81,10 @@ def progress(workspace: Path) -> None:
 @click.option("--by-doing", is_flag=True, help="Judge by one exercise of each core instead, those you have passed.")
 @click.option("--workspace", type=ANY_PATH, help="With --by-doing: the folder with your copies of the lessons.")
 def place(by_doing: bool, workspace: Path | None) -> None:
-    """Find out where to begin: twenty questions in ten minutes. In a notebook, place() asks the same."""
+    """Find out where to begin: twenty questions in ten minutes.
+
+    In a notebook, place() asks the same.
+    """
     from ..ideas import asking
     from ..workspace.copies import existing
 
@@ -178,7 +184,10 @@ def update(workspace: Path) -> None:
 )
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def lab(workspace: Path, write_only: bool, live: str | None, route: str | None, flags: tuple[str, ...]) -> None:
-    """Write your copies of the lessons and open JupyterLab on the first one. Further FLAGS go to JupyterLab."""
+    """Write your copies of the lessons and open JupyterLab on the first one.
+
+    Further FLAGS go to JupyterLab.
+    """
     from ..workspace.opening import open_lab
 
     open_lab(workspace.expanduser(), flags, write_only, live, route, click.echo)

@@ -1,4 +1,4 @@
-"""Commands for who teaches the course: assignments and marks, decks, the book, questions and cards."""
+"""Commands for who teaches the course: assignments and marks, decks, questions and cards."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ from .options import ANY_PATH, FILE, FOLDER, Part, numbers, only_one
     help="solution() shows no answers in these copies. They stay in the installed course, for who looks there.",
 )
 def release(lessons: tuple[str, ...], more: tuple[str, ...], out: Path, due: str, without_solutions: bool) -> None:
-    """Write copies of lessons to give to a class, with points: course release --lessons 04 05 --out DIR."""
+    """Write copies of lessons to give to a class: course release --lessons 04 05 --out DIR."""
     from ..grading.release import write_release
 
     manifest = write_release(numbers([*lessons, *more]), out, due, solutions=not without_solutions)
@@ -139,7 +139,7 @@ def grade(
     unsafe: bool,
     **options: Any,
 ) -> None:
-    """Mark a class: SUBMISSIONS is a folder or a zip of notebooks, as a learning platform exports them."""
+    """Mark a class: SUBMISSIONS is a folder or a zip, as a learning platform exports it."""
     if os.name != "posix":
         raise click.ClickException(
             "The grader needs Linux. On Windows, use WSL: Windows lacks what the grader needs to isolate submissions."
@@ -169,7 +169,7 @@ def grade(
     help="Where the book is, for links from the pictures of explorers. Default: build/book, or beside the decks.",
 )
 def slides(lesson: str, out: Path, pdf: bool, book: str | None) -> None:
-    """Write the lecture deck of a LESSON, such as 05, or of "all": one self-contained HTML file for each.
+    """Write the lecture deck of a LESSON, such as 05, or of "all", as one HTML file each.
 
     Press S for the speaker's notes.
     """
@@ -262,7 +262,7 @@ _REPLACED = " An earlier export was replaced."
 @click.argument("after", type=FILE)
 @click.option("--out", type=FILE, help="Also write the table to this file, as CSV.")
 def gains(before: Path, after: Path, out: Path | None) -> None:
-    """What a class has learned: its answers to `course quiz --before` and `--after`, as its platform exports them."""
+    """What a class has learned: its answers to `course quiz --before` and `--after`."""
     from ..._support.files import write_whole
     from ..ideas import gains
 

@@ -19,7 +19,9 @@ NOT_MARKED, DOUBTFUL = 3, 4  # exit statuses: somebody has no points yet; hand-i
 
 
 def mark(submissions: Path, out: Path, options: Options, course: Path | None = None) -> int:
-    """Mark a class and print the outcome. course: an nbgrader course folder to write to. Returns the exit status.
+    """Mark a class and print the outcome. course: an nbgrader course folder to write to.
+
+    Returns the exit status.
 
     Raises what `grade` does, or click.ClickException.
     """
@@ -64,7 +66,7 @@ def warn(sentence: str) -> None:
 
 @contextmanager
 def signals_as_ctrl_c() -> Generator[None]:
-    """Treat SIGTERM and SIGHUP (a scheduler, a closed terminal) as Ctrl-C, so that the run cleans up."""
+    """Treat SIGTERM and SIGHUP as Ctrl-C, so that the run cleans up."""
 
     def stop(number: int, _: object) -> None:
         raise KeyboardInterrupt(number)

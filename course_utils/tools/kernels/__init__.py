@@ -1,1 +1,4 @@
-"""Fast-starting kernels, forked from a process that has imported everything and loaded the encoder. Linux only."""
+"""Fast-starting kernels, forked from a process that has imported everything and loaded the encoder.
+
+Linux only.
+"""

@@ -1,4 +1,4 @@
-"""Start Jupyter kernels from the warm process: `WarmProvisioner`, and `start_warm` for the program that starts Jupyter.
+"""Start Jupyter kernels from the warm process.
 
 If anything fails, the kernel starts in the ordinary way.
 """
@@ -27,8 +27,8 @@ from .server import LAUNCH, receive
 NAME = "course-warm"  # the entry point in pyproject.toml
 SOCKET = "COURSE_WARM_SOCKET"  # the socket on which the warm process listens
 COLD = "COURSE_COLD_KERNELS"  # if set to anything, kernels start in the ordinary way
-# seconds: a warm process that is still importing answers when it is done; on a slow machine an ordinary kernel takes as
-# long
+# seconds: a warm process that is still importing answers when it is done; on a slow machine an
+# ordinary kernel takes as long
 PATIENCE = 30
 
 
@@ -54,10 +54,11 @@ def listens() -> bool:
 
 
 def start_warm() -> subprocess.Popen[bytes] | None:
-    """Start a warm process, and make the Jupyter kernels of this process and its children come from it.
+    """Start a warm process, from which this process and its children get Jupyter kernels.
 
-    The warm process ends with this one (also after an exec). Returns it, or None if there already is one or it cannot
-    be started. Changes os.environ: the socket's path and Jupyter's default provisioner.
+    The warm process ends with this one (also after an exec). Returns it, or None if there already
+    is one or it cannot be started. Changes os.environ: the socket's path and Jupyter's default
+    provisioner.
     """
     if why_not() or listens():
         return None
@@ -93,7 +94,8 @@ def _start_server(place: str) -> subprocess.Popen[bytes]:
 class Forked:
     """A kernel forked by another process, with the interface of a subprocess.Popen.
 
-    connection: to the warm process, which will say how the kernel ended. process: a file descriptor of it.
+    connection: to the warm process, which will say how the kernel ended. process: a file descriptor
+    of it.
     """
 
     stdin = stdout = stderr = None
@@ -115,7 +117,10 @@ class Forked:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit status, when it has ended. Raises subprocess.TimeoutExpired after `timeout` seconds."""
+        """Its exit status, when it has ended.
+
+        Raises subprocess.TimeoutExpired after `timeout` seconds.
+        """
         begun = time.monotonic()
         while (status := self.poll()) is None:
             if timeout is not None and time.monotonic() > begun + timeout:
@@ -147,7 +152,10 @@ def fork_kernel(
     stderr: int | IO | None = None,
     **more: object,
 ) -> Forked | None:
-    """A kernel from the warm process, started as `subprocess.Popen` would. None if it cannot or will not give one."""
+    """A kernel from the warm process, started as `subprocess.Popen` would.
+
+    None if it cannot or will not give one.
+    """
     place = os.environ.get(SOCKET)
     arguments = [argument for argument in command[1:] if argument != "-Xfrozen_modules=off"]
     is_kernel = arguments[: len(LAUNCH)] == LAUNCH and _is_this_python(Path(command[0]))
@@ -179,7 +187,10 @@ def fork_kernel(
 
 
 def _descriptor(stream: int | IO | None, inherited: int, nothing: int) -> int:
-    """The descriptor of a stream argument of Popen: None is inherited, DEVNULL discards. ValueError for pipes."""
+    """The descriptor of a stream argument of Popen: None is inherited, DEVNULL discards.
+
+    ValueError for pipes.
+    """
     if stream is None:
         return inherited
     if stream == subprocess.DEVNULL:

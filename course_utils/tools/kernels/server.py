@@ -1,11 +1,13 @@
-"""The warm process: it imports what lessons import, loads the encoder, and forks a kernel per request on its socket.
+"""The warm process: it loads what lessons need, and forks a kernel per request.
 
-`python -m course_utils.tools.kernels.server SOCKET PARENT`: the file descriptor of an inherited listening Unix socket,
-and the process with which it ends. A request is one line of JSON (arguments, folder, environment) with the three
-standard streams. The reply is {"pid": N} with a file descriptor of that process, followed by {"exit": status} when it
-has ended; or {"no": reason}, after which the client starts a kernel in the ordinary way.
+`python -m course_utils.tools.kernels.server SOCKET PARENT`: the file descriptor of an inherited
+listening Unix socket, and the process with which it ends. A request is one line of JSON (arguments,
+folder, environment) with the three standard streams. The reply is {"pid": N} with a file descriptor
+of that process, followed by {"exit": status} when it has ended; or {"no": reason}, after which the
+client starts a kernel in the ordinary way.
 
-It always computes with one thread: OpenMP's threads do not survive a fork, and a child waiting for them would hang.
+It always computes with one thread: OpenMP's threads do not survive a fork, and a child waiting for
+them would hang.
 """
 
 import contextlib
@@ -27,8 +29,8 @@ from typing import Any
 from ...exercises import LESSONS
 from ..warm import lesson_modules, load, set_aside
 
-# What may differ between this process and a kernel: variables about the client and the terminal. Anything else may have
-# been read during imports.
+# What may differ between this process and a kernel: variables about the client and the terminal.
+# Anything else may have been read during imports.
 FREE = re.compile(
     r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|CLICOLOR|COLORTERM|FORCE_COLOR|TERM|"
     r"LS_COLORS|(OLD)?PWD$|SHLVL$|_$|COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)"
@@ -119,7 +121,10 @@ class Warm:
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """Receive one message, a line of JSON, and its file descriptors. Raises ValueError or OSError."""
+    """Receive one message, a line of JSON, and its file descriptors.
+
+    Raises ValueError or OSError.
+    """
     text, lines, _, _ = socket.recv_fds(connection, 65536, 3)
     while text and not text.endswith(b"\n") and len(text) < LONGEST:
         more = connection.recv(65536)
@@ -135,9 +140,10 @@ def _tell(connection: socket.socket, message: dict[str, Any]) -> None:
 
 
 def _refuse(request: dict[str, Any], asked: Mapping[str, str]) -> str | None:
-    """Why this kernel must not come from here, or None. asked: the environment that this process was started with.
+    """Why this kernel must not come from here, or None.
 
-    What libraries add to the environment when they are imported may be there too: a client may have imported them.
+    What libraries add to the environment when they are imported may be there too: a client may have
+    imported them.
     """
     wanted = request["environment"]
     differ = []
@@ -148,7 +154,7 @@ def _refuse(request: dict[str, Any], asked: Mapping[str, str]) -> str | None:
 
 
 def be_kernel(request: dict[str, Any], threads: int) -> None:
-    """In a forked child: take on the client's environment and streams, and run a kernel until it ends."""
+    """In a forked child: run a kernel in the client's environment until it ends."""
     import numpy as np
     import torch
     from ipykernel.kernelapp import IPKernelApp
@@ -165,7 +171,8 @@ def be_kernel(request: dict[str, Any], threads: int) -> None:
     if request["parent"]:
         threading.Thread(target=end_with, args=[request["parent"]], daemon=True).start()
     sys.argv = ["ipykernel_launcher", *request["arguments"][2:]]
-    # With a parent handle of 1, ipykernel does not watch its parent, the warm process, which may end before the kernel.
+    # With a parent handle of 1, ipykernel does not watch its parent, the warm process, which may
+    # end before the kernel.
     IPKernelApp.launch_instance(["--IPKernelApp.parent_handle=1", *request["arguments"][2:]])
 
 
@@ -188,8 +195,8 @@ def main() -> None:
     try:
         parent = os.pidfd_open(starter)
         if os.getppid() == starter:  # else it has already ended
-            # as ipykernel sets it, before anything imports matplotlib, which binds its backend to a shell on import;
-            # there is no shell here, so the backend is left to the kernels
+            # as ipykernel sets it, before anything imports matplotlib, which binds its backend to a
+            # shell on import; there is no shell here, so the backend is left to the kernels
             os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
             threads = load(FIRST)
             set_aside()

@@ -1,7 +1,7 @@
-"""The learner's copies of the lessons, made from the source notebooks without overwriting a person's work.
+"""The learner's copies of the lessons, written without overwriting a person's work.
 
-What was written last is in the workspace's record (RECORD): for each file a checksum of the whole, and one per cell by
-id. A file that differs from its checksum is the learner's.
+What was written last is in the workspace's record (RECORD): for each file a checksum of the whole,
+and one per cell by id. A file that differs from its checksum is the learner's.
 """
 
 import json
@@ -55,7 +55,10 @@ def existing(folder: str | Path | None = None) -> Path:
 
 
 def stub_out(source: str) -> str:
-    """Replace each region between solution marks with a stub. Raises ValueError for an unpaired mark."""
+    """Replace each region between solution marks with a stub.
+
+    Raises ValueError for an unpaired mark.
+    """
     lines, inside = [], False
     for line in source.splitlines():
         mark = line.strip()
@@ -76,7 +79,8 @@ def stub_out(source: str) -> str:
 def learner_copy(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Make the learner's version of a source notebook.
 
-    It ends above the pictures for the lecture. Solutions and reports become stubs; outputs are removed.
+    It ends above the pictures for the lecture. Solutions and reports become stubs; outputs are
+    removed.
     """
     copy = deepcopy(notebook)
     copy.cells = lesson_cells(copy)
@@ -95,10 +99,10 @@ def write_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> l
 
     A copy that was run but not edited counts as unedited: JupyterLab stores outputs by itself.
 
-    Returns a list of (file name, action): "written", "renewed", "unchanged"; "kept" if the learner's version stays
-    although the lesson has changed; "unreadable" if the file is not a notebook, which stays too. Raises CopyError with
-    a one-sentence message if there are no sources or the workspace cannot be written. Work done before the error is
-    recorded.
+    Returns a list of (file name, action): "written", "renewed", "unchanged"; "kept" if the
+    learner's version stays although the lesson has changed; "unreadable" if the file is not a
+    notebook, which stays too. Raises CopyError with a one-sentence message if there are no sources
+    or the workspace cannot be written. Work done before the error is recorded.
     """
     workspace, lessons = Path(workspace), _sources(Path(sources))
     with writing(workspace):
@@ -108,12 +112,13 @@ def write_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> l
 
 
 def update_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> list[tuple[str, str, str]]:
-    """Bring a workspace up to date as `write_workspace` does, merging lessons that both sides changed.
+    """Bring a workspace up to date, merging lessons that both sides changed.
 
     A learner's file is saved in the folder SAVED before it is changed.
 
-    Returns a list of (file name, action, description): "written", "renewed", "unchanged", "unreadable" as in
-    `write_workspace`, without a description; "merged". Raises CopyError with a one-sentence message.
+    Returns a list of (file name, action, description): "written", "renewed", "unchanged",
+    "unreadable" as in `write_workspace`, without a description; "merged". Raises CopyError with a
+    one-sentence message.
     """
     workspace, lessons = existing(workspace), _sources(Path(sources))
     report = []
@@ -130,8 +135,8 @@ def update_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> 
 def reset_lesson(workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS) -> tuple[str, Path | None]:
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
-    Returns (file name, path of the saved file or None). Raises CopyError with a one-sentence message; the learner's
-    file then stays where it was.
+    Returns (file name, path of the saved file or None). Raises CopyError with a one-sentence
+    message; the learner's file then stays where it was.
     """
     workspace = existing(workspace)
     lesson = lesson_named(key, sources)
@@ -148,7 +153,9 @@ def reset_lesson(workspace: str | Path, key: str, sources: str | Path = NOTEBOOK
 
 
 def write_other(text: str, target: Path, workspace: Path) -> bool:
-    """Write another notebook to a file of a workspace, unless it was edited. Returns whether it was edited.
+    """Write another notebook to a file of a workspace, unless it was edited.
+
+    Returns whether it was edited.
 
     Raises CopyError with a one-sentence message.
     """
@@ -160,7 +167,7 @@ def write_other(text: str, target: Path, workspace: Path) -> bool:
 
 
 def told(report: list[tuple[str, str, str]], workspace: Path) -> list[str]:
-    """What was done to each file that changed, and what to do about one that was left alone, in lines."""
+    """What was done to each file, and what to do about one that was left alone, in lines."""
     place = "" if workspace in (Path("workspace"), Path()) else f' --workspace "{workspace}"'
     lines = []
     for name, action, words in report:
@@ -190,7 +197,10 @@ def lesson_named(key: str, sources: str | Path = NOTEBOOKS) -> Path:
 
 
 def _sources(folder: Path) -> list[Path]:
-    """The source lessons, and the glossary if it exists. Raises CopyError if there are no lessons."""
+    """The source lessons, and the glossary if it exists.
+
+    Raises CopyError if there are no lessons.
+    """
     if folder == NOTEBOOKS and (problem := incomplete()):
         raise CopyError(f"The course is installed only in part: {problem}. Install it again; no lesson was changed.")
     lessons = parts(folder).values()
@@ -254,7 +264,10 @@ def _planned(target: Path, text: str, record: dict[str, Any]) -> str:
 
 
 def _merge_into(target: Path, text: str, record: dict[str, Any], saved_files: Path) -> tuple[str, str]:
-    """Merge a lesson that both sides changed, and save the learner's file. Returns (action, description)."""
+    """Merge a lesson that both sides changed, and save the learner's file.
+
+    Returns (action, description).
+    """
     before = target.read_bytes()
     mine, new = parse_notebook(before), parse_notebook(text)
     if mine is None or new is None:
@@ -308,7 +321,7 @@ def writing(target: Path) -> Generator[None]:
 
 @contextmanager
 def _alone(workspace: Path) -> Generator[dict[str, Any]]:
-    """Yield a workspace's record as `_recording` does, while no other command changes the workspace."""
+    """`_recording`, while no other command changes the workspace."""
     with writing(workspace), alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
         yield record
 
@@ -346,7 +359,7 @@ def _entry(text: str) -> dict[str, Any]:
 
 
 def _recorded(record: dict[str, Any], name: str) -> dict[str, Any]:
-    """The record's entry for a lesson; empty if it is damaged: all that differs then counts as the learner's."""
+    """The record's entry for a lesson; empty if it is damaged."""
     entry = record.get(name)
     if isinstance(entry, dict) and isinstance(entry.get("cells"), dict):
         return entry

@@ -1,4 +1,4 @@
-"""JupyterLab on a workspace: where it keeps its files, how it looks at first, and a server that already runs."""
+"""JupyterLab on a workspace: its files, how it looks at first, a server that already runs."""
 
 import json
 import os
@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-# No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab starts with.
+# No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab
+# starts with.
 LAB_SETTINGS = Path(__file__).parent / "lab_settings"
 FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
 LAB_FILES = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
@@ -36,7 +37,10 @@ def home_is_writable() -> bool:
 
 
 def keep_jupyter_files_out_of_home(workspace: str | Path) -> bool:
-    """Have Jupyter keep its files in the workspace if the home folder cannot be written. Returns whether it does."""
+    """Have Jupyter keep its files in the workspace if the home folder cannot be written.
+
+    Returns whether it does.
+    """
     if home_is_writable():
         return False
     for name, folder in HOMELESS.items():
@@ -45,7 +49,7 @@ def keep_jupyter_files_out_of_home(workspace: str | Path) -> bool:
 
 
 def find_running_server(workspace: Path, page: str = FIRST_PAGE) -> dict[str, Any] | None:
-    """This user's Jupyter server that runs in a workspace, as {"port": ..., "address": of a page}, or None."""
+    """The Jupyter server that runs in a workspace: {"port": ..., "address": of a page}, or None."""
     try:
         from jupyter_core.paths import jupyter_runtime_dir
 
@@ -64,7 +68,10 @@ def find_running_server(workspace: Path, page: str = FIRST_PAGE) -> dict[str, An
 
 
 def _listens(server: dict[str, Any]) -> bool:
-    """Whether a server is listening. After a crash its runtime file remains, and its PID may have been reused."""
+    """Whether a server is listening.
+
+    After a crash its runtime file remains, and its PID may have been reused.
+    """
     host = server["hostname"] if server["hostname"] not in ("", "0.0.0.0", "::", "*") else "localhost"
     try:
         socket.create_connection((host, server["port"]), timeout=2).close()
@@ -74,12 +81,12 @@ def _listens(server: dict[str, Any]) -> bool:
 
 
 def write_first_layout(workspace: str | Path) -> None:
-    """Show the files on the left and the table of contents on the right, unless JupyterLab has stored a layout."""
+    """Show files and table of contents, unless JupyterLab has stored a layout."""
     _copy_once(FIRST_LAYOUT, Path(workspace) / LAB_FILES / FIRST_LAYOUT.name)
 
 
 def write_today(workspace: str | Path) -> None:
-    """Write the notebook that asks what is due and shows the progress, unless there is a file of its name."""
+    """Write the notebook that asks what is due, unless there is a file of its name."""
     _copy_once(TODAY, Path(workspace) / "today.ipynb")
 
 
@@ -91,7 +98,10 @@ def _copy_once(source: Path, target: Path) -> None:
 
 
 def write_side_by_side(workspace: str | Path, file: Path) -> str:
-    """Have JupyterLab show a live copy, and its page at the right of it. Returns the address for `command_line`."""
+    """Have JupyterLab show a live copy, and its page at the right of it.
+
+    Returns the address for `command_line`.
+    """
     page, name = file.with_suffix(".html").as_posix(), file.stem
     left, right = f"notebook:{file.as_posix()}", f"htmlviewer:{page}"
     areas = [{"type": "tab-area", "currentIndex": 0, "widgets": [widget]} for widget in (left, right)]
@@ -114,7 +124,7 @@ def write_side_by_side(workspace: str | Path, file: Path) -> str:
 
 
 def command_line(workspace: str | Path, flags: Sequence[str] = (), page: str = FIRST_PAGE) -> list[str]:
-    """The command line that starts JupyterLab on a page of a workspace, by default the first lesson."""
+    """The command line that starts JupyterLab on a page of a workspace."""
     command = [
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={Path(workspace).resolve()}",

@@ -1,4 +1,4 @@
-"""Live copies: a lesson whose worked cells are empty but for a comment, the code to type, and `reveal`."""
+"""Live copies: a lesson whose worked cells are empty, the code to type, and `reveal`."""
 
 import html
 import re
@@ -44,7 +44,10 @@ stands in; <code>reveal("{key}", {last})</code>, in any cell, brings back that o
 
 
 def typed_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
-    """The cells that are emptied in a live copy: worked ones that are not folded. Each is numbered by its place."""
+    """The cells that are emptied in a live copy: worked ones that are not folded.
+
+    Each is numbered by its place.
+    """
     worked = [cell for cell in notebook.cells if cell.metadata.get("course", {}).get("does")]
     return [cell for cell in worked if not cell.metadata.get("jupyter", {}).get("source_hidden")]
 
@@ -52,8 +55,8 @@ def typed_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 def live_copy(notebook: nbformat.NotebookNode, *, key: str, name: str) -> nbformat.NotebookNode:
     """The live copy of a source notebook; `key` is its key, `name` its file in the workspace.
 
-    A learner's copy, except for the worked cells, links to other lessons, and two cells after the title. Raises
-    CopyError if there is nothing to empty.
+    A learner's copy, except for the worked cells, links to other lessons, and two cells after the
+    title. Raises CopyError if there is nothing to empty.
     """
     does = {cell.id: cell.metadata.course.does for cell in typed_cells(notebook)}
     if not does:
@@ -64,7 +67,8 @@ def live_copy(notebook: nbformat.NotebookNode, *, key: str, name: str) -> nbform
         if cell.id in does:
             lines = textwrap.wrap(f"{numbers[cell.id]}. {does[cell.id]}", WIDTH - 2)
             cell.source = "\n".join(f"# {line}" for line in lines)
-            # JupyterLab tells `reveal` the id of the cell that runs, and nothing else about where it is
+            # JupyterLab tells `reveal` the id of the cell that runs, and nothing else about where
+            # it is
             cell.id = _live_id(key, cell.id)
         elif cell.cell_type == "markdown":
             cell.source = TO_A_LESSON.sub(lambda link: f"../{seen_from(name, link[1])}", cell.source)
@@ -104,10 +108,10 @@ def page_to_type(notebook: nbformat.NotebookNode, key: str) -> str:
 
 
 def write_live(workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS) -> tuple[Path, bool]:
-    """Write the live copy of a core or a further part into a workspace, and beside it the page of the code to type.
+    """Write the live copy of a lesson into a workspace, and a page of the code to type.
 
-    An edited live copy stays as it is, and so does its page. Returns the copy's file in the workspace, and whether it
-    was edited. Raises CopyError with a one-sentence message.
+    An edited live copy stays as it is, and so does its page. Returns the copy's file in the
+    workspace, and whether it was edited. Raises CopyError with a one-sentence message.
     """
     path = lesson_named(key, sources)
     file = live_file(path.name)
@@ -124,10 +128,11 @@ def write_live(workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS)
 def reveal(lesson: str | None = None, number: int | None = None) -> None:
     """Bring the code of an emptied cell of a live copy back.
 
-    lesson, number: such as "04", 3 for the third cell of lesson 04; by default, the cell that is running.
+    lesson, number: such as "04", 3 for the third cell of lesson 04; by default, the cell that is
+    running.
 
-    The code takes the place of the running cell's text, or goes into a new cell below if that has other code. If there
-    is nothing to bring back, a sentence says so.
+    The code takes the place of the running cell's text, or goes into a new cell below if that has
+    other code. If there is nothing to bring back, a sentence says so.
     """
     from IPython import get_ipython
 
@@ -146,7 +151,7 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
 
 
 def _cell_to_reveal(lesson: str | None, number: int | None, running: str) -> nbformat.NotebookNode | None:
-    """The cell that is meant: number `number` of a lesson, else the one whose id in the live copy is `running`."""
+    """Cell `number` of a lesson, else the one whose id in the live copy is `running`."""
     key = f"{running}__".split("_")[1] if lesson is None else lesson
     path = parts().get(key)
     if path is None:

@@ -1,6 +1,7 @@
-"""Merge a lesson that both the learner and the course changed, cell by cell, without losing the learner's work.
+"""Merge a lesson that both the learner and the course changed, cell by cell.
 
-Cells are plain dictionaries, as in a notebook's JSON. A checksum per cell id identifies what the course last wrote.
+Cells are plain dictionaries, as in a notebook's JSON. A checksum per cell id identifies what the
+course last wrote.
 """
 
 import hashlib
@@ -34,7 +35,10 @@ STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's wording
 
 
 def parse_notebook(content: str | bytes) -> dict[str, Any] | None:
-    """A notebook of format 4 from its text, as plain data; None for anything else. A cell without an id has ""."""
+    """A notebook of format 4 from its text, as plain data; None for anything else.
+
+    A cell without an id has "".
+    """
     try:
         notebook = json.loads(content)
         notebook["metadata"] = dict(notebook.get("metadata", {}))
@@ -68,7 +72,10 @@ def checksum(cell: Cell) -> str:
 
 
 def fingerprint(notebook_text: str | bytes) -> str | None:
-    """A checksum of what a person edits in a notebook: the cells' types and texts. None if it is not a notebook."""
+    """A checksum of what a person edits in a notebook: the cells' types and texts.
+
+    None if it is not a notebook.
+    """
     try:
         cells = json.loads(notebook_text)["cells"]
         return _digest([(cell["cell_type"], text_of(cell)) for cell in cells])
@@ -83,18 +90,21 @@ def checksums(notebook_text: str) -> dict[str, str]:
 
 
 def merge(mine: list[Cell], new: list[Cell], base: dict[str, str] | None) -> tuple[list[Cell], Counter[str]]:
-    """Merge the learner's cells with the course's new ones. Returns them in one list, and a Counter of what was done.
+    """Merge the learner's cells with the course's new ones.
+
+    Returns them in one list, and a Counter of what was done.
 
     Its keys:
     - new, renewed, removed: cells of the course.
-    - answers, edited, own: the learner's cells that stay: answers to exercises, other cells of the course that the
-      learner changed, cells that the learner added.
-    - both: cells that both changed; the course's version is used, with the learner's text in a note below.
+    - answers, edited, own: the learner's cells that stay: answers to exercises, other cells of the
+      course that the learner changed, cells that the learner added.
+    - both: cells that both changed; the course's version is used, with the learner's text in a note
+      below.
     - frames: exercises whose frame changed; a note says so.
     - away: cells that the learner deleted and the course did not change; they stay deleted.
 
-    base: checksum by id of what the course last wrote, or None if unknown; every difference then counts as changed by
-    both.
+    base: checksum by id of what the course last wrote, or None if unknown; every difference then
+    counts as changed by both.
     """
     base = base or {}
     done: Counter[str] = Counter()
@@ -119,7 +129,7 @@ def merge(mine: list[Cell], new: list[Cell], base: dict[str, str] | None) -> tup
 def _followers(
     mine: list[Cell], course: dict[str, Cell], base: dict[str, str], done: Counter[str]
 ) -> dict[str, list[Cell]]:
-    """The learner's cells that the course does not have, by the id of the course's cell above; "" for those on top."""
+    """The learner's own cells by the id of the course's cell above; "" for those on top."""
     followers: dict[str, list[Cell]] = {"": []}
     above = ""
     for cell in mine:
@@ -134,7 +144,7 @@ def _followers(
 
 
 def _merge_cell(cell: Cell, own: Cell | None, was: str | None, done: Counter[str]) -> list[Cell]:
-    """What stands in the place of one of the course's cells: nothing, the cell, or the cell and a note below it.
+    """What takes the place of a course's cell: nothing, a cell, or a cell and a note below.
 
     own: the learner's version of it. was: the checksum of what the course wrote there last.
     """
@@ -172,10 +182,10 @@ def _note(cell: Cell, kind: str, text: str) -> Cell:
 
 
 def identified(mine: list[Cell], course: dict[str, Cell], base: dict[str, str]) -> list[Cell]:
-    """The learner's cells, each with a unique id: that of the matching course cell, or an unused one.
+    """The learner's cells, each with the id of the matching course cell, or an unused one.
 
-    An editor may have dropped or duplicated ids. A cell is then identified by its text, an answer by the name of its
-    exercise.
+    An editor may have dropped or duplicated ids. A cell is then identified by its text, an answer
+    by the name of its exercise.
     """
     names: dict[int, str] = {}  # id by the cell's place
     left = dict.fromkeys([*base, *course])  # ids that no cell has yet, in order
@@ -197,7 +207,7 @@ def identified(mine: list[Cell], course: dict[str, Cell], base: dict[str, str]) 
 
 
 def _is_same(cell: Cell, course_cell: Cell | None, was: str | None) -> bool:
-    """Whether a learner's cell has the text of a course's cell, of now or of before, or answers its exercise."""
+    """Whether a learner's cell is this one of the course, by its text or by its exercise."""
     if checksum(cell) == was:
         return True
     if course_cell is None:

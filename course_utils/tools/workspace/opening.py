@@ -22,10 +22,10 @@ def open_lab(
     route: str | None = None,
     say: Callable[[str], object] = print,
 ) -> None:
-    """Write the copies of the lessons, and become JupyterLab on the first one, or on what `live` and `route` name.
+    """Write the copies of the lessons, and become JupyterLab on one of them.
 
-    flags: for JupyterLab. live: the lesson of a live copy, such as "04". route: the last word of one of ROUTES.
-    Raises CopyError.
+    flags: for JupyterLab. live: the lesson of a live copy, such as "04". route: the last word of
+    one of ROUTES. Raises CopyError.
     """
     if lab.keep_jupyter_files_out_of_home(workspace):
         say(f"Your home folder cannot be written, so Jupyter keeps its files in {workspace / lab.LAB_FILES}.")
@@ -76,7 +76,10 @@ def _become_lab(command: list[str]) -> None:
 
 
 def _show_route(workspace: Path, route: str, say: Callable[[str], object]) -> str:
-    """Print the lessons of a route. Returns JupyterLab's page of the first one that has an open exercise."""
+    """Print the lessons of a route.
+
+    Returns JupyterLab's page of the first one that has an open exercise.
+    """
     (name,) = [name for name in ROUTES if name.endswith(route)]
     picture = overview(workspace).on(name)
     say("\n".join(picture.plan()))

@@ -1,7 +1,7 @@
 """An overview of the course: what is passed, what is open, and how long each lesson takes.
 
-A workspace is a folder with the learner's copies of the lessons. In a workspace, `check` records passed exercises in a
-small file; elsewhere, it records nothing.
+A workspace is a folder with the learner's copies of the lessons. In a workspace, `check` records
+passed exercises in a small file; elsewhere, it records nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ STATED = re.compile(r"^`\d\d-[a-z0-9-]+` · .*?\b(\d+) minutes", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Lesson:
-    """A core or a further part: its key ("04", "04-lengths"), title, minutes, and exercises as pairs (id, title)."""
+    """A core or a further part. `exercises` are pairs (id, title); `key` is "04", "04-lengths"."""
 
     key: str
     title: str
@@ -79,9 +79,10 @@ def lesson_minutes(notebook: Mapping[str, Any]) -> int:
 
     notebook: a lesson as nbformat or json reads it, with its outputs.
 
-    200 words of text a minute, without code blocks and link addresses; half a minute for a code cell, and three seconds
-    for each line of it that is not folded; a minute for a picture, for a quiz and for each question at the end; an
-    exercise or a completion at the minutes stated above it, its code included. Pictures for the lecture do not count.
+    200 words of text a minute, without code blocks and link addresses; half a minute for a code
+    cell, and three seconds for each line of it that is not folded; a minute for a picture, for a
+    quiz and for each question at the end; an exercise or a completion at the minutes stated above
+    it, its code included. Pictures for the lecture do not count.
     """
     minutes = 0.0
     for cell in lesson_cells(notebook):
@@ -140,7 +141,7 @@ def _words(markdown: str) -> int:
 
 
 def progress() -> Overview:
-    """Show your progress through the course: each lesson, which exercises you passed, and what comes next.
+    """Show your progress: each lesson, which exercises you passed, and what comes next.
 
     Displays as a table in a notebook and prints as text.
     """
@@ -151,7 +152,9 @@ def progress() -> Overview:
 
 
 def overview(folder: str | Path | None) -> Overview:
-    """The state of a workspace. Every exercise is open for None or a folder that is not a workspace.
+    """The state of a workspace.
+
+    Every exercise is open for None or a folder that is not a workspace.
 
     Raises OSError if the record cannot be read.
     """
@@ -172,7 +175,8 @@ def overview(folder: str | Path | None) -> Overview:
 class Overview:
     """What `progress` returns. `lessons`: all lessons of the course; `passed`: ids of exercises.
 
-    due: how many things `course review` would ask. sure: {how sure: (answers, right ones)}. notice: about the record.
+    due: how many things `course review` would ask. sure: {how sure: (answers, right ones)}. notice:
+    about the record.
     """
 
     lessons: tuple[Lesson, ...]
@@ -183,7 +187,7 @@ class Overview:
 
     @property
     def next(self) -> tuple[Lesson, str] | None:
-        """(lesson, id of its first open exercise), cores before further parts; None if nothing is open."""
+        """(lesson, id of its first open exercise), cores first; None if nothing is open."""
         for lesson in sorted(self.lessons, key=lambda lesson: not lesson.is_core):
             for exercise, _ in lesson.exercises:
                 if exercise not in self.passed:
@@ -200,7 +204,10 @@ class Overview:
 
     @property
     def hours(self) -> dict[str, int]:
-        """{route: its hours, rounded}: the only place that computes them. READMEs, lessons and the book follow."""
+        """{route: its hours, rounded}: the only place that computes them.
+
+        READMEs, lessons and the book follow.
+        """
         return {name: int(self.on(name).minutes / 60 + 0.5) for name in ROUTES}
 
     @property
