@@ -1,6 +1,6 @@
 """The diagrams of lesson 15: a static model, masks, the last token, guessed words, and late chunks."""
 
-from .canvas import SMALL, Canvas
+from .canvas import SMALL, WIDTH, Canvas, in_lines
 
 
 def three_steps(token, hidden, kept, rank, weight, tokens, other):
@@ -47,25 +47,27 @@ def masks(panels):
 
     Row i holds what token i looks at; a square is filled where it may look.
     """
+    room, top = 480 / len(panels), 32
     canvas = Canvas("15 masks", 228)
-    wide = 480 / len(panels)
     for at, (name, (rows, below)) in canvas.steps(enumerate(panels.items())):
-        number = len(rows)
-        cell = min(18, (wide - 22) / number)
-        left = 32 + at * wide + (wide - 22 - cell * number) / 2
-        canvas.text(left + cell * number / 2, 14, name, bold=True)
-        for y, row in enumerate(rows):
-            for x, seen in enumerate(row):
-                canvas.box(left + x * cell, 32 + y * cell, cell - 2, cell - 2, kind="head" if seen else "padding",
-                           round_by=2, shade=0.6 * bool(seen))  # fmt: skip
-        canvas.text(left + cell * number / 2, 32 + cell * number + 20, below, SMALL)
-        if not at:
-            canvas.text(260, 216, "a row: who looks; a column: what is looked at; filled: may look", SMALL, quiet=True)
-    told = " ".join(
+        cell = min(18, (room - 22) / len(rows))
+        wide = cell * len(rows)
+        left = 32 + at * room + (room - 22 - wide) / 2
+        canvas.text(left + wide / 2, 14, name, bold=True)
+        for row, seen_by_row in enumerate(rows):
+            for column, seen in enumerate(seen_by_row):
+                look = {"kind": "head", "shade": 0.6} if seen else {"kind": "padding"}
+                x, y = left + column * cell, top + row * cell
+                canvas.box(x, y, cell - 2, cell - 2, round_by=2, **look)
+        canvas.text(left + wide / 2, top + wide + 20, below, SMALL)
+        if at == 0:
+            legend = "a row: who looks; a column: what is looked at; filled: may look"
+            canvas.text(WIDTH / 2, 216, legend, SMALL, quiet=True)
+    filled = " ".join(
         f"{name}: {below}, {sum(map(sum, rows))} of {len(rows) ** 2} squares filled."
         for name, (rows, below) in panels.items()
     )
-    return canvas.finish(f"Masks as squares, a row for each token that looks. {told}")
+    return canvas.finish(f"Masks as squares, a row for each token that looks. {filled}")
 
 
 def last_column(masks, cosines, texts):
@@ -73,42 +75,46 @@ def last_column(masks, cosines, texts):
 
     masks: {side: a row of 1 and 0 for each text}. cosines: {side: one for each text}. texts: what begins each row.
     """
+    row, left, right, equal = 25, 156, 480, 0.995
+    longest = max(len(counts) for rows in masks.values() for counts in rows)
+    cell = min(22, 290 / longest)
     canvas = Canvas("15 last column", 256)
-    cell = min(22, 290 / max(len(row) for rows in masks.values() for row in rows))
 
     def batch(top, side):
         canvas.label(6, top + 12, f"padding on the {side}", bold=True)
-        for at, row in enumerate(masks[side]):
-            y, last = top + 26 + 25 * at, len(row) - 1
-            canvas.label(6, y + 11, texts[at], mono=True)
-            for place, real in enumerate(row):
-                canvas.box(156 + cell * place, y, cell - 3, cell, kind="token" if real else "padding", round_by=2,
-                           thick=place == last)  # fmt: skip
+        for at, (text, counts) in enumerate(zip(texts, masks[side])):
+            y = top + 26 + row * at
+            canvas.label(6, y + 11, text, mono=True)
+            for place, counted in enumerate(counts):
+                kind, last = "token" if counted else "padding", place == len(counts) - 1
+                canvas.box(left + cell * place, y, cell - 3, cell, kind=kind, round_by=2, thick=last)
 
-    def found(top, side):
-        canvas.text(480, top + 12, "cosine", SMALL, quiet=True)
+    def compared(top, side):
+        canvas.text(right, top + 12, "cosine", SMALL, quiet=True)
         for at, cosine in enumerate(cosines[side]):
-            canvas.text(480, top + 37 + 25 * at, f"{cosine:.2f}", bold=True, kind=None if cosine > 0.995 else "loss")
+            kind = None if cosine > equal else "loss"
+            canvas.text(right, top + 37 + row * at, f"{cosine:.2f}", bold=True, kind=kind)
 
-    one, other = masks
-    batch(2, one)
+    first, second = masks
+    batch(2, first)
     with canvas.step():
-        found(2, one)
+        compared(2, first)
     with canvas.step():
-        batch(108, other)
-        found(108, other)
-    canvas.text(260, 226, "blue: a token, [CLS] and [SEP] too; grey: [PAD]; framed: hidden[:, -1]", SMALL, quiet=True)
-    canvas.text(260, 246, "cosine: of the framed vector and the last of the text read alone", SMALL, quiet=True)
-    told = " ".join(
-        f"Padding on the {side}: "
-        + ", ".join(
-            f"{text} ends in {'a token' if row[-1] else '[PAD]'}, cosine {cosine:.2f}"
-            for text, row, cosine in zip(texts, masks[side], cosines[side])
-        )
-        + "."
-        for side in masks
+        batch(108, second)
+        compared(108, second)
+    legend = (
+        "blue: a token, [CLS] and [SEP] too; grey: [PAD]; framed: hidden[:, -1]",
+        "cosine: of the framed vector and the last of the text read alone",
     )
-    return canvas.finish(f"A batch of {len(texts)} texts as rows of squares, the last column framed. {told}")
+    for y, words in zip((226, 246), legend):
+        canvas.text(WIDTH / 2, y, words, SMALL, quiet=True)
+    sides = []
+    for side, rows in masks.items():
+        ends = ["a token" if counts[-1] else "[PAD]" for counts in rows]
+        of_texts = ", ".join(f"{text} ends in {end}, cosine {cosine:.2f}"
+                             for text, end, cosine in zip(texts, ends, cosines[side]))  # fmt: skip
+        sides.append(f"Padding on the {side}: {of_texts}.")
+    return canvas.finish(f"A batch of {len(texts)} texts as rows of squares, the last column framed. {' '.join(sides)}")
 
 
 def guessed_words(text, guesses, own, content, share, frequent):
@@ -117,22 +123,26 @@ def guessed_words(text, guesses, own, content, share, frequent):
     content: how many words of the text could be guessed. share: of all stored texts' words, what comes back. frequent:
     the same by always guessing the most frequent words.
     """
+    middle, longest = WIDTH / 2, 12  # longest: of a word that fits into its box, in letters
     canvas = Canvas("15 guessed words", 232)
     canvas.box(6, 4, 508, 30, text, "token", SMALL)
-    canvas.arrow((260, 36), (260, 54), "encoder")
-    canvas.vector(188, 56, 8, "sentence", 144, 24, across=True)
+    canvas.arrow((middle, 36), (middle, 54), "encoder")
+    canvas.vector(middle - 72, 56, 8, "sentence", 144, 24, across=True)
     canvas.label(346, 68, "stored", quiet=True)
     with canvas.step():
-        canvas.arrow((260, 84), (260, 104), "linear map")
-        half = (len(guesses) + 1) // 2
+        canvas.arrow((middle, 84), (middle, 104), "linear map")
+        columns = (len(guesses) + 1) // 2
         for at, word in enumerate(guesses):
-            x, y = 6 + 103 * (at % half), 108 + 38 * (at // half)
-            shown = word if len(word) <= 12 else f"{word[:11]}…"
-            canvas.box(x, y, 97, 30, shown, "masked" if word in own else "padding", SMALL, bold=word in own)
+            row, column = divmod(at, columns)
+            right = word in own
+            shown = word if len(word) <= longest else f"{word[: longest - 1]}…"
+            kind = "masked" if right else "padding"
+            canvas.box(6 + 103 * column, 108 + 38 * row, 97, 30, shown, kind, SMALL, bold=right)
     with canvas.step():
-        found = f"here {len(own)} of {content} content words; on average {share:.0%} of them"
-        canvas.text(260, 200, found, bold=True, kind="loss")
-        canvas.text(260, 222, f"({frequent:.0%} by always guessing the most frequent words)", SMALL, quiet=True)
+        back = f"here {len(own)} of {content} content words; on average {share:.0%} of them"
+        canvas.text(middle, 200, back, bold=True, kind="loss")
+        baseline = f"({frequent:.0%} by always guessing the most frequent words)"
+        canvas.text(middle, 222, baseline, SMALL, quiet=True)
     return canvas.finish(
         f"The text {text!r} goes through the encoder; its vector is stored. From the vector, a linear map guesses "
         f"{len(guesses)} words: {', '.join(guesses)}. Of these, the text holds {', '.join(own) or 'none'}: "
@@ -146,49 +156,32 @@ def late_and_alone(sentences, alone, late, query):
 
     sentences: of the text, a chunk each. alone, late: the cosines, one for each chunk.
     """
+    wide, cosine_wide = 166, 100
+    lefts = [6 + 171 * at for at in range(len(sentences))]
+    inset = (wide - cosine_wide) / 2
     canvas = Canvas("15 late and alone", 258)
-    wide, places = 166, [6 + 171 * at for at in range(len(sentences))]
-    canvas.text(260, 14, f"query: {query}", SMALL, bold=True)
+    canvas.text(WIDTH / 2, 14, f"query: {query}", SMALL, bold=True)
 
-    def row(y, name, values, kind):
+    def row(y, name, cosines, kind):
         canvas.label(6, y, name, quiet=True)
-        for x, sentence in zip(places, sentences):
-            first, *rest = sentence.split()
-            half = (len(rest) + 1) // 2
-            lines = f"{' '.join([first, *rest[:half]])}\n{' '.join(rest[half:])}"
-            canvas.box(x, y + 10, wide, 38, lines, "token", SMALL)
-        for x, value in zip(places, values):
-            canvas.arrow((x + wide / 2, y + 70), (x + wide / 2, y + 79), tip=False)
-            canvas.box(x + 33, y + 80, 100, 24, f"{value:.2f}", kind, SMALL, bold=True, shade=max(0, value),
-                       thick=value == max(values))  # fmt: skip
+        for x, sentence, cosine in zip(lefts, sentences, cosines):
+            middle = x + wide / 2
+            canvas.box(x, y + 10, wide, 38, in_lines(sentence, wide - 12), "token", SMALL)
+            canvas.arrow((middle, y + 70), (middle, y + 79), tip=False)
+            best = cosine == max(cosines)
+            canvas.box(x + inset, y + 80, cosine_wide, 24, f"{cosine:.2f}", kind, SMALL, bold=True,
+                       shade=max(0, cosine), thick=best)  # fmt: skip
 
     row(34, "each chunk read alone, and its cosine with the query", alone, "sentence")
-    for x in places:
-        canvas.box(x + 33, 86, 100, 18, "encoder", "layer", SMALL)
+    for x in lefts:
+        canvas.box(x + inset, 86, cosine_wide, 18, "encoder", "layer", SMALL)
     with canvas.step():
         row(152, "late chunks: one pass, then pooled, and the same cosines", late, "sentence")
-        canvas.box(6, 204, places[-1] + wide - 6, 18, "encoder", "layer", SMALL)
-    told = "; ".join(f"{s} {a:.2f} alone, {b:.2f} late" for s, a, b in zip(sentences, alone, late))
+        canvas.box(6, 204, lefts[-1] + wide - 6, 18, "encoder", "layer", SMALL)
+    compared = "; ".join(
+        f"{sentence} {own:.2f} alone, {pooled:.2f} late" for sentence, own, pooled in zip(sentences, alone, late)
+    )
     return canvas.finish(
         f"A text of {len(sentences)} chunks, first each read alone by the encoder, then all in one pass and pooled "
-        f"for each chunk. Their cosines with the query {query!r}: {told}."
+        f"for each chunk. Their cosines with the query {query!r}: {compared}."
     )
-
-
-def words_of_a_text(text, weights, own):
-    """A text, and the heaviest entries of its sparse vector as bars: words that it holds, and words that it does not.
-
-    weights: {word: weight}. own: those of the words that the text holds.
-    """
-    canvas, unit = Canvas("15 words of a text", 100 + 25 * len(weights)), 270 / max(weights.values())
-    canvas.box(6, 4, 508, 28, text, "token", SMALL)
-    for at, (word, weight) in enumerate(weights.items()):
-        y, kind = 44 + 25 * at, "token" if word in own else "masked"
-        canvas.text(150, y + 10, word, SMALL, "end", mono=True)
-        canvas.box(158, y, unit * weight, 20, kind=kind, round_by=0)
-        canvas.label(164 + unit * weight, y + 10, f"{weight:.2f}" + ("" if word in own else "  new"))
-    below = 56 + 25 * len(weights)
-    canvas.label(6, below, "weight of a word in the sparse vector", quiet=True)
-    canvas.label(6, below + 20, "blue: in the text; orange: not in it; five of each, none short", quiet=True)
-    told = ", ".join(f"{word} {weight:.2f}" + ("" if word in own else " (new)") for word, weight in weights.items())
-    return canvas.finish(f"The text {text!r}, and weights of words in its sparse vector, as bars: {told}.")
