@@ -4,6 +4,12 @@ import pandas as pd
 from click.testing import CliRunner
 
 
+def replace(monkeypatch, module, **values):
+    """Give a module other values, until the test ends."""
+    for name, value in values.items():
+        monkeypatch.setattr(module, name, value)
+
+
 def written(script, folder, *stored):
     """Run a script, and return the tables that it writes, each with the columns of the stored one."""
     done = CliRunner().invoke(script.main, ["--folder", str(folder)], catch_exceptions=False)

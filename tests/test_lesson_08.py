@@ -47,23 +47,9 @@ def test_the_grouped_interval_of_single_rows_is_the_courses_bootstrap():
     assert found == pytest.approx((low, high))
 
 
-def test_copies_do_not_narrow_the_grouped_interval():
-    generator = np.random.default_rng(1)
-    gold, a, b = generator.normal(size=(3, 30))
-    draws = generator.integers(0, 30, (50, 30)).tolist()
-    single = GROUPS.reference(gold, a, b, range(30), draws)
-    copied = GROUPS.reference(*(np.repeat(column, 3) for column in (gold, a, b, np.arange(30))), draws)
-    assert copied == pytest.approx(single)
-
-
 def test_the_worst_pairs_are_not_listed_by_a_near_tie(pairs, cosines):
     """If two cosines change places, a pair moves by one rank; the lists must not change."""
     gold = pairs["score"].to_numpy()
     off = (ranks(cosines) - ranks(gold)) / (len(gold) - 1)
     for order in (np.argsort(-off)[:6], np.argsort(off)[:7]):  # one more than the lesson shows
         assert np.abs(np.diff(off[order])).min() > 1 / (len(gold) - 1)
-
-
-def test_what_the_lesson_says_of_its_pairs(pairs, cosines):
-    median = {score: np.median(cosines[pairs["score"] == score]) for score in (2, 5)}
-    assert median[2] > median[5] + 0.1, "pairs that score 2 lie closer than pairs that score 5"

@@ -18,7 +18,7 @@ from course_utils import load_doc_judgements, load_doc_queries, load_reviews
 from course_utils.exercises.lesson_11 import RANKING, TRIPLET
 from course_utils.trainings import losses, negation, questions
 
-from .tables import written
+from .tables import replace, written
 
 
 @pytest.fixture(scope="module")
@@ -119,8 +119,7 @@ def small(tiny, monkeypatch):
         "review_search": lambda model, number: np.arange(20) % 2 == 0,
         "unrelated_cosine": lambda model: 0.2,
     }
-    for name, value in {**less, "SEEDS": (0,), "GOAL": 0, "LONGER": 1}.items():
-        monkeypatch.setattr(negation, name, value)
+    replace(monkeypatch, negation, **less, SEEDS=(0,), GOAL=0, LONGER=1)
     return tiny
 
 
@@ -148,16 +147,21 @@ def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path)
     assert list(pairs["training"]) == trainings == list(negation.pair_trainings())
 
 
-TABLES = [(negation.FILE, 30, "recipe"), (negation.GAIN, 20, "recipe"), (losses.FILE, 20, "loss")]
+TABLES = [
+    (negation.FILE, 30, 3, ["recipe"]),
+    (negation.GAIN, 20, 3, ["recipe"]),
+    (losses.FILE, 20, 3, ["loss"]),
+    (questions.FILE, 15, 8, ["pairs", "number"]),
+]
 
 
-@pytest.mark.parametrize("file, trainings, name", TABLES)
-def test_the_stored_tables_fit_themselves(file, trainings, name):
+@pytest.mark.parametrize("file, trainings, measures, names", TABLES)
+def test_the_stored_tables_fit_themselves(file, trainings, measures, names):
     stored = pd.read_csv(file)
-    assert stored.groupby([name, "seed"]).size().tolist() == [3] * trainings
+    assert stored.groupby([*names, "seed"]).size().tolist() == [measures] * trainings
     assert (stored["after"] - stored["before"] - stored["difference"]).abs().max() < 2e-4
     assert (stored["low"] <= stored["difference"]).all() and (stored["difference"] <= stored["high"]).all()
-    assert stored.groupby("measure")["before"].nunique().tolist() == [1, 1, 1]
+    assert stored.groupby("measure")["before"].nunique().tolist() == [1] * measures
 
 
 @pytest.mark.parametrize(
@@ -265,11 +269,3 @@ def test_pairs_are_a_text_and_a_page_that_does_not_contain_it():
         assert list(pairs.columns) == ["anchor", "positive"] and len(pairs) >= number and pairs.notna().all(axis=None)
         assert set(pairs["positive"]) <= set(questions.pages())
         assert not any(row.anchor in row.positive for row in pairs.itertuples())
-
-
-def test_the_stored_trainings_on_questions_fit_themselves():
-    stored = pd.read_csv(questions.FILE)
-    assert stored.groupby(["pairs", "number", "seed"]).size().tolist() == [8] * 15
-    assert stored.groupby("measure")["before"].nunique().tolist() == [1] * 8
-    assert (stored["after"] - stored["before"] - stored["difference"]).abs().max() < 2e-4
-    assert (stored["low"] <= stored["difference"]).all() and (stored["difference"] <= stored["high"]).all()

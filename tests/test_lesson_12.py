@@ -12,7 +12,7 @@ from course_utils.embedding import hidden_states
 from course_utils.ranking import chunks, max_sim
 from course_utils.trainings import learning_curve, rerank, search
 
-from .tables import written
+from .tables import replace, written
 
 PAGE = "Do a thing\nwell.\n\nMore.\n\nParameters\n----------\nx : array\n    What it is.\n\nReturns\n-------\nNone"
 
@@ -67,12 +67,10 @@ def test_only_the_lesson_s_windows_have_stored_vectors(tiny, monkeypatch):
 def small(monkeypatch):
     docs, queries = load_docstrings(), load_doc_queries()[:3]
     docs = docs[docs["text"].str.len().between(700, 1500)][:10].reset_index(drop=True)
-    monkeypatch.setattr(search, "load_docstrings", lambda: docs)
-    monkeypatch.setattr(search, "load_doc_queries", lambda: queries)
     reviews, wanted = search.load_reviews("rotten_tomatoes")[:20], search.load_queries()[:2]
-    monkeypatch.setattr(search, "load_reviews", lambda name: reviews)
-    monkeypatch.setattr(search, "load_queries", lambda: wanted)
-    monkeypatch.setattr(search, "DEPTH", 4)
+    loads = {"load_docstrings": lambda: docs, "load_doc_queries": lambda: queries}
+    loads |= {"load_reviews": lambda name: reviews, "load_queries": lambda: wanted}
+    replace(monkeypatch, search, **loads, DEPTH=4)
 
 
 @pytest.mark.nightly
@@ -140,15 +138,12 @@ def test_the_negatives_that_were_looked_at_are_those_of_questions():
 @pytest.mark.nightly
 def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path, tiny):
     docs, queries = load_docstrings()[:1600:40].reset_index(drop=True), load_doc_queries()[:3]
-    monkeypatch.setattr(rerank, "load_docstrings", lambda: docs)
-    monkeypatch.setattr(rerank, "load_doc_queries", lambda: queries)
+    replace(monkeypatch, rerank, load_docstrings=lambda: docs, load_doc_queries=lambda: queries)
     found = " ".join(docs["name"][:5])
     pd.DataFrame([(way, one, found) for way in rerank.FOUND for one in queries["id"]]).to_csv(
         tmp_path / "runs.csv", index=False, header=["way", "query", "names"]
     )
-    less = {"RUNS": tmp_path / "runs.csv", "NEAR": 20, "HELD": 4, "EPOCHS": 1, "READ": 60}
-    for name, value in less.items():
-        monkeypatch.setattr(rerank, name, value)
+    replace(monkeypatch, rerank, RUNS=tmp_path / "runs.csv", NEAR=20, HELD=4, EPOCHS=1, READ=60)
     monkeypatch.setattr(rerank.scores_of, "__defaults__", (60,))  # the tiny encoder has 64 positions
     monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     written(rerank, tmp_path, rerank.SCORES, rerank.MINED, rerank.STEPS)

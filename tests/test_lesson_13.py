@@ -11,7 +11,7 @@ from course_utils.exercises.lesson_13 import HAMMING, INT8, RESCORE
 from course_utils.ranking import recalls
 from course_utils.trainings import growth, matryoshka
 
-from .tables import written
+from .tables import replace, written
 
 
 def drawn(n, dimensions=13, seed=0):
@@ -122,9 +122,8 @@ def test_the_stored_tables_fit_themselves():
 
 @pytest.mark.nightly
 def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch):
-    monkeypatch.setattr(growth, "SIZES", {"reviews": (300,), "drawn": (300, 600)})
-    monkeypatch.setattr(growth, "ASKED", 20)
-    monkeypatch.setattr(growth, "review_vectors", lambda number: drawn(number, 24).astype(np.float16))
+    sizes = {"reviews": (300,), "drawn": (300, 600)}
+    replace(monkeypatch, growth, SIZES=sizes, ASKED=20, review_vectors=lambda n: drawn(n, 24).astype(np.float16))
     (made,) = written(growth, tmp_path, growth.FILE)
     assert len(made) == 3 * len(growth.WIDTHS)
 
@@ -141,8 +140,7 @@ def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch)
         return model
 
     less = {"SEEDS": (0,), "BATCH": 8, "trained": lambda nested, seed: trained(nested, seed, pairs=80)}
-    for name, value in {**less, "fresh_encoder": shallow}.items():
-        monkeypatch.setattr(matryoshka, name, value)
+    replace(monkeypatch, matryoshka, **less, fresh_encoder=shallow)
     (made,) = written(matryoshka, tmp_path, matryoshka.FILE)
     assert set(made["recipe"]) == set(pd.read_csv(matryoshka.FILE)["recipe"])
     assert list(made["dimensions"]) == [*matryoshka.DIMENSIONS] * 3
