@@ -1,9 +1,11 @@
-"""One style for all figures, and those figures that take more lines than their idea, each with its data as text.
+"""One style for all figures, and those figures that take more lines than their idea.
 
-A lesson draws what takes a few lines itself, with seaborn and matplotlib; `setup` shows that in the same way.
+A lesson draws what takes a few lines itself, with seaborn and matplotlib; `setup` shows that in the
+same way.
 
-Each function displays a picture whose text form (what a terminal, a screen reader or a test sees instead of the pixels)
-is the alternative text followed by the drawn data, read back from the figure. So comparing outputs compares pictures.
+Each function displays a picture whose text form (what a terminal, a screen reader or a test sees
+instead of the pixels) is the alternative text followed by the drawn data, read back from the
+figure. So comparing outputs compares pictures.
 """
 
 from __future__ import annotations
@@ -75,9 +77,9 @@ def lines(
     lead: Collection[str] | None = None,
     marks: Mapping[str, float] | None = None,
 ) -> Figure:
-    """Draw one line per entry of `series` (a dictionary from label to values), labelled at its right end.
+    """Draw one line per entry of `series`, labelled at its right end.
 
-    A line ends where its last values are missing (nan).
+    series: a dictionary from label to values. A line ends where its last values are missing (nan).
 
     lead: the labels that the title speaks of; the other lines are grey.
     marks: values to compare with, a dictionary from words to heights, as dashed lines.
@@ -157,14 +159,17 @@ def dots(
     marks: Mapping[str, float] | None = None,
     hollow: bool = True,
 ) -> Figure:
-    """Draw a row per name, with one dot per entry of `series` (a dictionary from label to one value per name).
+    """Draw a row per name, with one dot per entry of `series`.
 
-    intervals: for some labels, the (lowest, highest) values, drawn as a line through each dot. Without any, a grey
-    line joins the dots of a row: before and after.
-    hollow: whether a dot is hollow if its interval holds 0, where something lies below 0, as among differences.
-    limits: the ends of the axis of values; an end that is None follows the values. row: the height of a row, in inches.
-    lead: the names that the title speaks of; the other rows are grey.
-    marks: values to compare with, a dictionary from words to values, as dashed lines; the words stand above the rows.
+    series: a dictionary from label to one value per name.
+
+    intervals: for some labels, the (lowest, highest) values, drawn as a line through each dot.
+    Without any, a grey line joins the dots of a row: before and after. hollow: whether a dot is
+    hollow if its interval holds 0, where something lies below 0, as among differences. limits: the
+    ends of the axis of values; an end that is None follows the values. row: the height of a row, in
+    inches. lead: the names that the title speaks of; the other rows are grey. marks: values to
+    compare with, a dictionary from words to values, as dashed lines; the words stand above the
+    rows.
     """
     names, intervals = list(names), intervals or {}
     values = np.array([list(of_names) for of_names in series.values()], dtype=float)
@@ -206,7 +211,10 @@ def dots(
 
 
 def _rows_of_dots(names: list[str], row: float | None, legend: bool) -> tuple[Canvas, Axes]:
-    """Axes with a row per name, the first one above. row: its height in inches. legend: whether it needs room."""
+    """Axes with a row per name, the first one above.
+
+    row: its height in inches. legend: whether it needs room.
+    """
     import matplotlib.pyplot as plt
 
     row = row or (0.34 if len(names) <= 8 else 0.27)
@@ -220,9 +228,10 @@ def _rows_of_dots(names: list[str], row: float | None, legend: bool) -> tuple[Ca
 
 
 def _shifts(values: np.ndarray, apart: bool) -> np.ndarray:
-    """How far each dot lies below the middle of its row. values: (series, rows); apart: shift the dots of all rows.
+    """How far each dot lies below the middle of its row.
 
-    Else only dots at one place are shifted: the last would hide the others.
+    values: (series, rows). apart: whether to shift the dots of all rows; else only dots at one
+    place are shifted: the last would hide the others.
     """
     shifts = np.linspace(-0.4, 0.4, len(values)) * (1 - 1 / len(values))
     at_one_place = np.ptp(values, axis=0) < 0.01 * np.ptp(values)
@@ -237,7 +246,10 @@ def _with_grey(shape: PathCollection, in_colour: np.ndarray) -> np.ndarray:
 
 
 def beeswarm(groups: Mapping[str, ArrayLike], title: str = "", xlabel: str = "", alt: str = "") -> Figure:
-    """Draw every value of each entry of `groups` as a point, a row per entry; points that would coincide move apart."""
+    """Draw every value of each group as a point, a row per group; points that coincide move apart.
+
+    groups: a dictionary from label to values.
+    """
     import matplotlib.pyplot as plt
 
     for size in (4, 3, 2.5, 2, 1):  # smaller points where they find no place

@@ -21,9 +21,9 @@ def from_text_to_vector(text, tokens, ids):
     canvas.text(8, 292, "sentence\nembedding", anchor="start", bold=True)
     canvas.text(330, 326, "one vector for the whole text", SMALL, quiet=True)
     return canvas.finish(
-        f"The text {text} on its way to a vector. The tokenizer cuts it into {len(tokens)} tokens. The vocabulary "
-        "gives each of them an id. The encoder makes a vector of each, and pooling makes one vector of all: the "
-        "sentence embedding."
+        f"The text {text} on its way to a vector. The tokenizer cuts it into {len(tokens)} tokens. "
+        "The vocabulary gives each of them an id. The encoder makes a vector of each, and pooling "
+        "makes one vector of all: the sentence embedding."
     )
 
 
@@ -42,7 +42,7 @@ def parts_of_a_layer():
     canvas.arrow((298, 73), (236, 73))
     canvas.box(72, 56, 160, 34, "hidden state", "vector")
     return canvas.finish(
-        "One layer of an encoder. The vectors of all tokens come in. In each attention head, they become queries, keys "
-        "and values; softmax makes weights, and each token gets a mean of the values. A feed-forward network follows. "
-        "What comes out is the next hidden state."
+        "One layer of an encoder. The vectors of all tokens come in. In each attention head, they "
+        "become queries, keys and values; softmax makes weights, and each token gets a mean of the "
+        "values. A feed-forward network follows. What comes out is the next hidden state."
     )

@@ -29,9 +29,10 @@ def pairs_with_scores(rows, meanings):
 
 
 def two_orders(names, scores, cosines):
-    """A few pairs in the order of their scores, joined with their places in the order of their cosines.
+    """A few pairs in the order of their scores, joined with their places by cosine.
 
-    names: a short text for each pair. scores, cosines: numbers (pairs,). Equal ones share the mean of their ranks.
+    names: a short text for each pair. scores, cosines: numbers (pairs,). Equal ones share the mean
+    of their ranks.
     """
     row, high = 27, 22
     score_at, cosine_at, left, right = 291, 339, 382, 484  # the middles of two columns, the left edges of the boxes
@@ -64,8 +65,8 @@ def two_orders(names, scores, cosines):
         canvas.text(516, 54 + row * len(names), moved, SMALL, "end", bold=True, kind="loss")
     both = ", ".join(f"{names[pair]} {by_score[pair]:g} and {by_cosine[pair]:g}" for pair in score_order)
     return canvas.finish(
-        f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {both}. Equal scores share "
-        "a rank. A line joins the two places of a pair; lines that cross are pairs that the two "
-        f"rankings order differently. The two ranks differ most for {names[worst]} Spearman's correlation of these is "
-        f"{spearman(scores, cosines):.2f}."
+        f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {both}. "
+        "Equal scores share a rank. A line joins the two places of a pair; lines that cross are "
+        "pairs that the two rankings order differently. The two ranks differ most for "
+        f"{names[worst]} Spearman's correlation of these is {spearman(scores, cosines):.2f}."
     )

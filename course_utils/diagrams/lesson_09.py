@@ -1,4 +1,4 @@
-"""The diagrams of lesson 09: a sentence encoder as a chain of modules, two ways to compare, and a search."""
+"""The diagrams of lesson 09: an encoder as a chain of modules, two ways to compare, a search."""
 
 import textwrap
 
@@ -8,7 +8,8 @@ from .canvas import SMALL, WIDTH, Canvas, text_width
 def three_modules(texts, mask, shapes):
     """The chain that makes vectors of texts, with the shape at every arrow.
 
-    mask: of the padded batch, (texts, tokens). shapes: of the token vectors, the pooled ones, and the normalised ones.
+    mask: of the padded batch, (texts, tokens). shapes: of the token vectors, the pooled ones, and
+    the normalised ones.
     """
     row, high = 24, 18
     canvas = Canvas("09 three modules", 100 + 44 * len(texts))
@@ -51,13 +52,14 @@ def three_modules(texts, mask, shapes):
         sentences(482)
         shape(484, sizes[2], "the same")
     return canvas.finish(
-        f"{len(texts)} texts go through three modules: Transformer, which is tokenizer and encoder, Pooling, which "
-        f"takes the mean over the tokens that are no padding, and Normalize. The shapes after them: {', '.join(sizes)}."
+        f"{len(texts)} texts go through three modules: Transformer, which is tokenizer and "
+        "encoder, Pooling, which takes the mean over the tokens that are no padding, and "
+        f"Normalize. The shapes after them: {', '.join(sizes)}."
     )
 
 
 def two_chains(chains):
-    """Chains of three modules that differ in their pooling: whether each gives the loaded model's vectors.
+    """Chains that differ in their pooling: whether each gives the loaded model's vectors.
 
     chains: {pooling: equal to the loaded model}.
     """
@@ -81,15 +83,16 @@ def two_chains(chains):
         canvas.text(WIDTH / 2, row * len(chains) + 18, verdict, bold=True)
     compared = "; ".join(f"with {name}, {'equal' if equal else 'not equal'}" for name, equal in chains.items())
     return canvas.finish(
-        f"Chains of Transformer, Pooling and Normalize that differ in the pooling. Compared with the loaded model's "
-        f"vectors: {compared}."
+        "Chains of Transformer, Pooling and Normalize that differ in the pooling. Compared with "
+        f"the loaded model's vectors: {compared}."
     )
 
 
 def two_ways(lengths, both):
-    """A bi-encoder, which reads two sentences apart, beside a cross-encoder, which reads them as one input.
+    """A bi-encoder, which reads two sentences apart, beside a cross-encoder, which does not.
 
-    lengths: of the two sentences in tokens, each with [CLS] and [SEP]. both: the length of the two as one input.
+    lengths: of the two sentences in tokens, each with [CLS] and [SEP]. both: the length of the two
+    as one input.
     """
     canvas = Canvas("09 two ways", 250)
 
@@ -129,14 +132,15 @@ def two_ways(lengths, both):
         canvas.box_from((right, 134), right - 50, 194, 100, 28, "a number", size=SMALL)
         canvas.text(right, 238, "a number for this pair only", SMALL, kind="loss", bold=True)
     return canvas.finish(
-        f"A bi-encoder reads two sentences of {first} and {second} tokens apart: attention stays within a sentence, "
-        "each becomes a vector that can be kept, and the cosine compares the two. A cross-encoder reads both as one "
-        f"input of {both} tokens, attention runs between them, and what comes out is one number for this pair."
+        f"A bi-encoder reads two sentences of {first} and {second} tokens apart: attention stays "
+        "within a sentence, each becomes a vector that can be kept, and the cosine compares the "
+        f"two. A cross-encoder reads both as one input of {both} tokens, attention runs between "
+        "them, and what comes out is one number for this pair."
     )
 
 
 def retrieve_and_rerank(sentences, candidates):
-    """First the bi-encoder finds candidates among all sentences, then the cross-encoder orders these."""
+    """The bi-encoder finds candidates among all sentences, the cross-encoder orders these."""
     canvas = Canvas("09 retrieve and re-rank", 236)
     canvas.box(4, 8, 108, 34, "question", "token")
     canvas.box(130, 8, 384, 34, f"{sentences:,} vectors, made before", "sentence")
@@ -154,14 +158,18 @@ def retrieve_and_rerank(sentences, candidates):
         canvas.arrow((214, 168), (314, 168), tip=False, dashed=True)
         canvas.box(242, 200, 160, 32, f"the {candidates} in order", "plain")
     return canvas.finish(
-        f"A question and the vectors of {sentences:,} sentences. The bi-encoder reads the question once and computes "
-        f"{sentences:,} cosines, which leave {candidates} candidates; what is not among them is lost. The "
-        f"cross-encoder reads each of them with the question, in {candidates} passes, and puts them in order."
+        f"A question and the vectors of {sentences:,} sentences. The bi-encoder reads the question "
+        f"once and computes {sentences:,} cosines, which leave {candidates} candidates; what is "
+        "not among them is lost. The cross-encoder reads each of them with the question, in "
+        f"{candidates} passes, and puts them in order."
     )
 
 
 def one_reading(pairs):
-    """Pairs of texts of which the tokenizer makes the same tokens. pairs: [(text, other text, tokens, cosine)]."""
+    """Pairs of texts of which the tokenizer makes the same tokens.
+
+    pairs: [(text, other text, tokens, cosine)].
+    """
     row, gap = 114, 6
     canvas = Canvas("09 one reading", row * len(pairs) + 32)
     tops = [4 + row * at for at in range(len(pairs))]

@@ -1,60 +1,75 @@
-"""The diagrams of lesson 10: the data and their parts, what is trained, gradients, pairs, vectors in a plane."""
+"""The diagrams of lesson 10: the data, what is trained, gradients, pairs, vectors."""
 
 from contextlib import nullcontext
 
-from .canvas import SMALL, Canvas, in_lines
+from .canvas import SMALL, WIDTH, Canvas, in_lines
 
 
 def frozen_and_trained(encoder, regression, head, hidden=384):
-    """A frozen encoder with logistic regression, above an encoder that is trained together with its head.
+    """A frozen encoder with logistic regression, above an encoder that is trained with its head.
 
     encoder, regression, head: how many weights each has. hidden: the length of a sentence vector.
     """
+    row, high = 130, 52
+    encoder_at, head_at, result_at = 164, 364, 478  # the middles of what the gradient may reach
     canvas = Canvas("10 frozen and trained", 258, gap=2)
     rows = (
-        ("mean", "regression", regression, "1 probability", "padding"),
-        ("[CLS], pooler", "head", head, "2 logits", "layer"),
+        ("mean", "regression", regression, "1 probability", False),
+        ("[CLS], pooler", "head", head, "2 logits", True),
     )
-    for at, (pooling, name, weights, result, kind) in enumerate(rows):
-        top = 26 + at * 130
-        trained = kind == "layer"
+    for at, (pooling, name, weights, result, trained) in enumerate(rows):
+        top = 26 + at * row
+        middle, below = top + high / 2, top + high + 20
         with canvas.step():
-            canvas.box(4, top, 62, 52, "tokens", "token", SMALL)
-            words = f"encoder, {'trained' if trained else 'frozen'}\n{encoder:,}"
-            canvas.box_from((66, top + 26), 90, top, 148, 52, words, kind, SMALL, dashed=not trained, thick=trained)
-            canvas.arrow((238, top + 26), (262, top + 26))
+            canvas.box(4, top, 62, high, "tokens", "token", SMALL)
+            if trained:
+                words, look = "encoder, trained", {"kind": "layer", "thick": True}
+            else:
+                words, look = "encoder, frozen", {"kind": "padding", "dashed": True}
+            words += f"\n{encoder:,}"
+            left = encoder_at - 74
+            canvas.box_from((66, middle), left, top, 148, high, words, size=SMALL, **look)
+            canvas.arrow((238, middle), (262, middle))
             canvas.vector(264, top + 4, kind="sentence", width=26, height=44)
             canvas.text(277, top - 12, f"{pooling}: {hidden}", SMALL, quiet=True)
-            canvas.box_from((290, top + 26), 314, top, 100, 52, f"{name}\n{weights:,}", "layer", SMALL, thick=True)
-            canvas.arrow((414, top + 26), (436, top + 26))
-            canvas.text(478, top + 26, result.replace(" ", "\n"), SMALL)
+            words, look = f"{name}\n{weights:,}", {"kind": "layer", "thick": True}
+            canvas.box_from((290, middle), head_at - 50, top, 100, high, words, size=SMALL, **look)
+            canvas.arrow((414, middle), (436, middle))
+            canvas.text(result_at, middle, result.replace(" ", "\n"), SMALL)
         with canvas.step():
-            reached = (364, 164) if trained else (364,)
-            corner = (478, top + 72)
-            canvas.path((478, top + 50), corner, (reached[-1], top + 72), tip=False, kind="loss", thick=True)
+            reached = (head_at, encoder_at) if trained else (head_at,)
+            corners = (result_at, below - 22), (result_at, below), (reached[-1], below)
+            canvas.path(*corners, tip=False, kind="loss", thick=True)
             for end in reached:
-                canvas.arrow((end, top + 72), (end, top + 54), kind="loss", thick=True)
-            canvas.text(424, top + 88, "gradient", SMALL, kind="loss")
-            canvas.label(8, top + 88, f"trained: {weights + encoder * trained:,} weights", kind="loss")
+                canvas.arrow((end, below), (end, top + high + 2), kind="loss", thick=True)
+            canvas.text(424, below + 16, "gradient", SMALL, kind="loss")
+            total = weights + encoder if trained else weights
+            canvas.label(8, below + 16, f"trained: {total:,} weights", kind="loss")
     return canvas.finish(
-        f"Above, tokens pass through a frozen encoder of {encoder:,} weights; logistic regression on the mean vector "
-        f"has {regression:,} weights, and the gradient reaches only these. Below, the encoder is trained together with "
-        f"a head of {head:,} weights on [CLS], after the pooler: the gradient reaches all {encoder + head:,}."
+        f"Above, tokens pass through a frozen encoder of {encoder:,} weights; logistic regression "
+        f"on the mean vector has {regression:,} weights, and the gradient reaches only these. "
+        f"Below, the encoder is trained together with a head of {head:,} weights on [CLS], after "
+        f"the pooler: the gradient reaches all {encoder + head:,}."
     )
 
 
 def pair_classifiers(tokens, segments, hidden):
-    """A classifier on two vectors, which reads the sentences apart, beside one on the [CLS] of both as one input.
+    """A classifier that reads two sentences apart, beside one on the [CLS] of both as one input.
 
-    tokens, segments: the pair as the cross-encoder reads it, with its token_type_ids. hidden: the length of a vector.
+    tokens, segments: the pair as the cross-encoder reads it, with its token_type_ids. hidden: the
+    length of a vector.
     """
     canvas = Canvas("10 pair classifiers", 258)
     first, second = segments.count(0), segments.count(1)
-    canvas.text(120, 10, "bi-encoder", bold=True)
-    for left, name, count in ((4, "u", first), (128, "v", second + 1)):  # alone, the second has a [CLS], too
-        canvas.box(left, 26, 116, 28, f"{count} tokens", "token", SMALL)
-        canvas.box_from((left + 58, 54), left, 70, 116, 30, "encoder, mean", "layer", SMALL)
-        canvas.box_from((left + 58, 100), left + 24, 118, 68, 28, f"{name}: {hidden}", "sentence", SMALL)
+    alone = second + 1  # read alone, the second has a [CLS], too
+    left, right = 120, 392  # the middles of the two halves
+    canvas.text(left, 10, "bi-encoder", bold=True)
+    for x, name, count in ((4, "u", first), (128, "v", alone)):
+        middle = x + 58
+        canvas.box(x, 26, 116, 28, f"{count} tokens", "token", SMALL)
+        canvas.box_from((middle, 54), x, 70, 116, 30, "encoder, mean", "layer", SMALL)
+        vector = f"{name}: {hidden}"
+        canvas.box_from((middle, 100), x + 24, 118, 68, 28, vector, "sentence", SMALL)
     with canvas.step():
         for at, name in enumerate(("u", "v", "|u − v|")):
             canvas.box(33 + 58 * at, 170, 58, 28, name, "sentence", SMALL, round_by=0)
@@ -62,140 +77,175 @@ def pair_classifiers(tokens, segments, hidden):
         canvas.arrow((182, 146), (120, 168))
         for start, end in ((66, 170), (190, 184)):
             canvas.arrow((start, 146), (end, 168), dashed=True)
-        canvas.box_from((120, 198), 33, 216, 174, 32, f"head: {3 * hidden:,} to 2 logits", "layer", SMALL)
+        head = f"head: {3 * hidden:,} to 2 logits"
+        canvas.box_from((left, 198), left - 87, 216, 174, 32, head, "layer", SMALL)
     with canvas.step():
-        canvas.text(392, 10, "cross-encoder", bold=True)
+        canvas.text(right, 10, "cross-encoder", bold=True)
         wide = 240 / len(tokens)
         for at, (token, segment) in enumerate(zip(tokens, segments)):
             kind = "special" if token in ("[CLS]", "[SEP]") else "token"
             canvas.box(272 + at * wide, 26, wide, 28, kind=kind, round_by=0)
             canvas.text(272 + (at + 0.5) * wide, 62, segment, SMALL, quiet=True)
-        canvas.box_from((392, 70), 292, 84, 200, 46, "encoder: every token\nlooks at both sentences", "layer", SMALL)
-        canvas.box_from((392, 130), 348, 152, 88, 28, f"[CLS]: {hidden}", "sentence", SMALL)
-        canvas.box_from((392, 180), 305, 216, 174, 32, f"head: {hidden} to 2 logits", "layer", SMALL)
+        words = "encoder: every token\nlooks at both sentences"
+        canvas.box_from((right, 70), right - 100, 84, 200, 46, words, "layer", SMALL)
+        canvas.box_from((right, 130), 348, 152, 88, 28, f"[CLS]: {hidden}", "sentence", SMALL)
+        head = f"head: {hidden} to 2 logits"
+        canvas.box_from((right, 180), right - 87, 216, 174, 32, head, "layer", SMALL)
     return canvas.finish(
-        f"Two classifiers of pairs. The bi-encoder reads a sentence of {first} tokens and one of {second + 1} apart; "
-        f"the mean of each is a vector of {hidden}, u and v, and a head reads u, v and |u - v|, {3 * hidden:,} "
-        f"numbers. The cross-encoder reads one input of {len(tokens)} tokens with the token_type_ids 0 and 1; every "
-        f"token looks at both sentences, and a head reads the {hidden} numbers of [CLS]. Both heads give 2 logits."
+        f"Two classifiers of pairs. The bi-encoder reads a sentence of {first} tokens and one of "
+        f"{alone} apart; the mean of each is a vector of {hidden}, u and v, and a head reads u, v "
+        f"and |u - v|, {3 * hidden:,} numbers. The cross-encoder reads one input of {len(tokens)} "
+        f"tokens with the token_type_ids 0 and 1; every token looks at both sentences, and a head "
+        f"reads the {hidden} numbers of [CLS]. Both heads give 2 logits."
     )
 
 
 def one_sentence_of_a_review(sentence, label):
-    """A review with its label, of which we see a single sentence. label: 1 if the review was favourable, else 0."""
+    """A review with its label, of which we see a single sentence.
+
+    label: 1 if the review was favourable, else 0.
+    """
+    middle = 122  # the height of the sentence, in the review and beside it
     canvas, lines = Canvas("10 one sentence", 240), in_lines(sentence, 270)
     canvas.text(84, 46, "the whole review", SMALL, quiet=True)
     canvas.text(360, 46, "one sentence of it: all that we see", SMALL, quiet=True)
     canvas.box(8, 60, 152, 128)
-    for at in range(5):
-        canvas.box(20, 72 + at * 22, 128 - 40 * (at == 4), 12, kind="token" if at == 2 else "padding", round_by=2)
-    canvas.arrow((150, 122), (206, 122))
+    for line in range(5):
+        kind = "token" if line == 2 else "padding"
+        wide = 88 if line == 4 else 128
+        canvas.box(20, 72 + line * 22, wide, 12, kind=kind, round_by=2)
+    canvas.arrow((150, middle), (206, middle))
     height = 44 + 20 * lines.count("\n")
-    canvas.box(208, 122 - height / 2, 304, height, kind="token")
-    canvas.text(360, 122, lines, SMALL)
+    canvas.box(208, middle - height / 2, 304, height, kind="token")
+    canvas.text(360, middle, lines, SMALL)
     with canvas.step():
-        canvas.text(260, 14, "The label is that of the whole review, not of the sentence", bold=True, kind="loss")
+        remark = "The label is that of the whole review, not of the sentence"
+        canvas.text(WIDTH / 2, 14, remark, bold=True, kind="loss")
         canvas.arrow((84, 188), (84, 204), kind="loss", tip=False, thick=True)
         words = f"label {label}: the review was {'' if label else 'not '}favourable"
-        canvas.box(8, 204, 320, 30, words, "sentence" if label else "loss", SMALL, bold=True, thick=True)
+        kind = "sentence" if label else "loss"
+        canvas.box(8, 204, 320, 30, words, kind, SMALL, bold=True, thick=True)
     return canvas.finish(
-        f"A review with the label {label}, and the one sentence of it that we see: {sentence} The label is that of the "
-        "whole review."
+        f"A review with the label {label}, and the one sentence of it that we see: {sentence} The "
+        "label is that of the whole review."
     )
 
 
 def random_split(beginning, copies, training, test):
-    """Rows cut at random into two parts, with one text that stands in two rows and so in both parts.
+    """Rows cut at random into two parts, with one text that is in two rows and so in both parts.
 
-    beginning: the first words of such a text. copies: how many texts of the test part are in the training part, too.
-    training, test: how many rows each part has.
+    beginning: the first words of such a text. copies: how many texts of the test part are in the
+    training part, too. training, test: how many rows each part has.
     """
-    canvas, twins, right = Canvas("10 random split", 258, gap=2), (1, 4), ((0, 1, 3, 5), (2, 4))
+    row, twins = 35, (1, 4)
+    canvas = Canvas("10 random split", 258, gap=2)
     canvas.text(94, 12, f"{training + test:,} reviews", SMALL)
+
+    def review(at, x, y, wide, high):
+        words, kind = (beginning, "masked") if at in twins else ("", "token")
+        canvas.box(x, y, wide, high, words, kind, SMALL)
+
     for at in range(6):
-        twin = at in twins
-        canvas.box(8, 28 + at * 35, 172, 28, beginning if twin else "", "masked" if twin else "token", SMALL)
-    for name, number, rows, top in (("training", training, right[0], 28), ("test", test, right[1], 176)):
-        with canvas.step():
-            canvas.text(424, top - 14, f"{name}: {number:,}", SMALL, bold=True)
-            for at, row in enumerate(rows):
-                twin, y = row in twins, top + at * 29
-                canvas.arrow((182, 42 + row * 35), (332, y + 12), kind="masked" if twin else "plain")
-                canvas.box(334, y, 178, 24, beginning if twin else "", "masked" if twin else "token", SMALL)
+        review(at, 8, 28 + at * row, 172, 28)
+    parts = (("training", training, (0, 1, 3, 5), 28), ("test", test, (2, 4), 176))
+    for name, number, rows, top in canvas.steps(parts):
+        canvas.text(424, top - 14, f"{name}: {number:,}", SMALL, bold=True)
+        for place, at in enumerate(rows):
+            y = top + place * 29
+            kind = "masked" if at in twins else "plain"
+            canvas.arrow((182, 42 + at * row), (332, y + 12), kind=kind)
+            review(at, 334, y, 178, 24)
     with canvas.step():
-        canvas.text(512, 247, f"in both parts: {copies} of {test:,}", anchor="end", bold=True, kind="masked")
+        words = f"in both parts: {copies} of {test:,}"
+        canvas.text(512, 247, words, anchor="end", bold=True, kind="masked")
     return canvas.finish(
-        f"{training + test:,} reviews are cut at random into {training:,} for training and {test:,} for the test. A "
-        f"text that begins with {beginning} stands in two rows, and so in both parts. {copies} of the {test:,} test "
-        "texts are in the training part, too."
+        f"{training + test:,} reviews are cut at random into {training:,} for training and "
+        f"{test:,} for the test. A text that begins with {beginning} stands in two rows, and so in "
+        f"both parts. {copies} of the {test:,} test texts are in the training part, too."
     )
 
 
 def three_parts(sizes, decides):
-    """The sentences cut into three parts, and what each part decides. sizes, decides: {name of the part: ...}."""
-    canvas, left, whole, told = Canvas("10 three parts", 214), 8, sum(sizes.values()), []
-    kinds, gap = ("token", "head", "sentence"), 4
-    for at, (name, size) in enumerate(sizes.items()):
-        wide, middle = (504 - 2 * gap) * size / whole, 90 + 170 * at
-        canvas.box(left, 8, wide, 48, kind=kinds[at], thick=True)
+    """The sentences cut into three parts, and what each part decides.
+
+    sizes, decides: {name of the part: ...}.
+    """
+    gap, left = 4, 8
+    room = 504 - 2 * gap
+    canvas = Canvas("10 three parts", 214)
+    kinds = ("token", "head", "sentence")
+    for at, ((name, size), kind) in enumerate(zip(sizes.items(), kinds)):
+        wide, middle = room * size / sum(sizes.values()), 90 + 170 * at
+        canvas.box(left, 8, wide, 48, kind=kind, thick=True)
         with canvas.step():
-            canvas.path((left + wide / 2, 56), (middle, 98), tip=True)
-            canvas.box(middle - 80, 100, 160, 52, f"{name}\n{size:,}", kinds[at], bold=True)
-            words = in_lines(decides[name], 156)
-            canvas.text(middle, 182, words, SMALL, quiet=decides[name].startswith("nothing"))
+            canvas.path((left + wide / 2, 56), (middle, 98))
+            canvas.box(middle - 80, 100, 160, 52, f"{name}\n{size:,}", kind, bold=True)
+            quiet = decides[name].startswith("nothing")
+            canvas.text(middle, 182, in_lines(decides[name], 156), SMALL, quiet=quiet)
         left += wide + gap
-        told.append(f"{name} with {size:,} sentences decides: {decides[name]}")
-    return canvas.finish(f"A bar cut into three parts as large as they are. {'; '.join(told)}.")
+    parts = "; ".join(f"{name} with {size:,} sentences decides: {decides[name]}"
+                      for name, size in sizes.items())  # fmt: skip
+    return canvas.finish(f"A bar cut into three parts as large as they are. {parts}.")
 
 
 def gradients_kept(batches=3):
-    """What the gradient holds after each batch, if it is never cleared, and if it is cleared before each batch."""
-    canvas, wide = Canvas("10 gradients kept", 112), 124
-    for at in range(batches):
-        canvas.text(200 + at * wide, 12, f"after batch {at + 1}", SMALL, quiet=True)
-    for row, (name, first) in enumerate((("not cleared", 0), ("cleared", None))):
-        y = 28 + row * 44
-        canvas.text(136, y + 16, name, SMALL, "end", bold=True)
-        for at in range(batches):
-            held = range(0 if first == 0 else at, at + 1)
-            for place, batch in enumerate(held):
-                canvas.box(146 + at * wide + place * 36, y, 34, 32, f"g{batch + 1}", "loss", SMALL, round_by=0)
+    """What the gradient holds after each batch, if it is never cleared, and if it always is."""
+    wide, high, row = 124, 32, 44
+    canvas = Canvas("10 gradients kept", 112)
+    for batch in range(batches):
+        canvas.text(200 + batch * wide, 12, f"after batch {batch + 1}", SMALL, quiet=True)
+    for at, name in enumerate(("not cleared", "cleared")):
+        y = 28 + at * row
+        canvas.text(136, y + high / 2, name, SMALL, "end", bold=True)
+        for batch in range(batches):
+            held = [batch] if name == "cleared" else range(batch + 1)
+            for place, gradient in enumerate(held):
+                x = 146 + batch * wide + place * 36
+                canvas.box(x, y, 34, high, f"g{gradient + 1}", "loss", SMALL, round_by=0)
     return canvas.finish(
-        f"What the gradient holds after each of {batches} batches. Not cleared: the sum of the gradients of all "
-        "batches so far. Cleared: the gradient of this batch only."
+        f"What the gradient holds after each of {batches} batches. Not cleared: the sum of the "
+        "gradients of all batches so far. Cleared: the gradient of this batch only."
     )
 
 
 def space_before_and_after(before, after, labels, names, found):
-    """Sentences as points, before and after a training: those that it learned from, and below them new ones.
+    """Sentences as points, before and after a training: those it learned from, and new ones below.
 
-    before, after: for each of the two groups, points (n, 2); each column has its own plane. labels: of each group, 0 or
-    1. names: of the groups. found: what became of each group, in a word or two.
+    before, after: for each of the two groups, points (n, 2); each column has its own plane. labels:
+    of each group, 0 or 1. names: of the groups. found: what became of each group, in a word or two.
     """
-    canvas, wide, high = Canvas("10 space", 260), 206, 104
-    for column, (title, groups) in enumerate((("before", before), ("after", after))):
-        x, told = 96 + column * 212, [point for points in groups for point in points]
-        across, up = (max(abs(float(point[way])) for point in told) for way in (0, 1))
-        scale = min((wide / 2 - 7) / across, (high / 2 - 7) / up)
-        with canvas.step() if column else nullcontext():
+    wide, high, row, column = 206, 104, 110, 212
+    margin = 7  # between the outermost point and the frame
+    canvas = Canvas("10 space", 260)
+
+    def point(x, y, favourable):
+        kind, look = ("sentence", "dot") if favourable else ("loss", "ring")
+        canvas.circle(x, y, 4, kind, look)
+
+    for at, (title, groups) in enumerate((("before", before), ("after", after))):
+        x = 96 + at * column
+        points = [place for points in groups for place in points]
+        across, up = (max(abs(float(place[axis])) for place in points) for axis in (0, 1))
+        scale = min((wide / 2 - margin) / across, (high / 2 - margin) / up)
+        with canvas.step() if at else nullcontext():
             canvas.text(x + wide / 2, 10, title, bold=True)
-            for row, (points, group) in enumerate(zip(groups, labels, strict=True)):
-                y = 22 + row * 110
+            for group, (points, of_points) in enumerate(zip(groups, labels, strict=True)):
+                y = 22 + group * row
                 canvas.box(x, y, wide, high)
-                for (right, top), label in zip(points, group, strict=True):
-                    place = x + wide / 2 + float(right) * scale, y + high / 2 - float(top) * scale
-                    canvas.circle(*place, 4, "sentence" if label else "loss", "dot" if label else "ring")
-    for row, (name, group) in enumerate(zip(names, labels)):
-        canvas.text(46, 58 + row * 110, in_lines(f"{len(group)} {name}", 84), SMALL)
+                for (right, top), label in zip(points, of_points, strict=True):
+                    place = (x + wide / 2 + float(right) * scale, y + high / 2 - float(top) * scale)
+                    point(*place, label)
+    for at, (name, group) in enumerate(zip(names, labels)):
+        canvas.text(46, 58 + at * row, in_lines(f"{len(group)} {name}", 84), SMALL)
     with canvas.step():
-        for row, words in enumerate(found):
-            canvas.text(46, 104 + row * 110, in_lines(words, 84), SMALL, bold=True, kind="layer")
-    canvas.circle(250, 250, 4, "sentence", "dot")
+        for at, words in enumerate(found):
+            canvas.text(46, 104 + at * row, in_lines(words, 84), SMALL, bold=True, kind="layer")
+    point(250, 250, True)
     canvas.label(260, 250, "favourable")
-    canvas.circle(368, 250, 4, "loss", "ring")
+    point(368, 250, False)
     canvas.label(378, 250, "not favourable")
     return canvas.finish(
-        f"Two planes with a point for each sentence, before and after training: {len(labels[0])} {names[0]}, below "
-        f"them {len(labels[1])} {names[1]}. Full points are favourable, rings are not. After the training: {found[0]} "
-        f"above, {found[1]} below."
+        f"Two planes with a point for each sentence, before and after training: {len(labels[0])} "
+        f"{names[0]}, below them {len(labels[1])} {names[1]}. Full points are favourable, rings "
+        f"are not. After the training: {found[0]} above, {found[1]} below."
     )

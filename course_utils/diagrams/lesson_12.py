@@ -1,4 +1,4 @@
-"""The diagrams of lesson 12: pages and a query, ranks in several searches, a text in windows, the gain of a list."""
+"""The diagrams of lesson 12: a query and pages, ranks, a text in windows, the gain of a list."""
 
 from math import log2
 
@@ -9,9 +9,10 @@ MIDDLE = WIDTH / 2
 
 
 def query_and_pages(query, names, firsts, grades, verdict):
-    """A query over a few pages, each with its first sentence, and how a person graded them: 2, 1 or 0.
+    """A query over a few pages with their first sentences, and how a person graded them.
 
-    names: of the pages. firsts: the first sentence of each. verdict: what the grades show, in a sentence.
+    names: of the pages. firsts: the first sentence of each. verdict: what the grades show, in a
+    sentence.
     """
     row, high = 39, 35
     canvas = Canvas("12 query and pages", 58 + 40 * len(names))
@@ -28,17 +29,18 @@ def query_and_pages(query, names, firsts, grades, verdict):
             canvas.box(420, y, 98, high, meaning, kind, SMALL, bold=grade == 2, thick=grade == 2)
     with canvas.step():
         canvas.text(MIDDLE, 48 + 40 * len(names), verdict, bold=True, kind="sentence")
-    pages = "; ".join(f"{name} ({first}): {grade}" for name, first, grade in zip(names, firsts, grades))
+    rows = zip(names, firsts, grades)
+    pages = "; ".join(f"{name} ({first}): {grade}" for name, first, grade in rows)
     return canvas.finish(
         f"The query: {query}. Pages with their first sentence and the grade that a person gave: {pages}. {verdict}."
     )
 
 
 def rank_by_rank(names, grades, rankings, first, verdict):
-    """The ranks of a few pages in some rankings, one press for each: good pages are green among the `first` places.
+    """The ranks of a few pages in some rankings: good pages are green among the `first` places.
 
-    grades: 2, 1 or 0 for each page. rankings: {name of the search: rank of each page}, from left to right. verdict:
-    what the ranks show, in a sentence.
+    grades: 2, 1 or 0 for each page. rankings: {name of the search: rank of each page}, from left to
+    right. verdict: what the ranks show, in a sentence.
     """
     left, top, row = 140, 34, 36
     wide = (WIDTH - 4 - left) / len(rankings)
@@ -71,7 +73,7 @@ def rank_by_rank(names, grades, rankings, first, verdict):
 
 
 def text_in_windows(words, size, cosines):
-    """A page of some words, cut into windows of `size`: each becomes a vector, and the best one speaks for the page.
+    """A page cut into windows of `size` words: each becomes a vector, and the best one counts.
 
     cosines: of the query with each window.
     """
@@ -102,9 +104,10 @@ def text_in_windows(words, size, cosines):
         canvas.arrow(start, (MIDDLE, 192), kind="sentence", thick=True)
         canvas.box(150, 194, 220, 30, f"score of the page: {best:.2f}", "sentence")
     return canvas.finish(
-        f"A page of {words} words is cut into {len(cosines)} windows of {size} words or less. Each becomes a vector, "
-        f"and their cosines with the query are {', '.join(f'{cosine:.2f}' for cosine in cosines)}. The highest, "
-        f"{best:.2f}, is the score of the page."
+        f"A page of {words} words is cut into {len(cosines)} windows of {size} words or less. Each "
+        "becomes a vector, and their cosines with the query are "
+        f"{', '.join(f'{cosine:.2f}' for cosine in cosines)}. The highest, {best:.2f}, is the "
+        "score of the page."
     )
 
 
@@ -139,9 +142,11 @@ def gain_of_a_list(found, graded):
     with canvas.step():
         best = row(118, "best possible", best_list, "sentence")
     with canvas.step():
-        canvas.text(MIDDLE, 186, f"nDCG = {own:.2f} / {best:.2f} = {own / best:.2f}", bold=True, kind="sentence")
+        quotient = f"nDCG = {own:.2f} / {best:.2f} = {own / best:.2f}"
+        canvas.text(MIDDLE, 186, quotient, bold=True, kind="sentence")
     return canvas.finish(
-        f"A list of results with the grades {', '.join(map(str, found))}. Each grade is divided by log2(1 + rank), and "
-        f"the sum is {own:.2f}. The best possible list has the grades {', '.join(map(str, best_list))} and the sum "
-        f"{best:.2f}. The quotient, {own / best:.2f}, is the nDCG of the list."
+        f"A list of results with the grades {', '.join(map(str, found))}. Each grade is divided by "
+        f"log2(1 + rank), and the sum is {own:.2f}. The best possible list has the grades "
+        f"{', '.join(map(str, best_list))} and the sum {best:.2f}. The quotient, {own / best:.2f}, "
+        "is the nDCG of the list."
     )

@@ -1,4 +1,4 @@
-"""The diagrams of lesson 14: a query and its text, the order of work, two sets of queries, a failure, a report."""
+"""The diagrams of lesson 14: a query and its text, the order of work, a failure, a report."""
 
 import re
 
@@ -6,7 +6,7 @@ from .canvas import SMALL, WIDTH, Canvas, text_width
 
 
 def query_and_wanted(query, name, sentence):
-    """The words of a query above those of the text that answers it; words that stand in both are filled."""
+    """The words of a query above those of the text that answers it; shared words are filled."""
     left, right, gap, row = 10, 514, 6, 34
     canvas = Canvas("14 query and wanted", 226)
     asked, wanted = (set(re.findall(r"\w+", text.lower())) for text in (query, sentence))
@@ -73,16 +73,17 @@ def way_of_the_numbers(development, held_out):
         canvas.arrow((184, 213), (266, 213), "once", kind="sentence", thick=True)
         canvas.box(270, 188, 170, 50, "the number\nin the report", "sentence")
     return canvas.finish(
-        f"Two sets of queries. With the {development} development queries one may look, decide and change as often as "
-        f"one likes. When all decisions are written down, the {held_out} held-out queries are measured once, and this "
-        f"number goes into the report."
+        f"Two sets of queries. With the {development} development queries one may look, decide and "
+        f"change as often as one likes. When all decisions are written down, the {held_out} "
+        "held-out queries are measured once, and this number goes into the report."
     )
 
 
 def failed_query(query, found, wanted, value):
-    """A query, the first results with their cosines and grades, and the place of the text that answers it.
+    """A query, its first results with cosines and grades, and the rank of the text that answers it.
 
-    found: [(name, cosine, grade)]. wanted: (rank, name, cosine, grade). value: the nDCG of the list.
+    found: [(name, cosine, grade)]. wanted: (rank, name, cosine, grade). value: the nDCG of the
+    list.
     """
     rank_at, name_at, cosine_at, grade_at = 24, 175, 326, 420  # the middles of the columns
     top, step = 62, 30
@@ -105,11 +106,12 @@ def failed_query(query, found, wanted, value):
     with canvas.step():
         canvas.text(rank_at, bottom + 4, "⋮")
         row(bottom + 18, *wanted)
-        canvas.text(WIDTH / 2, bottom + 66, f"the wanted text has rank {wanted[0]}", bold=True, kind="loss")
+        verdict = f"the wanted text has rank {wanted[0]}"
+        canvas.text(WIDTH / 2, bottom + 66, verdict, bold=True, kind="loss")
     results = ", ".join(f"{name} {cosine:.2f} (grade {grade})" for name, cosine, grade in found)
     return canvas.finish(
-        f"The query {query!r} finds {results}. The text that answers it, {wanted[1]}, has rank {wanted[0]}; the nDCG "
-        f"of the first ten is {value:.2f}."
+        f"The query {query!r} finds {results}. The text that answers it, {wanted[1]}, has rank "
+        f"{wanted[0]}; the nDCG of the first ten is {value:.2f}."
     )
 
 

@@ -1,13 +1,13 @@
-"""The diagrams of lesson 15: a static model, masks, the last token, guessed words, and late chunks."""
+"""The diagrams of lesson 15: a static model, masks, the last token, guessed words, late chunks."""
 
 from .canvas import SMALL, WIDTH, Canvas, in_lines
 
 
 def three_steps(token, hidden, kept, rank, weight, tokens, other):
-    """How a token gets its row in a static model's table: once through the encoder, fewer numbers, a weight.
+    """How a token gets its row in a static model's table, in three steps.
 
-    hidden, kept: numbers before and after the main directions. tokens: rows of the table. other: another token and its
-    weight, shown last.
+    hidden, kept: numbers before and after the main directions. tokens: rows of the table. other:
+    another token and its weight, shown last.
     """
     canvas = Canvas("15 three steps", 208, gap=4)
     for x, title in ((76, "1 · encode"), (236, "2 · shorten"), (352, "3 · weigh"), (464, "the table")):
@@ -35,17 +35,19 @@ def three_steps(token, hidden, kept, rank, weight, tokens, other):
     with canvas.step():
         canvas.text(352, 194, f"{other[0]}: × {other[1]:.2f}", SMALL, bold=True, kind="loss")
     return canvas.finish(
-        f"A token's way into the table of a static model, in three steps. 1: {token}, between [CLS] and [SEP], goes "
-        f"through the encoder, and the mean of the three vectors has {hidden} numbers. 2: along the main directions, "
-        f"{kept} are kept. 3: they are multiplied by a weight, {weight:.2f}, from the token's rank, {rank:,}. The "
-        f"result is one of {tokens:,} rows of the table. The weight of {other[0]} is {other[1]:.2f}."
+        f"A token's way into the table of a static model, in three steps. 1: {token}, between "
+        "[CLS] and [SEP], goes through the encoder, and the mean of the three vectors has "
+        f"{hidden} numbers. 2: along the main directions, {kept} are kept. 3: they are multiplied "
+        f"by a weight, {weight:.2f}, from the token's rank, {rank:,}. The result is one of "
+        f"{tokens:,} rows of the table. The weight of {other[0]} is {other[1]:.2f}."
     )
 
 
 def masks(panels):
-    """Who may look at whom, a square for each mask. panels: {name: (rows of true and false, words below)}.
+    """Who may look at whom, a square for each mask.
 
-    Row i holds what token i looks at; a square is filled where it may look.
+    panels: {name: (rows of true and false, words below)}. Row i holds what token i looks at; a
+    square is filled where it may look.
     """
     room, top = 480 / len(panels), 32
     canvas = Canvas("15 masks", 228)
@@ -71,9 +73,10 @@ def masks(panels):
 
 
 def last_column(masks, cosines, texts):
-    """A batch padded on each side, its last column framed, and how near `hidden[:, -1]` is to each text's own vector.
+    """A batch padded on each side, and how near `hidden[:, -1]` is to each text's own vector.
 
-    masks: {side: a row of 1 and 0 for each text}. cosines: {side: one for each text}. texts: what begins each row.
+    masks: {side: a row of 1 and 0 for each text}. cosines: {side: one for each text}. texts: what
+    begins each row.
     """
     row, left, right, equal = 25, 156, 480, 0.995
     longest = max(len(counts) for rows in masks.values() for counts in rows)
@@ -114,14 +117,15 @@ def last_column(masks, cosines, texts):
         of_texts = ", ".join(f"{text} ends in {end}, cosine {cosine:.2f}"
                              for text, end, cosine in zip(texts, ends, cosines[side]))  # fmt: skip
         sides.append(f"Padding on the {side}: {of_texts}.")
-    return canvas.finish(f"A batch of {len(texts)} texts as rows of squares, the last column framed. {' '.join(sides)}")
+    both = " ".join(sides)
+    return canvas.finish(f"A batch of {len(texts)} texts as rows of squares, the last column framed. {both}")
 
 
 def guessed_words(text, guesses, own, content, share, frequent):
-    """The attack on a stored vector: from the vector by a linear map to guesses, those that the text holds marked.
+    """The attack on a stored vector: a linear map from it to guessed words, the right ones marked.
 
-    content: how many words of the text could be guessed. share: of all stored texts' words, what comes back. frequent:
-    the same by always guessing the most frequent words.
+    content: how many words of the text could be guessed. share: of all stored texts' words, what
+    comes back. frequent: the same by always guessing the most frequent words.
     """
     middle, longest = WIDTH / 2, 12  # longest: of a word that fits into its box, in letters
     canvas = Canvas("15 guessed words", 232)
@@ -144,15 +148,16 @@ def guessed_words(text, guesses, own, content, share, frequent):
         baseline = f"({frequent:.0%} by always guessing the most frequent words)"
         canvas.text(middle, 222, baseline, SMALL, quiet=True)
     return canvas.finish(
-        f"The text {text!r} goes through the encoder; its vector is stored. From the vector, a linear map guesses "
-        f"{len(guesses)} words: {', '.join(guesses)}. Of these, the text holds {', '.join(own) or 'none'}: "
-        f"{len(own)} of its {content} content words. On average, {share:.0%} of a stored text's content words come "
-        f"back, and {frequent:.0%} by always guessing frequent words."
+        f"The text {text!r} goes through the encoder; its vector is stored. From the vector, a "
+        f"linear map guesses {len(guesses)} words: {', '.join(guesses)}. Of these, the text holds "
+        f"{', '.join(own) or 'none'}: {len(own)} of its {content} content words. On average, "
+        f"{share:.0%} of a stored text's content words come back, and {frequent:.0%} by always "
+        "guessing frequent words."
     )
 
 
 def late_and_alone(sentences, alone, late, query):
-    """A text whose chunks are read alone, and late chunks: pooled from one pass, with their cosines with a query.
+    """Chunks of a text read alone, and late chunks, pooled from one pass: cosines with a query.
 
     sentences: of the text, a chunk each. alone, late: the cosines, one for each chunk.
     """
@@ -182,6 +187,6 @@ def late_and_alone(sentences, alone, late, query):
         f"{sentence} {own:.2f} alone, {pooled:.2f} late" for sentence, own, pooled in zip(sentences, alone, late)
     )
     return canvas.finish(
-        f"A text of {len(sentences)} chunks, first each read alone by the encoder, then all in one pass and pooled "
-        f"for each chunk. Their cosines with the query {query!r}: {compared}."
+        f"A text of {len(sentences)} chunks, first each read alone by the encoder, then all in one "
+        f"pass and pooled for each chunk. Their cosines with the query {query!r}: {compared}."
     )
