@@ -64,9 +64,9 @@ def new_exercise(
     end = begins.index(True)
     notebook.cells[end:end] = _exercise_cells(name, names)
     tables = _with_answers(_text_or(tests, _template("answers", names)), names["id"], tests)
-    told = _text_or(words, f"# The words of lesson {number}'s exercises: see words.py.\n")
+    old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see words.py.\n")
     write_whole(code, source + _template("exercise", names))
-    write_whole(words, told + _template("words", names))
+    write_whole(words, old_words + _template("words", names))
     write_whole(tests, tables)
     write_whole(path, nbformat.writes(notebook) + "\n")
     return path, code, words, tests

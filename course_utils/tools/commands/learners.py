@@ -147,10 +147,10 @@ def reset(lesson: str | None, workspace: Path, forgotten: bool) -> None:
 @learners_workspace
 def update(workspace: Path) -> None:
     """Update your lessons to the current course. Nothing that you wrote is lost."""
-    from ..workspace.copies import told, update_workspace
+    from ..workspace.copies import report_lines, update_workspace
 
     report = update_workspace(workspace)
-    for line in told(report, workspace):
+    for line in report_lines(report, workspace):
         click.echo(line)
     actions = {action for _, action, _ in report}
     if actions & {"renewed", "merged"}:

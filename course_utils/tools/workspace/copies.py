@@ -166,7 +166,7 @@ def write_other(text: str, target: Path, workspace: Path) -> bool:
         return fingerprint(target.read_bytes()) != fingerprint(text)
 
 
-def told(report: list[tuple[str, str, str]], workspace: Path) -> list[str]:
+def report_lines(report: list[tuple[str, str, str]], workspace: Path) -> list[str]:
     """What was done to each file, and what to do about one that was left alone, in lines."""
     place = "" if workspace in (Path("workspace"), Path()) else f' --workspace "{workspace}"'
     lines = []
@@ -269,13 +269,13 @@ def _merge_into(target: Path, text: str, record: dict[str, Any], saved_files: Pa
     Returns (action, description).
     """
     before = target.read_bytes()
-    mine, new = parse_notebook(before), parse_notebook(text)
-    if mine is None or new is None:
+    learners, new = parse_notebook(before), parse_notebook(text)
+    if learners is None or new is None:
         return "unreadable", ""
     base = _recorded(record, target.name).get("cells")
-    cells, done = merge(mine["cells"], new["cells"], base)
-    merged = mine | {"cells": cells, "metadata": {**new["metadata"], **mine["metadata"]}}
-    merged["nbformat_minor"] = max(new["nbformat_minor"], mine["nbformat_minor"])
+    cells, done = merge(learners["cells"], new["cells"], base)
+    merged = learners | {"cells": cells, "metadata": {**new["metadata"], **learners["metadata"]}}
+    merged["nbformat_minor"] = max(new["nbformat_minor"], learners["nbformat_minor"])
     try:
         merged_text = write_notebook(merged)
     except RecursionError:  # its outputs are nested too deeply

@@ -89,7 +89,7 @@ def checksums(notebook_text: str) -> dict[str, str]:
     return {cell["id"]: checksum(cell) for cell in json.loads(notebook_text)["cells"]}
 
 
-def merge(mine: list[Cell], new: list[Cell], base: dict[str, str] | None) -> tuple[list[Cell], Counter[str]]:
+def merge(learners: list[Cell], new: list[Cell], base: dict[str, str] | None) -> tuple[list[Cell], Counter[str]]:
     """Merge the learner's cells with the course's new ones.
 
     Returns them in one list, and a Counter of what was done.
@@ -109,11 +109,11 @@ def merge(mine: list[Cell], new: list[Cell], base: dict[str, str] | None) -> tup
     base = base or {}
     done: Counter[str] = Counter()
     course = {cell["id"]: cell for cell in new}
-    mine = identified(mine, course, base)
-    kept = {cell["id"]: cell for cell in mine if cell["id"] in course}
-    followers = _followers(mine, course, base, done)
-    present = {cell["source"] for cell in mine}
-    taken = {cell["id"] for cell in mine} | set(course) | set(base)
+    learners = identified(learners, course, base)
+    kept = {cell["id"]: cell for cell in learners if cell["id"] in course}
+    followers = _followers(learners, course, base, done)
+    present = {cell["source"] for cell in learners}
+    taken = {cell["id"] for cell in learners} | set(course) | set(base)
     merged = followers[""]
     for cell in new:
         name = cell["id"]
@@ -127,12 +127,12 @@ def merge(mine: list[Cell], new: list[Cell], base: dict[str, str] | None) -> tup
 
 
 def _followers(
-    mine: list[Cell], course: dict[str, Cell], base: dict[str, str], done: Counter[str]
+    learners: list[Cell], course: dict[str, Cell], base: dict[str, str], done: Counter[str]
 ) -> dict[str, list[Cell]]:
     """The learner's own cells by the id of the course's cell above; "" for those on top."""
     followers: dict[str, list[Cell]] = {"": []}
     above = ""
-    for cell in mine:
+    for cell in learners:
         if cell["id"] in course:
             above = cell["id"]
         elif base.get(cell["id"]) == checksum(cell):
@@ -152,7 +152,7 @@ def _merge_cell(cell: Cell, own: Cell | None, was: str | None, done: Counter[str
     if own is None and was == is_now:
         done["away"] += 1
         return []
-    elif own is None or checksum(own) == was != is_now:
+    if own is None or checksum(own) == was != is_now:
         done["new" if own is None else "renewed"] += 1
         return [cell]
     kept = {**own, "metadata": {**own["metadata"], **cell["metadata"]}}
@@ -181,7 +181,7 @@ def _note(cell: Cell, kind: str, text: str) -> Cell:
     return note | {name: cell[name] for name in ("attachments",) if name in cell}
 
 
-def identified(mine: list[Cell], course: dict[str, Cell], base: dict[str, str]) -> list[Cell]:
+def identified(learners: list[Cell], course: dict[str, Cell], base: dict[str, str]) -> list[Cell]:
     """The learner's cells, each with the id of the matching course cell, or an unused one.
 
     An editor may have dropped or duplicated ids. A cell is then identified by its text, an answer
@@ -189,21 +189,21 @@ def identified(mine: list[Cell], course: dict[str, Cell], base: dict[str, str]) 
     """
     names: dict[int, str] = {}  # id by the cell's place
     left = dict.fromkeys([*base, *course])  # ids that no cell has yet, in order
-    for place, cell in enumerate(mine):
+    for place, cell in enumerate(learners):
         if cell["id"] in left:
             names[place] = cell["id"]
             del left[cell["id"]]
-    for place, cell in enumerate(mine):
+    for place, cell in enumerate(learners):
         matching = (name for name in left if _is_same(cell, course.get(name), base.get(name)))
         name = next(matching, None) if place not in names else None
         if name is not None:
             names[place] = name
             del left[name]
     taken = {*course, *base, *names.values()}
-    for place, cell in enumerate(mine):
+    for place, cell in enumerate(learners):
         if place not in names:
             names[place] = _free(cell["id"] or "own", taken)
-    return [{**cell, "id": names[place]} for place, cell in enumerate(mine)]
+    return [{**cell, "id": names[place]} for place, cell in enumerate(learners)]
 
 
 def _is_same(cell: Cell, course_cell: Cell | None, was: str | None) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..._support.notebooks import NOTEBOOKS, ROUTES, part_of, parts
 from ...models import ENV_VAR
 from . import lab
-from .copies import LEFT_ALONE, told, write_workspace
+from .copies import LEFT_ALONE, report_lines, write_workspace
 from .live import write_live
 from .overview import overview
 
@@ -51,7 +51,7 @@ def open_lab(
 
 def _write_lessons(workspace: Path, say: Callable[[str], object]) -> None:
     report = write_workspace(workspace)
-    for line in told([(name, action, "") for name, action in report if action in LEFT_ALONE], workspace):
+    for line in report_lines([(name, action, "") for name, action in report if action in LEFT_ALONE], workspace):
         say(line)
     lessons = {name: action for name, action in report if name[0].isdigit()}  # there is also a glossary
     written = sum(action in ("written", "renewed") for action in lessons.values())
