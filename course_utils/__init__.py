@@ -1,4 +1,6 @@
-"""Helpers for the lessons. Importing the package loads nothing heavy: names are imported on first use."""
+"""Helpers for the lessons. Importing the package loads nothing heavy: names are imported on first
+use.
+"""
 
 from importlib import import_module
 

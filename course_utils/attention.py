@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 def attend(text: str, pair: str | None = None, model: Pair | None = None) -> tuple[list[str], torch.Tensor]:
-    """Run one sentence (or a pair of sentences) through an encoder and return its attention weights.
+    """Run one sentence (or a pair of sentences) through an encoder and return its attention
+    weights.
 
     model: what `load_encoder` or `load_masked_lm` returns; the course's encoder by default. It runs
     this call with the "eager" implementation, the only one that returns attention weights, and is
@@ -44,7 +45,9 @@ def attend(text: str, pair: str | None = None, model: Pair | None = None) -> tup
 
 @contextlib.contextmanager
 def eager(encoder: PreTrainedModel) -> Generator[None]:
-    """Use eager attention and evaluation mode, and restore both, even if interrupted: the model is shared."""
+    """Use eager attention and evaluation mode, and restore both, even if interrupted: the model is
+    shared.
+    """
     own: Any = encoder.config._attn_implementation
     training = encoder.training
     encoder.set_attn_implementation("eager")
@@ -59,7 +62,8 @@ def eager(encoder: PreTrainedModel) -> Generator[None]:
 def attention_weights(
     queries: torch.Tensor, keys: torch.Tensor, attention_mask: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """softmax(Q K^T / sqrt(d)): Vaswani et al. (2017), section 3.2.1, equation 1, without the values.
+    """softmax(Q K^T / sqrt(d)): Vaswani et al. (2017), section 3.2.1, equation 1, without the
+    values.
 
     queries, keys: (..., tokens, d).
     attention_mask: (tokens,) or any shape that broadcasts to (..., queries, keys); 1 for a key to
@@ -104,7 +108,8 @@ def head_scores(attentions: torch.Tensor) -> dict[str, torch.Tensor]:
 def patching_map(
     target: torch.Tensor, source: torch.Tensor, layers: Sequence[Callable[[torch.Tensor], torch.Tensor]]
 ) -> torch.Tensor:
-    """How far a sentence vector moves when one vector on the way to it is replaced by another text's.
+    """How far a sentence vector moves when one vector on the way to it is replaced by another
+    text's.
 
     target, source: hidden state 0, the output of the embeddings, of two texts of as many tokens:
     (1, tokens, hidden).

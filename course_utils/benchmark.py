@@ -1,4 +1,6 @@
-"""Compare ways to measure sentence similarity on scored pairs, for lesson 08 and `course benchmark`."""
+"""Compare ways to measure sentence similarity on scored pairs, for lesson 08 and `course
+benchmark`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ RARITY = 1e-3  # the constant a of Arora et al. (2017)
 
 
 def glove_vectors(sentences: Sequence[str], weighted: bool = False) -> np.ndarray:
-    """The mean of the GloVe vectors of each sentence's words; zeros if no word is known. Array (n, 50).
+    """The mean of the GloVe vectors of each sentence's words; zeros if no word is known. Array (n,
+    50).
 
     weighted: weight each word by a / (a + p), with a = 0.001 and p its relative frequency (Arora et
     al. 2017, section 3, without removing the common component). The package gives no counts, only
@@ -47,7 +50,8 @@ def glove_vectors(sentences: Sequence[str], weighted: bool = False) -> np.ndarra
 def layer_vectors(
     sentences: Sequence[str], model: Model = None, poolings: Sequence[str] = ("mean",)
 ) -> dict[tuple[int, str], np.ndarray]:
-    """Sentence vectors from every layer of an encoder: a dictionary from (layer, pooling) to an array (n, hidden).
+    """Sentence vectors from every layer of an encoder: a dictionary from (layer, pooling) to an
+    array (n, hidden).
 
     Layer 0 is the embedding layer. sentences, model: as for `embed`, whose vectors (before
     normalisation) are those of the last layer.
@@ -64,7 +68,8 @@ def layer_vectors(
 
 
 def row_cosines(one: ArrayLike, other: ArrayLike) -> np.ndarray:
-    """The cosine of each row of `one` with the same row of `other`, 0 where a row is zero. Arrays (n, d) -> (n,).
+    """The cosine of each row of `one` with the same row of `other`, 0 where a row is zero. Arrays
+    (n, d) -> (n,).
 
     Rounded to six places: pairs of the same words in another order are ties, whatever the last
     place says.
@@ -75,7 +80,8 @@ def row_cosines(one: ArrayLike, other: ArrayLike) -> np.ndarray:
 
 
 def similarities(pairs: pd.DataFrame, model: Model = None) -> dict[str, np.ndarray]:
-    """The similarity of every pair in every space: GloVe twice, the mean of each layer, CLS and max of the last layer.
+    """The similarity of every pair in every space: GloVe twice, the mean of each layer, CLS and max
+    of the last layer.
 
     pairs: a table with `sentence1` and `sentence2`.
 
@@ -93,7 +99,8 @@ def similarities(pairs: pd.DataFrame, model: Model = None) -> dict[str, np.ndarr
 
 
 def halves_right(labels: ArrayLike, values: ArrayLike) -> np.ndarray:
-    """For each pair, whether a threshold chosen on the *other* half of the pairs classifies it correctly.
+    """For each pair, whether a threshold chosen on the *other* half of the pairs classifies it
+    correctly.
 
     The halves are alternate pairs.
     """

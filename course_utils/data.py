@@ -37,7 +37,8 @@ VARYING = {  # SciPy writes new random numbers into the examples of the first fo
 
 
 def load_reviews(source: str = "rotten_tomatoes") -> pd.DataFrame:
-    """Film reviews with their sentiment: a table with the columns `text` and `label` (1 positive, 0 negative).
+    """Film reviews with their sentiment: a table with the columns `text` and `label` (1 positive, 0
+    negative).
 
     source: "rotten_tomatoes" (8,530 sentences, lower case, spaces around punctuation, as published)
     or "imdb" (25,000 whole reviews, with the line breaks `<br />` replaced by spaces). Both are
@@ -71,7 +72,8 @@ def load_senses(word: str | None = None) -> pd.DataFrame:
 
 
 def load_scored_pairs(source: str | Path = "course") -> pd.DataFrame:
-    """Sentence pairs with a score for how much of their meaning they share, from 0 (nothing) to 5 (all).
+    """Sentence pairs with a score for how much of their meaning they share, from 0 (nothing) to 5
+    (all).
 
     source: "course" (391 pairs written for this course, see `course_utils/tables/README.md`),
     "stsb" (the test part of STS-B, from the model hub; Cer et al. 2017), or a file: STS-B as its
@@ -100,7 +102,8 @@ def load_scored_pairs(source: str | Path = "course") -> pd.DataFrame:
 
 
 def load_triplets(part: str | None = None) -> pd.DataFrame:
-    """Sentence triplets written for this course: an anchor, a paraphrase, and a denial in nearly the anchor's words.
+    """Sentence triplets written for this course: an anchor, a paraphrase, and a denial in nearly
+    the anchor's words.
 
     part: "train", "dev" or "test", which share no construction (*not*, *never*, *hardly*, *too ...
     to*, ...). All if omitted.
@@ -112,7 +115,8 @@ def load_triplets(part: str | None = None) -> pd.DataFrame:
 
 
 def load_queries(part: str | None = None) -> pd.DataFrame:
-    """Queries written for this course, each a rewording of one sentence of `load_reviews("rotten_tomatoes")`.
+    """Queries written for this course, each a rewording of one sentence of
+    `load_reviews("rotten_tomatoes")`.
 
     part: "dev" or "test". Both if omitted.
 
@@ -123,7 +127,8 @@ def load_queries(part: str | None = None) -> pd.DataFrame:
 
 
 def load_doc_queries(part: str | None = None) -> pd.DataFrame:
-    """Queries written for this course, as people ask about `load_docstrings()`; some have no answer there.
+    """Queries written for this course, as people ask about `load_docstrings()`; some have no answer
+    there.
 
     part: "dev" or "test". Both if omitted.
 
@@ -145,7 +150,8 @@ def load_doc_judgements() -> pd.DataFrame:
 
 
 def load_doc_questions() -> pd.DataFrame:
-    """Questions written for this course about texts of `load_docstrings()`, to train with: each with one text's name.
+    """Questions written for this course about texts of `load_docstrings()`, to train with: each
+    with one text's name.
 
     Returns a table with the columns `name` and `query`.
     """
@@ -153,7 +159,8 @@ def load_doc_questions() -> pd.DataFrame:
 
 
 def load_plot_queries() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Queries written for this course, to develop with: about the documentation of Matplotlib's Axes and Figure.
+    """Queries written for this course, to develop with: about the documentation of Matplotlib's
+    Axes and Figure.
 
     Returns two tables: the columns `id`, `part` (all "dev"), `kind` (as in `load_doc_queries`) and
     `query`, and the columns `id`, `name` and `grade` (as in `load_doc_judgements`).
@@ -179,7 +186,8 @@ def _written(name: str) -> pd.DataFrame:
 
 
 def load_docstrings(places: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """The documentation of NumPy, pandas, SciPy and scikit-learn, as it is installed here: one text a public name.
+    """The documentation of NumPy, pandas, SciPy and scikit-learn, as it is installed here: one text
+    a public name.
 
     Functions, classes and methods of the modules in `DOCUMENTED`, with 30 words or more. Of names
     that share one text, the first in the alphabet stands for all.

@@ -115,7 +115,9 @@ def _check_precision(precision: str) -> None:
 
 
 def _recipe(model: Model, pooling: str | tuple[str, ...] | None) -> tuple[str, str]:
-    """(pooling, prompt) as the folder of the model states them. A stated pooling matters only if none is given."""
+    """(pooling, prompt) as the folder of the model states them. A stated pooling matters only if
+    none is given.
+    """
     if is_packaged(model):
         return "mean", ""
     if isinstance(model, (str, os.PathLike)) or model is None:
@@ -150,7 +152,8 @@ def _route(sentences: list[str], model: Model, precision: str) -> PackedRoute | 
 def hidden_states(
     sentences: Iterable[str], model: Model = None
 ) -> Iterator[tuple[list[int], tuple[torch.Tensor, ...], torch.Tensor]]:
-    """Yield the hidden states of every layer, batch by batch, as (places, hidden states, attention mask).
+    """Yield the hidden states of every layer, batch by batch, as (places, hidden states, attention
+    mask).
 
     places: the batch's indices into `sentences`.
     hidden states: one tensor (batch, tokens, hidden) per layer, the embedding layer first.
@@ -168,7 +171,9 @@ def hidden_states(
 
 
 def _token_bar(route):
-    """A progress bar in tokens: long sentences come first, so a bar in sentences would overestimate the time left."""
+    """A progress bar in tokens: long sentences come first, so a bar in sentences would overestimate
+    the time left.
+    """
     return progress_bar(total=sum(route.lengths), unit="token", unit_scale=True)
 
 

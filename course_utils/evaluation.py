@@ -66,7 +66,9 @@ def ranks(x: ArrayLike) -> np.ndarray:
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float | np.ndarray:
-    """Spearman's rank correlation (Spearman 1904): Pearson's of the ranks. Arguments and errors as in `pearson`."""
+    """Spearman's rank correlation (Spearman 1904): Pearson's of the ranks. Arguments and errors as
+    in `pearson`.
+    """
     x, y = _columns(x, y)
     return pearson(ranks(x), ranks(y))
 
@@ -81,7 +83,8 @@ def _two_classes(labels: ArrayLike, scores: ArrayLike) -> list[np.ndarray]:
 
 
 def auc(labels: ArrayLike, scores: ArrayLike) -> float | np.ndarray:
-    """Area under the ROC curve: how often a random positive scores above a random negative (ties count half).
+    """Area under the ROC curve: how often a random positive scores above a random negative (ties
+    count half).
 
     labels, scores: shape (..., n). Hanley and McNeil (1982), section 3. Equal to
     sklearn.metrics.roc_auc_score, many rows at a time.
@@ -113,7 +116,8 @@ def bootstrap(
     level: float = 0.95,
     seed: int = 0,
 ) -> tuple[float, float, float]:
-    """A statistic with its percentile bootstrap interval (Efron 1979): what if other pairs had been drawn?
+    """A statistic with its percentile bootstrap interval (Efron 1979): what if other pairs had been
+    drawn?
 
     statistic: a function of as many columns as are given. It also takes them with one row per
     resample, (repeats, n), as `pearson`, `spearman` and `auc` do.

@@ -55,7 +55,9 @@ def load_encoder(name: str | Path | None = None) -> Pair:
 
 
 def encoder_folder(name: str | Path | None = None) -> Path:
-    """The folder of the model that `load_encoder(name)` loads, for other libraries. Arguments and errors as there."""
+    """The folder of the model that `load_encoder(name)` loads, for other libraries. Arguments and
+    errors as there.
+    """
     name = _chosen(name)
     return Path(packaged_encoder() if name == PACKAGED else _folder_of(name))
 
@@ -82,7 +84,8 @@ def hub_is_meant() -> bool:
 
 
 def untouched_weights(name: str | Path | None = None) -> tuple[Any, dict[str, torch.Tensor], Any] | None:
-    """(tokenizer, weights by name, configuration) of the packaged encoder, without importing transformers.
+    """(tokenizer, weights by name, configuration) of the packaged encoder, without importing
+    transformers.
 
     That import takes seconds. Returns None if `name` or COURSE_ENCODER means another model, or if
     `load_encoder` has returned the packaged one: it is shared and may have been modified. Raises
@@ -157,7 +160,8 @@ def _model_files(folder):
 
 
 def model_digest(name: str | Path | None = None) -> str:
-    """A checksum of all that decides a model's vectors: its weights, vocabulary and settings, wherever they lie.
+    """A checksum of all that decides a model's vectors: its weights, vocabulary and settings,
+    wherever they lie.
 
     Arguments and errors as for `load_encoder`.
     """
@@ -208,7 +212,8 @@ def encoder_layers(model: PreTrainedModel) -> list[Callable[[torch.Tensor], torc
 
 
 def attention_maps(model: PreTrainedModel) -> list[AttentionMaps]:
-    """The linear maps in the attention of each layer: a list of named tuples (query, key, value, output) of modules.
+    """The linear maps in the attention of each layer: a list of named tuples (query, key, value,
+    output) of modules.
 
     `output` mixes the results of the heads, which stand side by side. For BERT, they are `query`,
     `key` and `value` of `layer.attention.self`, and `layer.attention.output.dense`; DistilBERT and
@@ -233,7 +238,8 @@ def _stack(model: PreTrainedModel) -> Any:
 
 @functools.cache
 def load_glove() -> tuple[dict[str, int], np.ndarray]:
-    """Static word vectors: GloVe 6B, 50 dimensions (Pennington et al. 2014), for 400,000 lower-case words.
+    """Static word vectors: GloVe 6B, 50 dimensions (Pennington et al. 2014), for 400,000 lower-case
+    words.
 
     Returns (row_of, vectors): a dictionary from word to row, and a read-only float32 array (400000,
     50). Raises EncoderError if the package is missing.

@@ -1,4 +1,6 @@
-"""Exact nearest-neighbour search, in blocks: the full table of pairs is never stored. Derived in lesson 09."""
+"""Exact nearest-neighbour search, in blocks: the full table of pairs is never stored. Derived in
+lesson 09.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def search(
 
 
 def _highest(cosines: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """(values, columns) of the k highest cosines in each row, fewer if it is shorter; of equal ones the first."""
+    """(values, columns) of the k highest cosines in each row, fewer if it is shorter; of equal ones
+    the first.
+    """
     columns = cosines.shape[1]
     k, width = min(k, columns), min(k + 1, columns)
     while True:
@@ -100,7 +104,9 @@ def closest_pairs(vectors: ArrayLike | torch.Tensor, k: int = 1) -> tuple[np.nda
 
 
 def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
-    """The vectors as a float32 tensor (n, hidden), scaled to unit length. name: what an error calls them."""
+    """The vectors as a float32 tensor (n, hidden), scaled to unit length. name: what an error calls
+    them.
+    """
     given = vectors if isinstance(vectors, torch.Tensor) else np.asarray(vectors)
     numeric = not given.is_complex() if isinstance(given, torch.Tensor) else given.dtype.kind in "iuf"
     if not numeric:

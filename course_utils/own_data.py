@@ -1,4 +1,5 @@
-"""What readers bring: a folder of texts, judged queries, scored pairs. It is read as it is, or refused by a sentence.
+"""What readers bring: a folder of texts, judged queries, scored pairs. It is read as it is, or
+refused by a sentence.
 
 Lessons 08 and 14 use it.
 """
@@ -33,7 +34,8 @@ STSB_COLUMNS = {4: "score", 5: "sentence1", 6: "sentence2"}  # as the task's own
 
 
 def load_texts(folder: str | Path) -> pd.DataFrame:
-    """The texts in a folder and the folders inside it: Markdown, reStructuredText, plain text and Python, in UTF-8.
+    """The texts in a folder and the folders inside it: Markdown, reStructuredText, plain text and
+    Python, in UTF-8.
 
     Skipped are hidden files and folders, files of other kinds, linked folders, and what cannot be
     read or named; one warning says how many. Returns a table with the columns `name` (the path in
@@ -203,7 +205,9 @@ def read_judged(queries: pd.DataFrame | str, judgements: pd.DataFrame | str, nam
 
 
 def _spelled(name: str) -> str:
-    """A name as it is compared: its accents in one form, its spaces, also those that look like one, as one blank."""
+    """A name as it is compared: its accents in one form, its spaces, also those that look like one,
+    as one blank.
+    """
     return " ".join(unicodedata.normalize("NFC", name).split())
 
 
@@ -225,7 +229,9 @@ def _texts_of(table: pd.DataFrame | str, columns: Iterable[str], name: str) -> p
 
 
 def _as_text(value: Any) -> str:
-    """A cell as text: nothing for a missing one; a whole number as it was written, which pandas may make 2.0."""
+    """A cell as text: nothing for a missing one; a whole number as it was written, which pandas may
+    make 2.0.
+    """
     import pandas as pd
 
     if pd.isna(value):

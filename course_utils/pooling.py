@@ -43,7 +43,8 @@ def cls_pool(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -> to
 
 
 def mean_pool(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-    """The mean over real tokens (Reimers & Gurevych 2019, section 3, "MEAN"). Arguments and errors as in `cls_pool`.
+    """The mean over real tokens (Reimers & Gurevych 2019, section 3, "MEAN"). Arguments and errors
+    as in `cls_pool`.
 
     Half-precision input is summed in float32 and returned in its own precision.
     """
@@ -54,7 +55,8 @@ def mean_pool(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -> t
 
 
 def max_pool(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-    """The largest value of each dimension over real tokens (Reimers & Gurevych 2019, section 3, "MAX").
+    """The largest value of each dimension over real tokens (Reimers & Gurevych 2019, section 3,
+    "MAX").
 
     Arguments and errors as in `cls_pool`.
     """

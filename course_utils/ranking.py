@@ -1,4 +1,5 @@
-"""Search by words, fused lists, chunks, late interaction, and measures of ranked lists. Derived in lesson 12.
+"""Search by words, fused lists, chunks, late interaction, and measures of ranked lists. Derived in
+lesson 12.
 
 Lesson 14 cuts texts with a simpler form of `sections`.
 """
@@ -26,7 +27,8 @@ UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khm
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, as a list: runs of letters and digits, split at underscores, too.
+    """The words of a text in lower case, as a list: runs of letters and digits, split at
+    underscores, too.
 
     Spellings that look alike are one (Unicode's NFKC): "ﬁle" is "file", however an accent is
     encoded. Invisible characters such as soft hyphens are left out, and marks stay with their
@@ -46,7 +48,8 @@ def bm25_parts(
     k1: float = 1.5,
     b: float = 0.75,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The two factors of a word's score in `bm25`: how rare it is, and how much its occurrences are worth, 0 to 1.
+    """The two factors of a word's score in `bm25`: how rare it is, and how much its occurrences are
+    worth, 0 to 1.
 
     counts, lengths: how often it occurs, and the words of these texts. containing: how many of all
     `texts` have it.
@@ -56,7 +59,8 @@ def bm25_parts(
 
 
 def bm25(queries: Iterable[str], texts: Iterable[str], k1: float = 1.5, b: float = 0.75) -> np.ndarray:
-    """How well the words of each text match those of each query: an array (queries, texts), 0 for no shared word.
+    """How well the words of each text match those of each query: an array (queries, texts), 0 for
+    no shared word.
 
     queries, texts: lists of strings. k1: how slowly further occurrences of a word lose in value, 0
     or more. b: how much length counts, from 0 to 1.
@@ -141,7 +145,8 @@ def chunks(text: str, size: int = 128, step: int | None = None) -> list[str]:
 
 
 def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
-    """Markdown, cut at its headings: windows of `size` words, each below its path of headings, as a list of strings.
+    """Markdown, cut at its headings: windows of `size` words, each below its path of headings, as a
+    list of strings.
 
     markdown: a text. Headings are what CommonMark takes for one, with # or underlined, and not what
     stands in code, in a list or in a quotation. name: what each path begins with, such as the path
@@ -212,7 +217,8 @@ def _yaml(lines: list[str]) -> dict[str, Any] | None:
 
 
 def best_of_each(scores: ArrayLike, owners: ArrayLike) -> np.ndarray:
-    """Scores of chunks (queries, chunks) -> scores of texts (queries, texts): each text has that of its best chunk.
+    """Scores of chunks (queries, chunks) -> scores of texts (queries, texts): each text has that of
+    its best chunk.
 
     owners: for each chunk the place of its text, counted from 0 without gaps.
 
@@ -227,7 +233,8 @@ def best_of_each(scores: ArrayLike, owners: ArrayLike) -> np.ndarray:
 
 
 def max_sim(query_tokens: ArrayLike, text_tokens: ArrayLike) -> float:
-    """Late interaction: each token of the query finds the most similar token of the text, and these cosines are added.
+    """Late interaction: each token of the query finds the most similar token of the text, and these
+    cosines are added.
 
     query_tokens, text_tokens: unit vectors, (n, hidden) and (m, hidden), without padding.
 
@@ -254,7 +261,8 @@ def _checked(found: Sequence[Iterable[Any]], judged: Sequence[Any]) -> Iterator[
 
 
 def reciprocal_ranks(found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]], k: int = 10) -> np.ndarray:
-    """For each query, 1 / the rank of the first relevant text among the first k, or 0: an array (queries,).
+    """For each query, 1 / the rank of the first relevant text among the first k, or 0: an array
+    (queries,).
 
     found: a list of places for each query, the best first. relevant: a collection of places for
     each query.
@@ -270,7 +278,9 @@ def reciprocal_ranks(found: Sequence[Iterable[Any]], relevant: Sequence[Collecti
 
 
 def recalls(found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]], k: int = 10) -> np.ndarray:
-    """For each query, the share of its relevant texts that are among the first k. Arguments, errors: see above."""
+    """For each query, the share of its relevant texts that are among the first k. Arguments,
+    errors: see above.
+    """
     values = []
     for places, right in _checked(found, relevant):
         values.append(len(set(places[:k]) & set(right)) / len(set(right)))
@@ -278,7 +288,8 @@ def recalls(found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]],
 
 
 def ndcgs(found: Sequence[Iterable[Any]], grades: Sequence[Mapping[Any, float]], k: int = 10) -> np.ndarray:
-    """For each query, the normalised discounted cumulative gain of the first k results: an array (queries,).
+    """For each query, the normalised discounted cumulative gain of the first k results: an array
+    (queries,).
 
     found: a list of places for each query, the best first. grades: for each query a dict
     {place: grade above 0}; places that it lacks have grade 0.

@@ -13,7 +13,8 @@ PACKAGES = ("numpy", "torch", "transformers", "matplotlib")  # the import of tor
 
 
 def setup(seed: int = 0, solutions: bool = True, online: bool = False) -> None:
-    """Put the notebook in a known state. This docstring names all global state that the course changes.
+    """Put the notebook in a known state. This docstring names all global state that the course
+    changes.
 
     - The random generators of Python, NumPy and torch start from `seed`.
     - The packaged encoder has its public name, "sentence-transformers/all-MiniLM-L6-v2", for all

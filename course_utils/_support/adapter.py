@@ -1,8 +1,8 @@
 """Turn the packaged sentence encoder into a masked language model with `adapter.safetensors`.
 
-The file holds differences from the packaged weights (from zeros for the head, which the encoder does not have): tables
-as 8-bit integers with one scale per row, everything else in float32. `trainings/adapter.py` made it;
-`trainings/adapter.md` is its model card.
+The file holds differences from the packaged weights (from zeros for the head, which the encoder
+does not have): tables as 8-bit integers with one scale per row, everything else in float32.
+`trainings/adapter.py` made it; `trainings/adapter.md` is its model card.
 """
 
 from pathlib import Path
@@ -26,7 +26,9 @@ def masked_lm_on(encoder):
 
 
 def learned(model):
-    """The trained parameters, by name: all but the position and segment embeddings and the embedding LayerNorm."""
+    """The trained parameters, by name: all but the position and segment embeddings and the
+    embedding LayerNorm.
+    """
     return {
         name: value
         for name, value in model.named_parameters()
@@ -40,7 +42,9 @@ def _bases(model, encoder):
 
 
 def differences(model, encoder):
-    """The tensors that `apply` needs to turn `encoder` into `model`: a dictionary, about one byte per weight."""
+    """The tensors that `apply` needs to turn `encoder` into `model`: a dictionary, about one byte
+    per weight.
+    """
     import torch
 
     tensors, values = {}, learned(model)

@@ -6,7 +6,8 @@ import os
 
 
 def progress_bar(**settings):
-    """A tqdm bar that appears after two seconds, or another `delay`, and disappears when it is done.
+    """A tqdm bar that appears after two seconds, or another `delay`, and disappears when it is
+    done.
 
     With TQDM_DISABLE=1 there is none.
     """
@@ -15,7 +16,8 @@ def progress_bar(**settings):
 
 
 def bars_are_text():
-    """Let Sentence Transformers draw its bars as text, which TQDM_DISABLE puts out: widgets stay in a saved notebook.
+    """Let Sentence Transformers draw its bars as text, which TQDM_DISABLE puts out: widgets stay in
+    a saved notebook.
 
     It has to be called before that library is imported.
     """
@@ -33,9 +35,11 @@ def in_a_notebook():
 
 
 def shown_in_a_notebook(bundle):
-    """Show a bundle of MIME types. Returns what `display` does, whose `update` replaces it, with {} by nothing.
+    """Show a bundle of MIME types. Returns what `display` does, whose `update` replaces it, with {}
+    by nothing.
 
-    It begins empty, since some programs that run notebooks know no updates and would keep its first state for good.
+    It begins empty, since some programs that run notebooks know no updates and would keep its first
+    state for good.
     """
     from IPython.display import display
 
@@ -48,7 +52,9 @@ def _kind():
     from tqdm import tqdm
 
     class Bar(tqdm):
-        """One that is not shown before its delay, not even for a new description, and that `close` always removes."""
+        """One that is not shown before its delay, not even for a new description, and that `close`
+        always removes.
+        """
 
         def refresh(self, *args, **settings):
             if self.disable:  # it has no clock, and the hub's client refreshes it all the same
@@ -59,7 +65,9 @@ def _kind():
                 return super().refresh(*args, **settings)
 
     class NotebookBar(Bar):
-        """A line of text that is emptied at the end. tqdm's own widget would stay in the saved notebook."""
+        """A line of text that is emptied at the end. tqdm's own widget would stay in the saved
+        notebook.
+        """
 
         def __init__(self, *args, **settings):
             self.shown = None

@@ -1,7 +1,9 @@
-"""bertviz's own calls, drawn without a network: each view is a page in a frame, with a still picture and text.
+"""bertviz's own calls, drawn without a network: each view is a page in a frame, with a still
+picture and text.
 
-The library's views ask a content delivery network for three scripts, which run in the notebook's page. Here they come
-from packages and run in a frame that can ask nobody. Its files stay as they are.
+The library's views ask a content delivery network for three scripts, which run in the notebook's
+page. Here they come from packages and run in a frame that can ask nobody. Its files stay as they
+are.
 """
 
 import functools
@@ -26,8 +28,9 @@ LARGE = {  # tokens of the largest view without a warning
 }
 SCRIPTS = (("xstatic", "pkg/jquery/data/jquery.slim.min.js"), ("mpld3", "js/d3.v5.min.js"))
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"  # the frame can make no requests
-# Stands in for require.js: bertviz asks it for two scripts that are already loaded. `cut` makes the four parts of a
-# pair's attentions, which bertviz would store again. The view is scaled down if the page is too narrow.
+# Stands in for require.js: bertviz asks it for two scripts that are already loaded. `cut` makes the
+# four parts of a pair's attentions, which bertviz would store again. The view is scaled down if the
+# page is too narrow.
 STAND_IN = """
 function requirejs(names, start) { start(jQuery, d3); }
 function cut([all, ...parts], b) {
@@ -46,13 +49,16 @@ SHADE = 0.6  # the strongest shade in the table: white and black text both keep 
 class View:
     """One of bertviz's views, in a self-contained frame, with a still picture.
 
-    As HTML it is interactive (JupyterLab, exported HTML). A page that removes frames, as GitHub does, or does not trust
-    the notebook shows the table that the frame covers. As PNG (exported PDF) it is a heatmap; as text, the heatmap's
-    sentence and numbers. Between processors, views of the same tokens differ only in the last of the digits printed.
+    As HTML it is interactive (JupyterLab, exported HTML). A page that removes frames, as GitHub
+    does, or does not trust the notebook shows the table that the frame covers. As PNG (exported
+    PDF) it is a heatmap; as text, the heatmap's sentence and numbers. Between processors, views of
+    the same tokens differ only in the last of the digits printed.
     """
 
     def __init__(self, data, draw):
-        """data: the page, named as in IPython's HTML. draw: makes the still picture, a `plots.Figure`, when asked."""
+        """data: the page, named as in IPython's HTML. draw: makes the still picture, a
+        `plots.Figure`, when asked.
+        """
         self.data, self.draw = data, draw
 
     @functools.cached_property
@@ -70,7 +76,9 @@ class View:
 
 
 def stand_in():
-    """Let `bertviz.head_view` and `bertviz.model_view` draw offline. Their arguments and checks stay the library's."""
+    """Let `bertviz.head_view` and `bertviz.model_view` draw offline. Their arguments and checks
+    stay the library's.
+    """
     if importlib.util.find_spec("bertviz") is None:
         return
     import bertviz
@@ -109,7 +117,8 @@ def _offline(theirs, view_of):
 
 
 def checked(asked, many):
-    """{name: value} of the attention and the tokens. Raises TypeError or ValueError for what does not fit together.
+    """{name: value} of the attention and the tokens. Raises TypeError or ValueError for what does
+    not fit together.
 
     many: warn of more tokens than this.
     """
@@ -132,7 +141,9 @@ def checked(asked, many):
 
 
 def chosen(name, numbers, existing):
-    """The numbers of layers or heads as a list; None means all. Raises ValueError for one that does not exist."""
+    """The numbers of layers or heads as a list; None means all. Raises ValueError for one that does
+    not exist.
+    """
     numbers = list(existing) if numbers is None else torch.as_tensor(numbers).reshape(-1).tolist()
     if not numbers or not {*numbers} <= {*existing}:
         raise ValueError(f"choose one {name} or more from {existing[0]} to {existing[-1]}; got {numbers}")
@@ -140,9 +151,11 @@ def chosen(name, numbers, existing):
 
 
 def head_view(page_of, asked):
-    """The View of one layer: lines from token to token, as strong as the weights, one colour per head.
+    """The View of one layer: lines from token to token, as strong as the weights, one colour per
+    head.
 
-    page_of: makes the page from changed arguments and its width. asked: the arguments of `bertviz.head_view`.
+    page_of: makes the page from changed arguments and its width. asked: the arguments of
+    `bertviz.head_view`.
     """
     attention, tokens = asked["attention"], asked["tokens"]
     layers = chosen("layer", asked["include_layers"], range(len(attention)))
@@ -220,7 +233,9 @@ def page(theirs, asked, options, width, margin=8):
 
 
 def _literal(value):
-    """A value as JavaScript that is safe inside a script element, with fractions to three decimals."""
+    """A value as JavaScript that is safe inside a script element, with fractions to three
+    decimals.
+    """
     if isinstance(value, dict):
         return "{" + ",".join(f"{json.dumps(key)}:{_literal(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):

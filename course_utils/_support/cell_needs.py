@@ -1,4 +1,5 @@
-"""What an encoder other than the packaged one changes in lessons: the checkpoint's line, and cells that it skips.
+"""What an encoder other than the packaged one changes in lessons: the checkpoint's line, and cells
+that it skips.
 
 The tags of those cells say what they need.
 """
@@ -14,7 +15,9 @@ CHECKPOINT = re.compile(rf'checkpoint = "{PUBLIC_NAME}"$', re.MULTILINE)
 
 
 def _is_bert(tokenizer, model):
-    """Not only BERT's model: multilingual encoders often have one, and the tokenizer of XLM-RoBERTa."""
+    """Not only BERT's model: multilingual encoders often have one, and the tokenizer of
+    XLM-RoBERTa.
+    """
     return model.config.model_type == "bert" and "token_type_ids" in tokenizer.model_input_names
 
 
@@ -36,9 +39,11 @@ CONDITIONS = {
 
 
 def adapt_cells(another, load_encoder):
-    """Let IPython put another encoder into a lesson's line, and skip cells that it cannot run, if there is IPython.
+    """Let IPython put another encoder into a lesson's line, and skip cells that it cannot run, if
+    there is IPython.
 
-    another: a hub name or a folder; None leaves all cells as they are. load_encoder: called for a cell with a tag.
+    another: a hub name or a folder; None leaves all cells as they are. load_encoder: called for a
+    cell with a tag.
     """
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell is None:
@@ -46,7 +51,9 @@ def adapt_cells(another, load_encoder):
     steps = shell.input_transformers_cleanup
 
     def adapted(lines):
-        """The lines of a cell with the other encoder, or one that prints why the cell is skipped."""
+        """The lines of a cell with the other encoder, or one that prints why the cell is
+        skipped.
+        """
         source = "".join(lines)
         if (need := _need(source)) is not None:
             holds, about = CONDITIONS[need]
@@ -65,8 +72,8 @@ def adapt_cells(another, load_encoder):
 def _need(source):
     """The tag in CONDITIONS of the cell that is run, or None.
 
-    JupyterLab sends a cell's tags with the request, so a cell is recognised after a learner has edited it. Other
-    programs send the text alone, which is looked up in the source lessons.
+    JupyterLab sends a cell's tags with the request, so a cell is recognised after a learner has
+    edited it. Other programs send the text alone, which is looked up in the source lessons.
     """
     from IPython import get_ipython
 

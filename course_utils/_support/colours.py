@@ -1,4 +1,6 @@
-"""What figures and diagrams share: type, and colours for the light and the dark mode, in which text can be read."""
+"""What figures and diagrams share: type, and colours for the light and the dark mode, in which text
+can be read.
+"""
 
 import numpy as np
 

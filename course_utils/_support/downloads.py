@@ -23,7 +23,8 @@ class EncoderError(RuntimeError):
 
 
 def packaged_folder(package=PACKAGE):
-    """The folder inside an installed package. The package's code is not run: it only carries the files.
+    """The folder inside an installed package. The package's code is not run: it only carries the
+    files.
 
     Raises EncoderError if the package is not installed.
     """
@@ -56,7 +57,8 @@ def packaged_encoder(expected=ENCODER_SHA256):
 
 
 def hub_answers(timeout=5):
-    """Whether the model hub (`HF_ENDPOINT`, else the public one) answers without an error within `timeout` seconds.
+    """Whether the model hub (`HF_ENDPOINT`, else the public one) answers without an error within
+    `timeout` seconds.
 
     This is asked once before the hub's own client is used, which retries for most of a minute.
     """
@@ -78,7 +80,9 @@ def _why_offline():
 
 
 def _conversion(name, folder, online):
-    """The revision of the hub's own conversion to safetensors, or the one fetched earlier. None if there is none."""
+    """The revision of the hub's own conversion to safetensors, or the one fetched earlier. None if
+    there is none.
+    """
     from huggingface_hub import HfApi
 
     if not online:
@@ -93,10 +97,12 @@ def _conversion(name, folder, online):
 
 @functools.cache
 def hub_snapshot(name):
-    """Fetch a model from the hub (or from the cache of an earlier fetch) and return its local folder.
+    """Fetch a model from the hub (or from the cache of an earlier fetch) and return its local
+    folder.
 
-    Only configuration, vocabulary and safetensors are fetched. Raises EncoderError if the hub cannot be reached and the
-    cache holds nothing, if the name is unknown, or if the model exists only as a pickle.
+    Only configuration, vocabulary and safetensors are fetched. Raises EncoderError if the hub
+    cannot be reached and the cache holds nothing, if the name is unknown, or if the model exists
+    only as a pickle.
     """
 
     def get(fetch, online):
@@ -114,7 +120,8 @@ def hub_snapshot(name):
 
 @functools.cache
 def hub_dataset(name):
-    """Fetch the test part of a dataset from the hub (or from the cache) and return its local folder.
+    """Fetch the test part of a dataset from the hub (or from the cache) and return its local
+    folder.
 
     Only tables and text are fetched, no code. Errors as for `hub_snapshot`.
     """
@@ -128,7 +135,9 @@ def hub_dataset(name):
 
 
 def _from_hub(name, kind, get, fix, nothing):
-    """Call `get` with a download function and whether the hub answers; turn each failure into one sentence."""
+    """Call `get` with a download function and whether the hub answers; turn each failure into one
+    sentence.
+    """
     from huggingface_hub import constants, errors, snapshot_download
     from huggingface_hub.utils import validate_repo_id
 

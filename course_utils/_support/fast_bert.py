@@ -1,8 +1,9 @@
 """BERT's forward pass for inference, over sentences packed without padding. Used by `embed`.
 
-Lessons 04 and 09 explain what it computes. The arithmetic is that of `transformers.BertModel` (Devlin et al. 2019,
-section 3; Vaswani et al. 2017, section 3), whose weights it reads. It is faster because there is no padding, because
-queries, keys and values come from one product, and because the weights are prepacked for oneDNN, as `torch.compile`
+Lessons 04 and 09 explain what it computes. The arithmetic is that of `transformers.BertModel`
+(Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3), whose weights it reads. It is
+faster because there is no padding, because queries, keys and values come from one product, and
+because the weights are prepacked for oneDNN, as `torch.compile`
 does: torch's plain float32 product uses MKL, which leaves half of some processors idle.
 """
 
@@ -50,8 +51,9 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
     dtype: of the matrix products. The residual stream and its normalisation stay in float32.
     lay_out: prepack the weights for the processor; not worth the time for few tokens.
 
-    The function yields (start, states): for each group of adjacent sentences of equal length, the index of the first
-    one, and a float32 tensor (sentences, tokens, hidden). Sort sentences by length first, so that groups are large.
+    The function yields (start, states): for each group of adjacent sentences of equal length, the
+    index of the first one, and a float32 tensor (sentences, tokens, hidden). Sort sentences by
+    length first, so that groups are large.
     """
     words = weights["embeddings.word_embeddings.weight"]
     places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
@@ -106,7 +108,9 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
 
 
 def _groups(lengths, heads):
-    """Yield (first row, first token, end token, rows, tokens per row) for each group of adjacent equal lengths."""
+    """Yield (first row, first token, end token, rows, tokens per row) for each group of adjacent
+    equal lengths.
+    """
     row = start = 0
     while row < len(lengths):
         length, number = lengths[row], 1
@@ -120,8 +124,9 @@ def _groups(lengths, heads):
 def _attend(query, key, value):
     """softmax(query keyᵀ) value, over (sentences and heads, tokens, size of a head).
 
-    torch's softmax is slow for short rows and for bfloat16. For those, the weights are exp(scores), divided by their
-    sum afterwards; if the sums show an overflow or underflow, softmax is used after all.
+    torch's softmax is slow for short rows and for bfloat16. For those, the weights are exp(scores),
+    divided by their sum afterwards; if the sums show an overflow or underflow, softmax is used
+    after all.
     """
     scores = query @ key.mT
     if scores.shape[-1] < 24 or scores.dtype == torch.bfloat16:
@@ -134,7 +139,9 @@ def _attend(query, key, value):
 
 
 def _product(weight, bias, dtype, activation="none", lay_out=True):
-    """A function from (tokens, in) to (tokens, out): apply weight and bias, then "gelu" if requested."""
+    """A function from (tokens, in) to (tokens, out): apply weight and bias, then "gelu" if
+    requested.
+    """
     weight, bias = weight.to(dtype), bias.to(dtype)
     if lay_out and _onednn():
         ready = torch.ops.mkldnn._reorder_linear_weight(weight, TOKENS)

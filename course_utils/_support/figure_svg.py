@@ -1,4 +1,6 @@
-"""A matplotlib figure as an SVG drawing whose text is text, and whose colours follow the page's light or dark mode."""
+"""A matplotlib figure as an SVG drawing whose text is text, and whose colours follow the page's
+light or dark mode.
+"""
 
 import functools
 import html
@@ -16,7 +18,9 @@ NAMES = re.compile(r'(?:url\(|href=")#([\w.-]+)')
 
 @functools.cache
 def _variables(palette):
-    """{colour in light mode: (name of its variable, colour in dark mode)} of marks, and the same of text."""
+    """{colour in light mode: (name of its variable, colour in dark mode)} of marks, and the same of
+    text.
+    """
     from matplotlib.colors import to_hex
 
     texts = {INK[0]: ("ink", INK[1])}
@@ -28,7 +32,8 @@ def _variables(palette):
 
 
 def svg_of(figure, alt, **more):
-    """The drawing as one element, for a page in HTML. It is the same each time: no date, no random names.
+    """The drawing as one element, for a page in HTML. It is the same each time: no date, no random
+    names.
 
     more: for `figure.savefig`.
     """
@@ -57,7 +62,9 @@ def svg_of(figure, alt, **more):
 
 
 def _smaller(drawing):
-    """The drawing without what changes nothing: names nobody refers to, digits nobody sees, empty groups."""
+    """The drawing without what changes nothing: names nobody refers to, digits nobody sees, empty
+    groups.
+    """
     drawing = re.sub(r"\s*\n\s*", " ", drawing)
     drawing = re.sub(r'<path d="[^"]*"(?: clip-path="[^"]*")? style="fill: none"/>', "", drawing)  # of the background
     drawing = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", drawing)
@@ -73,7 +80,9 @@ def _smaller(drawing):
 
 
 def _named_anew(drawing, prefix):
-    """The drawing with names that depend on the picture's text alone, and not on its last digits as matplotlib's do."""
+    """The drawing with names that depend on the picture's text alone, and not on its last digits as
+    matplotlib's do.
+    """
     numbers = {name: f"{prefix}-{at}" for at, name in enumerate(dict.fromkeys(NAMES.findall(drawing)))}
     drawing = re.sub(r' id="([^"]*)"', lambda one: f' id="{numbers[one[1]]}"', drawing)
     return NAMES.sub(lambda one: one[0].replace(one[1], numbers[one[1]]), drawing)

@@ -1,4 +1,6 @@
-"""The data that a matplotlib figure shows, as text: read from the figure itself, not from what it was meant to draw."""
+"""The data that a matplotlib figure shows, as text: read from the figure itself, not from what it
+was meant to draw.
+"""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,11 +22,12 @@ KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection, PolyCollection  # the arro
 
 
 def drawn(figure, decimals=3):
-    """The data of a figure's axes as lines of text: its lines, bars, points, bands, cells, shapes and words.
+    """The data of a figure's axes as lines of text: its lines, bars, points, bands, cells, shapes
+    and words.
 
-    Two kinds are abbreviated: more than a thousand numbers to the values at every twentieth, a swarm to its sorted
-    values. Raises NotImplementedError for what has no words here, such as the arrows
-    of a field, or axes in three dimensions.
+    Two kinds are abbreviated: more than a thousand numbers to the values at every twentieth, a
+    swarm to its sorted values. Raises NotImplementedError for what has no words here, such as the
+    arrows of a field, or axes in three dimensions.
     """
     shapes = [shape for axes in figure.axes for shape in (*axes.collections, *axes.images)]
     beside = [shape.colorbar.ax for shape in shapes if shape.colorbar]
@@ -67,7 +70,9 @@ class _Drawn:
         return " ".join(format(value, form) for value in values.ravel())
 
     def _named(self, kind, artist, colour):
-        """The kind and an artist's label; if it has none of its own, that of its colour in the legend."""
+        """The kind and an artist's label; if it has none of its own, that of its colour in the
+        legend.
+        """
         label = str(artist.get_label()).removeprefix("_")
         if artist.get_label() is None or label.startswith(("child", "container")) or label == "nolegend_":
             label = self.groups.get(to_hex(colour), "") if len(colour) else ""

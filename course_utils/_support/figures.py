@@ -1,7 +1,7 @@
 """How a figure is shown, and labels that can be read.
 
-A page shows it as SVG, which follows its light or dark mode; paper shows it as PNG; everything else shows text: what
-the figure says of itself, and its data.
+A page shows it as SVG, which follows its light or dark mode; paper shows it as PNG; everything else
+shows text: what the figure says of itself, and its data.
 """
 
 import io
@@ -63,7 +63,8 @@ def _png(figure, **more):
 
 
 def show_as_the_course_does():
-    """Let IPython, if it runs, show each matplotlib figure as the course's own, and be silent about its parts.
+    """Let IPython, if it runs, show each matplotlib figure as the course's own, and be silent about
+    its parts.
 
     A cell that ends in `axes.set(...)` or `sns.lineplot(...)` prints nothing beside the figure.
     """
@@ -73,7 +74,8 @@ def show_as_the_course_does():
     formatter = shell.display_formatter
 
     def bundle(figure):
-        # asked before the formatter of pictures that Jupyter's backend registers at the first figure
+        # asked before the formatter of pictures that Jupyter's backend registers at the first
+        # figure
         formatter.formatters["image/png"].pop(type(figure), None)
         return _bundle(figure)
 
@@ -121,7 +123,9 @@ def _description(figure):
 
 
 def _nothing_for_parts_of_figures(value):
-    """Show nothing. Raises NotImplementedError, on which IPython goes on, for what is no part of a figure."""
+    """Show nothing. Raises NotImplementedError, on which IPython goes on, for what is no part of a
+    figure.
+    """
     if "matplotlib.figure" not in sys.modules or not _is_part(value):
         raise NotImplementedError
 
@@ -150,7 +154,9 @@ def label_point(axes, label, point, colour):
 
 
 def references(axes, marks, along):
-    """Draw a thin dashed line at each value of `marks`, a dictionary from its words, across the axis `along`."""
+    """Draw a thin dashed line at each value of `marks`, a dictionary from its words, across the
+    axis `along`.
+    """
     for words, value in (marks or {}).items():
         draw = axes.axvline if along == "x" else axes.axhline
         draw(value, color=GREY, linewidth=1.2, linestyle="--", label=f"_{words}", zorder=1)
@@ -166,7 +172,9 @@ def references(axes, marks, along):
 
 
 def label_ends(axes, ends):
-    """Label points that lie above each other, (label, point, colour) for each, and move the labels apart."""
+    """Label points that lie above each other, (label, point, colour) for each, and move the labels
+    apart.
+    """
     from scipy.optimize import isotonic_regression
 
     texts = [label_point(axes, *end) for end in sorted(ends, key=lambda end: end[1][1])]

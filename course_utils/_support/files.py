@@ -1,4 +1,6 @@
-"""Read and write files. Those that hold a person's work are written completely or not at all, and never overwritten."""
+"""Read and write files. Those that hold a person's work are written completely or not at all, and
+never overwritten.
+"""
 
 import contextlib
 import errno
@@ -18,10 +20,11 @@ def file_sha256(path):
 
 
 def write_whole(path, content):
-    """Write text or bytes to a file atomically (write beside it and rename), keeping its permissions.
+    """Write text or bytes to a file atomically (write beside it and rename), keeping its
+    permissions.
 
-    Readers never see half a file, and concurrent writers do no harm. Raises OSError, or UnicodeEncodeError for text
-    with lone surrogates; the file is unchanged then.
+    Readers never see half a file, and concurrent writers do no harm. Raises OSError, or
+    UnicodeEncodeError for text with lone surrogates; the file is unchanged then.
     """
     path, content = Path(os.path.realpath(path)), content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():  # a rename would replace a device with a file
@@ -44,9 +47,11 @@ def write_whole(path, content):
 
 
 def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
-    """Save bytes in a folder under the first free name: name-1, name-2, ... On return they are on disk.
+    """Save bytes in a folder under the first free name: name-1, name-2, ... On return they are on
+    disk.
 
-    An existing file with the same bytes is reused. Returns the path. Raises OSError, and leaves no partial file.
+    An existing file with the same bytes is reused. Returns the path. Raises OSError, and leaves no
+    partial file.
     """
     folder = Path(folder)
     stem, suffix = os.path.splitext(name)

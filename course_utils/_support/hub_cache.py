@@ -1,4 +1,6 @@
-"""The packaged encoder under its public name, offline: a folder laid out as the model hub's own cache."""
+"""The packaged encoder under its public name, offline: a folder laid out as the model hub's own
+cache.
+"""
 
 import contextlib
 import functools
@@ -19,11 +21,13 @@ NOTE = "setup() keeps this session offline. To let it ask the internet, run setu
 
 
 def use_cache(online):
-    """Let transformers and others find the packaged encoder under its public name, and ask no network.
+    """Let transformers and others find the packaged encoder under its public name, and ask no
+    network.
 
     online: give back the network, and the cache that the learner has without this course.
 
-    Sets `huggingface_hub.constants`: environment variables count only until the library is imported.
+    Sets `huggingface_hub.constants`: environment variables count only until the library is
+    imported.
     """
     from huggingface_hub import constants
 
@@ -35,7 +39,9 @@ def use_cache(online):
 
 
 def _told_why(shell, kind, error, traceback, tb_offset=None):
-    """Show an error as IPython does; where a library says "check your internet connection", say why there is none."""
+    """Show an error as IPython does; where a library says "check your internet connection", say why
+    there is none.
+    """
     if "https://huggingface.co" in str(error):
         error.add_note(NOTE)
     shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
@@ -43,18 +49,21 @@ def _told_why(shell, kind, error, traceback, tb_offset=None):
 
 @functools.cache
 def _given():
-    """(whether huggingface_hub was told to be offline, its cache), before `use_cache` changes them."""
+    """(whether huggingface_hub was told to be offline, its cache), before `use_cache` changes
+    them.
+    """
     from huggingface_hub import constants
 
     return constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
 
 
 def cache_with(theirs=None):
-    """A hub's cache that holds the packaged encoder, and links to what the learner's own cache holds.
+    """A hub's cache that holds the packaged encoder, and links to what the learner's own cache
+    holds.
 
-    theirs: the learner's own cache, if any, in which nothing is written. Returns the first of these folders that is
-    complete or can be made so: in the installation (which learners may share, so only without models of their own), in
-    the user's cache folder, a temporary one.
+    theirs: the learner's own cache, if any, in which nothing is written. Returns the first of these
+    folders that is complete or can be made so: in the installation (which learners may share, so
+    only without models of their own), in the user's cache folder, a temporary one.
     """
     import platformdirs
 
@@ -86,7 +95,9 @@ def _models_of(cache):
 
 
 def _completed(folder, own):
-    """This folder, once it holds the packaged encoder and links to these models. Raises OSError if it cannot."""
+    """This folder, once it holds the packaged encoder and links to these models. Raises OSError if
+    it cannot.
+    """
     source = packaged_folder() / "model"
     if not _is_whole(folder / ENTRY, source):
         _lay_out(folder, source)
@@ -117,7 +128,8 @@ def _files(source):
 
 
 def _lay_out(folder, source):
-    """Write the entry of the packaged encoder, with links to the package's files, or copies where links cannot be made.
+    """Write the entry of the packaged encoder, with links to the package's files, or copies where
+    links cannot be made.
 
     It is made beside its place and renamed, so that another process never sees a part of it.
     """

@@ -7,7 +7,9 @@ import numpy as np
 
 
 def notebook_data(function):
-    """The name of an array or list that a function reads from its notebook instead of its arguments, or None."""
+    """The name of an array or list that a function reads from its notebook instead of its
+    arguments, or None.
+    """
     if not inspect.isfunction(function):
         return None
     names = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]

@@ -17,7 +17,8 @@ OWN_CODE = (
 
 
 def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
-    """(tokenizer, model) of a folder. Raises EncoderError, which says what is wrong with it and what to do.
+    """(tokenizer, model) of a folder. Raises EncoderError, which says what is wrong with it and
+    what to do.
 
     max_tokens: called with both, since it reads one more file, which may be damaged.
     """
@@ -57,7 +58,8 @@ def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
-    # transformers fills missing weights with random numbers and only warns. The pooler may be missing: nothing uses it.
+    # transformers fills missing weights with random numbers and only warns. The pooler may be
+    # missing: nothing uses it.
     missing = {key for key in report["missing_keys"] if not key.startswith("pooler.")}
     misfits = sorted(missing.union(key for key, *_ in report["mismatched_keys"]))
     if masked_lm and misfits and not any(key.startswith(model.base_model_prefix) for key in misfits):
@@ -81,7 +83,9 @@ def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
 
 
 def _read_folder(folder, masked_lm):
-    """The tokenizer, the model and transformers' loading report. Code that ships with the model is not run."""
+    """The tokenizer, the model and transformers' loading report. Code that ships with the model is
+    not run.
+    """
     from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertConfig
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 

@@ -1,4 +1,6 @@
-"""Linux namespaces of this process. This module must start no thread: `unshare` works only without other threads."""
+"""Linux namespaces of this process. This module must start no thread: `unshare` works only without
+other threads.
+"""
 
 import ctypes
 import os
@@ -14,7 +16,8 @@ def call_libc(name, *args):
 
 
 def own_users(new=0):
-    """Create a user namespace for this process, which keeps its user and gets all capabilities, and other namespaces.
+    """Create a user namespace for this process, which keeps its user and gets all capabilities, and
+    other namespaces.
 
     new: flags of the other namespaces.
     """

@@ -1,4 +1,6 @@
-"""Where the source lessons are, their kinds, what their cells need, and the marks around a written solution."""
+"""Where the source lessons are, their kinds, what their cells need, and the marks around a written
+solution.
+"""
 
 import csv
 import json
@@ -11,7 +13,8 @@ from pathlib import Path
 from .. import PROJECT
 
 PACKAGE = Path(__file__).resolve().parents[1]
-# from a wheel, which holds the lessons; in a clone they stand beside the package, as does pyproject.toml
+# from a wheel, which holds the lessons; in a clone they stand beside the package, as does
+# pyproject.toml
 INSTALLED = (PACKAGE / "notebooks").is_dir() or not (PACKAGE.parent / "pyproject.toml").is_file()
 ROOT = PACKAGE if INSTALLED else PACKAGE.parent
 NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
@@ -33,14 +36,18 @@ ROUTES = {  # by the lessons whose cores they take
 
 
 def part_of(path):
-    """The key of a notebook, also of a copy: "05" for a lesson's core, "05-effects" for the further part 05_effects."""
+    """The key of a notebook, also of a copy: "05" for a lesson's core, "05-effects" for the further
+    part 05_effects.
+    """
     path = Path(path)
     is_further = path.parent.name == FURTHER or (NOTEBOOKS / FURTHER / f"{path.stem}.ipynb").is_file()
     return path.stem.replace("_", "-") if is_further else path.stem[:2]
 
 
 def parts(folder=None):
-    """{key: path} of the lessons' notebooks in reading order: each core, and its further parts behind it."""
+    """{key: path} of the lessons' notebooks in reading order: each core, and its further parts
+    behind it.
+    """
     folder, name = Path(folder or NOTEBOOKS), "[0-9][0-9]_*.ipynb"
     found = {path.stem[:2]: path for path in folder.glob(name)}
     found |= {path.stem.replace("_", "-"): path for path in (folder / FURTHER).glob(name)}
@@ -53,7 +60,9 @@ def name_of(path):
 
 
 def seen_from(name, link):
-    """The name of the lesson to which a link in another one leads: "05_attention" for "../05_attention"."""
+    """The name of the lesson to which a link in another one leads: "05_attention" for
+    "../05_attention".
+    """
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
 
 
@@ -64,7 +73,9 @@ def padded(key):
 
 
 def as_key(text):
-    """The key that a person means by "4", "4-length" or the name of a file; anything else as it is."""
+    """The key that a person means by "4", "4-length" or the name of a file; anything else as it
+    is.
+    """
     files = {path.stem: key for key, path in parts().items()}
     return files.get(Path(text).stem) or padded(text)
 
@@ -86,12 +97,16 @@ def exercise_parts():
 
 
 def part_with(exercise_id):
-    """The key of the notebook that has an exercise; of one that no notebook has, the number it begins with."""
+    """The key of the notebook that has an exercise; of one that no notebook has, the number it
+    begins with.
+    """
     return exercise_parts().get(exercise_id, exercise_id[:2])
 
 
 def lesson_cells(notebook):
-    """The cells of a notebook that are the lesson: all above PICTURES. For notebooks as nbformat or json reads them."""
+    """The cells of a notebook that are the lesson: all above PICTURES. For notebooks as nbformat or
+    json reads them.
+    """
     cells = notebook["cells"]
     ends = (at for at, cell in enumerate(cells) if "".join(cell["source"]).startswith(PICTURES))
     return cells[: next(ends, len(cells))]
@@ -100,7 +115,8 @@ def lesson_cells(notebook):
 def incomplete():
     """What is missing of an installed course, in words; empty if nothing is, and in a clone.
 
-    Compares the size of each file of the package with the record that pip writes when it has unpacked everything.
+    Compares the size of each file of the package with the record that pip writes when it has
+    unpacked everything.
     """
     if not INSTALLED:
         return ""
@@ -111,8 +127,8 @@ def incomplete():
         record = None
     if not record:
         return "pip has not recorded what it installed"
-    # Not `installed.files`, which leaves out what is missing from Python 3.12 on. What the wheel holds has a size;
-    # pipx rewrites the command beside it.
+    # Not `installed.files`, which leaves out what is missing from Python 3.12 on. What the wheel
+    # holds has a size; pipx rewrites the command beside it.
     rows = csv.reader(record.splitlines())
     inside = {name: int(size) for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")}
     sizes = {Path(installed.locate_file(name)): size for name, size in inside.items()}
@@ -137,7 +153,8 @@ def kind_of(notebook):
 
 @cache
 def tagged(prefix):
-    """[(text, whether it is an answer, tag)] of the lessons' code cells with a tag that begins with `prefix`.
+    """[(text, whether it is an answer, tag)] of the lessons' code cells with a tag that begins with
+    `prefix`.
 
     An answer's text is what stands above its solution, since the learner writes the rest.
     """

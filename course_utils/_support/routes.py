@@ -18,7 +18,8 @@ from .fast_bert import TOKENS, packed_bert
 from .tables import strings_of
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-# positions in one forward pass of transformers, padding included; more does not fit a laptop's cache
+# positions in one forward pass of transformers, padding included; more does not fit a laptop's
+# cache
 PADDED_TOKENS = 512
 QUEUED_TOKENS = 1024  # the same, per thread
 MIN_TOKENS_TO_QUEUE = 4096  # for fewer, starting threads takes longer than it saves
@@ -51,7 +52,8 @@ class PackedRoute:
 
 
 class TransformersRoute:
-    """transformers' own forward pass over padded batches, one at a time. `hidden_states` returns all layers.
+    """transformers' own forward pass over padded batches, one at a time. `hidden_states` returns
+    all layers.
 
     tokens: from `tokens_of`.
     """
@@ -95,7 +97,9 @@ def evaluating(model):
 
 
 def tokens_of(sentences, tokenizer, longest):
-    """(encodings by transformers, truncated on the right to `longest`; indices of those cut; `longest`)."""
+    """(encodings by transformers, truncated on the right to `longest`; indices of those cut;
+    `longest`).
+    """
     side = tokenizer.truncation_side
     tokenizer.truncation_side = "right"  # it is shared and may have been modified
     try:
@@ -112,14 +116,18 @@ def tokens_of(sentences, tokenizer, longest):
 
 
 def packaged_tokens(sentences, tokenizer):
-    """As `tokens_of`, but for the tokenizer of `fast_bert.packaged_weights`, and with only the ids of each row."""
+    """As `tokens_of`, but for the tokenizer of `fast_bert.packaged_weights`, and with only the ids
+    of each row.
+    """
     encoded = tokenizer.encode_batch(sentences)
     cut = {place for place, encoding in enumerate(encoded) if encoding.overflowing}
     return [encoding.ids for encoding in encoded], cut, tokenizer.truncation["max_length"]
 
 
 def by_length(lengths, budget):
-    """Yield lists of indices, longest sentences first, so that a batch has similar lengths and little padding."""
+    """Yield lists of indices, longest sentences first, so that a batch has similar lengths and
+    little padding.
+    """
     batch, widest = [], 0
     for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         widest = widest or lengths[place]

@@ -1,4 +1,6 @@
-"""What the files of Sentence Transformers in a model's folder say about how its vectors are made."""
+"""What the files of Sentence Transformers in a model's folder say about how its vectors are
+made.
+"""
 
 import json
 import re
@@ -25,7 +27,8 @@ TRANSFORMER = tuple(  # the settings of the transformer, in the order in which t
 
 
 def transformer_part(folder):
-    """The folder of the transformer itself: old versions put it into a folder inside, "0_Transformer".
+    """The folder of the transformer itself: old versions put it into a folder inside,
+    "0_Transformer".
 
     Raises EncoderError if modules.json is damaged, or points outside the folder.
     """
@@ -33,15 +36,18 @@ def transformer_part(folder):
 
 
 def stated_length(folder):
-    """The most tokens of a text that the library reads, if the folder of the transformer says it; else None."""
+    """The most tokens of a text that the library reads, if the folder of the transformer says it;
+    else None.
+    """
     return _transformer_settings(folder).get("max_seq_length")
 
 
 def recipe(folder):
-    """(pooling, prompt): how the library pools this model's token vectors, and what it puts before each text.
+    """(pooling, prompt): how the library pools this model's token vectors, and what it puts before
+    each text.
 
-    folder: of the model or of its transformer. ("mean", "") if nothing is said. Raises EncoderError for what
-    `embed` cannot do, such as another pooling or a further layer.
+    folder: of the model or of its transformer. ("mean", "") if nothing is said. Raises EncoderError
+    for what `embed` cannot do, such as another pooling or a further layer.
     """
     folder = Path(folder)
     if not (folder / "modules.json").is_file() and str(folder) == transformer_part(folder.parent):
@@ -104,7 +110,9 @@ def _settings(path):
 
 
 def _read(path, kind):
-    """What a JSON file holds, None if there is none. Raises EncoderError if it is damaged or holds something else."""
+    """What a JSON file holds, None if there is none. Raises EncoderError if it is damaged or holds
+    something else.
+    """
     if not path.is_file():
         return None
     try:

@@ -31,7 +31,9 @@ def begun(text: str) -> tuple[str, int, str]:
 
 
 def table_in(text: str, name: str, columns: Iterable[str], **how: Any) -> pd.DataFrame:
-    """The table in a text with a header line, its index the lines ("line 2"). Raises DataError, with the line."""
+    """The table in a text with a header line, its index the lines ("line 2"). Raises DataError,
+    with the line.
+    """
     import pandas as pd
 
     rows = list(rows_in(text, name, **how))

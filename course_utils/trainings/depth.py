@@ -2,7 +2,8 @@
 
     python -m course_utils.trainings.depth
 
-trains the classifiers again (about three quarters of an hour on two cores) and writes `depth*.csv` beside this file.
+trains the classifiers again (about three quarters of an hour on two cores) and writes `depth*.csv`
+beside this file.
 """
 
 import numpy as np
@@ -13,18 +14,22 @@ from .common import FOLDER, chosen_rate, script, write_table
 from .learning_curve import SEEDS, fine_tuned, probabilities
 
 EXAMPLES = 1600
-# what is trained, the head on the mean always among it: how many of the last layers, None for everything
+# what is trained, the head on the mean always among it: how many of the last layers, None for
+# everything
 DEPTHS = {"head": 0, "last layer": 1, "last two layers": 2, "everything": None}
 READ = {"everything up to layer 4": 4}  # the head reads this layer, and the later ones are taken off
 RATES = (5e-5, 5e-4, 5e-3)
 TABLE = FOLDER / "depth.csv"  # one row per depth, learning rate and seed
-# the probabilities for each test sentence: seed 0, at the learning rate that the validation part chose
+# the probabilities for each test sentence: seed 0, at the learning rate that the validation part
+# chose
 ANSWERS = FOLDER / "depth_answers.csv"
 
 
 @script
 def main(folder):
-    """Train to each depth at three learning rates with seed 0; then, at the one chosen, with the other seeds."""
+    """Train to each depth at three learning rates with seed 0; then, at the one chosen, with the
+    other seeds.
+    """
     train, validation, test = learning_curve.review_parts()
     rows, answers = [], {}
 

@@ -1,10 +1,12 @@
-"""How an HNSW index grows: what it compares, and what it finds, among a thousand to a million vectors.
+"""How an HNSW index grows: what it compares, and what it finds, among a thousand to a million
+vectors.
 
     python -m course_utils.trainings.growth
 
-embeds 100,500 sentences of IMDB reviews, draws as many vectors with their mean and covariance, and writes `growth.csv`,
-which lesson 13 loads, beside this file (about an hour on two cores, most of it for a million drawn vectors, which need
-4 GB of memory). All is built and asked in one thread: with more, the graph depends on which thread is first.
+embeds 100,500 sentences of IMDB reviews, draws as many vectors with their mean and covariance, and
+writes `growth.csv`, which lesson 13 loads, beside this file (about an hour on two cores, most of it
+for a million drawn vectors, which need 4 GB of memory). All is built and asked in one thread: with
+more, the graph depends on which thread is first.
 """
 
 import numpy as np
@@ -23,7 +25,9 @@ ASKED, K, BLOCK = 500, 10, 50_000
 
 
 def review_vectors(number):
-    """Unit vectors, (number, 384), of sentences drawn from all IMDB reviews, without repetitions."""
+    """Unit vectors, (number, 384), of sentences drawn from all IMDB reviews, without
+    repetitions.
+    """
     sentences = list(dict.fromkeys(sentence for review in review_sentences() for sentence in review))
     chosen = np.random.default_rng(0).permutation(len(sentences))[:number]
     precision = "bfloat16" if has_bfloat16() else "float32"
@@ -31,7 +35,9 @@ def review_vectors(number):
 
 
 def drawn_alike(vectors, number, seed=0):
-    """Yield blocks of random unit vectors, `number` in all: normal, with the mean and covariance of `vectors`."""
+    """Yield blocks of random unit vectors, `number` in all: normal, with the mean and covariance of
+    `vectors`.
+    """
     vectors, generator = vectors.astype(np.float32), np.random.default_rng(seed)
     root = np.linalg.cholesky(np.cov(vectors.T) + 1e-9 * np.eye(vectors.shape[1])).astype(np.float32)
     for start in range(0, number, BLOCK):
@@ -51,7 +57,9 @@ def built(blocks):
 
 
 def rows_of(kind, blocks, asked):
-    """A row for each width: recall@10 with its interval, vectors compared for a query, and the index's size."""
+    """A row for each width: recall@10 with its interval, vectors compared for a query, and the
+    index's size.
+    """
     index, rows = built(blocks), []
     nearest = index.search(asked, K, threads=1, exact=True).keys.tolist()
     for width in WIDTHS:

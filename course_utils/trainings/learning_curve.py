@@ -2,8 +2,8 @@
 
     python -m course_utils.trainings.learning_curve
 
-trains the classifiers again (about an hour on two cores) and writes `learning_curve*.csv` beside this file. The
-lesson repeats a few rows live and compares.
+trains the classifiers again (about an hour on two cores) and writes `learning_curve*.csv` beside
+this file. The lesson repeats a few rows live and compares.
 """
 
 import math
@@ -40,7 +40,9 @@ def review_parts():
 
 
 class MeanPooledClassifier(torch.nn.Module):
-    """An encoder with a linear head on the mean of its token vectors, called like transformers' classifiers."""
+    """An encoder with a linear head on the mean of its token vectors, called like transformers'
+    classifiers.
+    """
 
     def __init__(self, encoder):
         super().__init__()
@@ -76,7 +78,8 @@ def classifier(pooling="cls"):
 
 
 def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", losses=None, layers=None, read=None):
-    """(tokenizer, model) trained by transformers' Trainer. Small training sets are repeated for more epochs.
+    """(tokenizer, model) trained by transformers' Trainer. Small training sets are repeated for
+    more epochs.
 
     layers: how many of the last layers are trained beside the head; if omitted, everything is, the
     embeddings too. The pooler between [CLS] and its head stays as it is then.
@@ -123,9 +126,11 @@ def probabilities(tokenizer, model, texts, batch=32):
 
 
 def baselines(texts, labels, given):
-    """The probability of label 1 for each text of `given`, by logistic regression on four kinds of features.
+    """The probability of label 1 for each text of `given`, by logistic regression on four kinds of
+    features.
 
-    Returns a dictionary of arrays. The regularisation strength is chosen by cross-validation on the examples.
+    Returns a dictionary of arrays. The regularisation strength is chosen by cross-validation on the
+    examples.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -146,7 +151,9 @@ def baselines(texts, labels, given):
 
 @script
 def main(folder):
-    """Train every classifier on 25 to 1,600 sentences, five times each, and write its accuracy on 1,500 others."""
+    """Train every classifier on 25 to 1,600 sentences, five times each, and write its accuracy on
+    1,500 others.
+    """
     train, validation, test = review_parts()
     rows = []
     turns = [(size, seed) for size in SIZES for seed in SEEDS]

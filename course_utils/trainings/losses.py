@@ -1,11 +1,12 @@
-"""The losses of one family on the same triplets: what each gains, and what it forgets, at an equal gain.
+"""The losses of one family on the same triplets: what each gains, and what it forgets, at an equal
+gain.
 
     python -m course_utils.trainings.losses
 
-trains an encoder with each loss until it has reached the goal of `negation.py` on the development part, or for EPOCHS
-epochs (about a quarter of an hour on two cores). It writes `losses.csv`, which lesson 11 loads, and `losses_rates.csv`
-beside this file. Each step reads the same 32 triplets, whatever the loss: `FamilyLoss` puts their vectors into the
-shape of data that the loss takes.
+trains an encoder with each loss until it has reached the goal of `negation.py` on the development
+part, or for EPOCHS epochs (about a quarter of an hour on two cores). It writes `losses.csv`, which
+lesson 11 loads, and `losses_rates.csv` beside this file. Each step reads the same 32 triplets,
+whatever the loss: `FamilyLoss` puts their vectors into the shape of data that the loss takes.
 """
 
 from functools import cache
@@ -27,7 +28,9 @@ TRIPLETS, PAIRS = "anchor, positive, negative", "two texts that belong together"
 
 
 class Given(torch.nn.Module):
-    """Stands where a loss of the library expects an encoder: what it is given are the vectors already."""
+    """Stands where a loss of the library expects an encoder: what it is given are the vectors
+    already.
+    """
 
     device = torch.device("cpu")
 
@@ -37,10 +40,11 @@ class Given(torch.nn.Module):
 
 @cache
 def family():
-    """{name of a loss in the library: (shape of data that it takes, function that makes it for a number of columns)}.
+    """{name of a loss in the library: (shape of data that it takes, function that makes it for a
+    number of columns)}.
 
-    The margins and scales are the library's, except the margin of the triplet losses: theirs is Euclidean and 5, which
-    vectors of length 1 cannot satisfy (lesson 11).
+    The margins and scales are the library's, except the margin of the triplet losses: theirs is
+    Euclidean and 5, which vectors of length 1 cannot satisfy (lesson 11).
     """
     from sentence_transformers.sentence_transformer import losses
 
@@ -64,11 +68,13 @@ def family():
 
 
 def shaped(shape, anchor, positive, negative):
-    """(columns, labels) as a loss gets them, from the members of B triplets, each a tensor (B, ...).
+    """(columns, labels) as a loss gets them, from the members of B triplets, each a tensor (B,
+    ...).
 
-    Pairs: each anchor beside its positive, with label or score 1, then each beside its negative, with 0. Classes: an
-    anchor and its positive say the same, so they are one class; what denies them is a class of its own. Pairs that
-    belong together: anchors and positives. The denials are left out, since these data have no place for them.
+    Pairs: each anchor beside its positive, with label or score 1, then each beside its negative,
+    with 0. Classes: an anchor and its positive say the same, so they are one class; what denies
+    them is a class of its own. Pairs that belong together: anchors and positives. The denials are
+    left out, since these data have no place for them.
 
     Raises ValueError for another shape.
     """
@@ -91,8 +97,8 @@ def shaped(shape, anchor, positive, negative):
 class FamilyLoss(torch.nn.Module):
     """A loss of the library for triplets, whatever shape of data it takes.
 
-    name: one of `family()`. model: an encoder, for training; without one, only `of` can be used. hidden: the length of
-    the vectors, of which a loss with weights of its own must know.
+    name: one of `family()`. model: an encoder, for training; without one, only `of` can be used.
+    hidden: the length of the vectors, of which a loss with weights of its own must know.
     """
 
     def __init__(self, name, model=None, hidden=2):
@@ -110,12 +116,16 @@ class FamilyLoss(torch.nn.Module):
 
 
 def unrelated_cosine(model):
-    """The mean cosine of the test part's anchors with each other: near 1 if all point the same way."""
+    """The mean cosine of the test part's anchors with each other: near 1 if all point the same
+    way.
+    """
     return negation.mean_cosine(model, load_triplets("test")["anchor"])
 
 
 def at_rate(name, rate, seed=0):
-    """Train with a loss at a rate until the goal is reached. Returns (model, steps, share of the development part)."""
+    """Train with a loss at a rate until the goal is reached. Returns (model, steps, share of the
+    development part).
+    """
     model, losses, _ = negation.trained(
         lambda model: FamilyLoss(name, model), learning_rate=rate, epochs=EPOCHS, seed=seed, goal=negation.GOAL
     )
@@ -124,9 +134,11 @@ def at_rate(name, rate, seed=0):
 
 
 def at_the_lowest_rate(name):
-    """Try RATES in turn until one reaches the goal. Returns ((model, steps, share), rate, rows about each).
+    """Try RATES in turn until one reaches the goal. Returns ((model, steps, share), rate, rows
+    about each).
 
-    If none does, it is the rate with the highest share of the development part, the lower of equal ones.
+    If none does, it is the rate with the highest share of the development part, the lower of equal
+    ones.
     """
     tries, rows = {}, []
     for rate in RATES:
@@ -163,7 +175,9 @@ def rows_of_all():
 
 @script
 def main(folder):
-    """Train with each loss of the family to an equal gain; write what each gained and lost, and the rates tried."""
+    """Train with each loss of the family to an equal gain; write what each gained and lost, and the
+    rates tried.
+    """
     rows, tried = rows_of_all()
     write_table(tried, folder / TRIED.name)
     write_table(rows, folder / FILE.name)

@@ -1,10 +1,11 @@
-"""Train an encoder so that the first numbers of its vectors say most: Matryoshka, beside the same training without it.
+"""Train an encoder so that the first numbers of its vectors say most: Matryoshka, beside the same
+training without it.
 
     python -m course_utils.trainings.matryoshka
 
-trains ten times for 64 steps on neighbouring sentences of IMDB reviews (about half an hour on two cores) and
-writes `matryoshka.csv`, which lesson 13 loads, beside this file. The collection that is searched is from Rotten
-Tomatoes, so no sentence of it is trained on.
+trains ten times for 64 steps on neighbouring sentences of IMDB reviews (about half an hour on two
+cores) and writes `matryoshka.csv`, which lesson 13 loads, beside this file. The collection that is
+searched is from Rotten Tomatoes, so no sentence of it is trained on.
 """
 
 import re
@@ -29,7 +30,8 @@ ASKED, K = 500, 10
 
 @cache
 def review_parts():
-    """(texts, asked, queries, wanted): the collection, sentences outside it, queries in other words and their places.
+    """(texts, asked, queries, wanted): the collection, sentences outside it, queries in other words
+    and their places.
 
     The collection is the sentences of 12 to 24 words; those that are asked have 8 to 11.
     """
@@ -41,13 +43,17 @@ def review_parts():
 
 
 def review_sentences(shortest=6, longest=40):
-    """The sentences of the IMDB reviews, review by review, as lists; only those of `shortest` to `longest` words."""
+    """The sentences of the IMDB reviews, review by review, as lists; only those of `shortest` to
+    `longest` words.
+    """
     for text in load_reviews("imdb")["text"]:
         yield [one for one in re.split(r"(?<=[.!?])\s+", text) if shortest <= len(one.split()) <= longest]
 
 
 def neighbours(number=PAIRS, seed=0):
-    """Pairs of sentences that follow each other in a review, one pair from a review. A dictionary of two columns."""
+    """Pairs of sentences that follow each other in a review, one pair from a review. A dictionary
+    of two columns.
+    """
     pairs = [sentences[:2] for sentences in review_sentences(8, 30) if len(sentences) > 1]
     chosen = np.random.default_rng(seed).permutation(len(pairs))[:number]
     return {"anchor": [pairs[row][0] for row in chosen], "positive": [pairs[row][1] for row in chosen]}
@@ -77,9 +83,11 @@ def mean(values):
 
 
 def measured(vectors, dimensions):
-    """(recall@10 of each asked sentence, reciprocal rank of each query), with the first `dimensions` numbers only.
+    """(recall@10 of each asked sentence, reciprocal rank of each query), with the first
+    `dimensions` numbers only.
 
-    vectors: of the collection, the asked sentences and the queries. The recall is of the ten nearest by whole vectors.
+    vectors: of the collection, the asked sentences and the queries. The recall is of the ten
+    nearest by whole vectors.
     """
     corpus, asked, queries = vectors
     short = corpus[:, :dimensions]
@@ -90,7 +98,9 @@ def measured(vectors, dimensions):
 
 
 def rows_of(recipe, seed, model, before=None):
-    """(a row per number of dimensions, the reciprocal ranks); `before`: the untrained encoder's, to compare with."""
+    """(a row per number of dimensions, the reciprocal ranks); `before`: the untrained encoder's, to
+    compare with.
+    """
     texts, asked, queries, _ = review_parts()
     vectors, rows, ranks = [encoded(model, part) for part in (texts, asked, queries)], [], {}
     for dimensions in DIMENSIONS:
@@ -105,7 +115,9 @@ def rows_of(recipe, seed, model, before=None):
 
 @script
 def main(folder):
-    """Train with five seeds, with Matryoshka and without; write recall and mean reciprocal rank by dimensions."""
+    """Train with five seeds, with Matryoshka and without; write recall and mean reciprocal rank by
+    dimensions.
+    """
     rows, before = rows_of("untrained", 0, fresh_encoder())
     trainings = [(name, seed) for name in ("Matryoshka", "ranking loss") for seed in SEEDS]
     for name, seed in (bar := progress_bar(iterable=trainings, unit="training")):

@@ -2,9 +2,10 @@
 
     python -m course_utils.trainings.negation
 
-trains each recipe five times, four of them again to an equal gain on the development part, and on kinds of pairs
-(about three quarters of an hour on two cores). It writes `negation.csv`, `negation_gain.csv` and `negation_pairs.csv`,
-the tables that the further parts of lesson 11 load, beside this file.
+trains each recipe five times, four of them again to an equal gain on the development part, and on
+kinds of pairs (about three quarters of an hour on two cores). It writes `negation.csv`,
+`negation_gain.csv` and `negation_pairs.csv`, the tables that the further parts of lesson 11 load,
+beside this file.
 """
 
 from functools import cache
@@ -30,12 +31,15 @@ DENIALS = ("negation", "antonym", "role swap")  # the phenomena of the scored pa
 
 
 def negation_parts():
-    """(fit, dev, test): triplets to train on, to select with, and to report on. No construction is in two of them."""
+    """(fit, dev, test): triplets to train on, to select with, and to report on. No construction is
+    in two of them.
+    """
     return tuple(load_triplets(part) for part in ("train", "dev", "test"))
 
 
 def fresh_encoder():
-    """The encoder that `load_encoder()` would load as a SentenceTransformer that gives unit vectors.
+    """The encoder that `load_encoder()` would load as a SentenceTransformer that gives unit
+    vectors.
 
     Its attention is the one that trains fastest on a CPU.
     """
@@ -49,7 +53,9 @@ def fresh_encoder():
 
 
 def encoded(model, texts):
-    """The unit vectors of texts, as `model.encode` gives them (lesson 09), but without padding: in half the time."""
+    """The unit vectors of texts, as `model.encode` gives them (lesson 09), but without padding: in
+    half the time.
+    """
     from ..embedding import embed
 
     return embed(list(texts), model=(model.tokenizer, model[0].auto_model))
@@ -78,7 +84,8 @@ def mixed_in(number=MIXED):
 
 
 def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=0, goal=None):
-    """Train a fresh encoder on the triplets. Returns (model, losses, dev triplet accuracy after each epoch).
+    """Train a fresh encoder on the triplets. Returns (model, losses, dev triplet accuracy after
+    each epoch).
 
     loss: a function that makes the loss for a model.
     columns: which members of a triplet the loss gets, and in which position; "score" is a column of
@@ -125,7 +132,9 @@ def _stop_at(goal, triplets):
 
 
 def right_triplets(model, triplets):
-    """For each triplet, whether the anchor is nearer to its positive than to its negative. Boolean array (n,)."""
+    """For each triplet, whether the anchor is nearer to its positive than to its negative. Boolean
+    array (n,).
+    """
     anchor, positive, negative = (encoded(model, triplets[name]) for name in COLUMNS)
     return row_cosines(anchor, positive) > row_cosines(anchor, negative)
 
@@ -144,7 +153,8 @@ def _long_reviews():
 
 
 def review_search(model, number=500):
-    """For each of `number` long reviews, whether its first 30 words rank its next 50 above those of all others.
+    """For each of `number` long reviews, whether its first 30 words rank its next 50 above those of
+    all others.
 
     Array (number,).
     """
@@ -218,7 +228,9 @@ def recipes():
 
 
 def pair_trainings():
-    """{name: (loss, columns, epochs)} for the trainings on pairs, in which nothing keeps denials away."""
+    """{name: (loss, columns, epochs)} for the trainings on pairs, in which nothing keeps denials
+    away.
+    """
     from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, MultipleNegativesRankingLoss
 
     return {
@@ -254,7 +266,8 @@ def recipe_rows():
 
 
 def gain_rows():
-    """Train four recipes five times, each until GOAL is reached on the development part: a row for each measure.
+    """Train four recipes five times, each until GOAL is reached on the development part: a row for
+    each measure.
 
     Each is compared with the triplet loss of the same seed.
     """
@@ -273,7 +286,8 @@ def gain_rows():
 
 
 def pair_rows():
-    """Train on each kind of pairs: a row for each, with losses, accuracies and the cosine of unrelated reviews.
+    """Train on each kind of pairs: a row for each, with losses, accuracies and the cosine of
+    unrelated reviews.
 
     The last columns are the differences from before with their intervals, and the difference of the
     test part from the training on paraphrases.
@@ -303,7 +317,9 @@ def pair_rows():
 
 @script
 def main(folder):
-    """Train every recipe five times, to an equal gain, and on kinds of pairs; write what each gained and lost."""
+    """Train every recipe five times, to an equal gain, and on kinds of pairs; write what each
+    gained and lost.
+    """
     write_table(pair_rows(), folder / PAIRS.name)
     write_table(gain_rows(), folder / GAIN.name)
     write_table(recipe_rows(), folder / FILE.name)

@@ -1,8 +1,10 @@
-"""Does the second sentence of a pair say the same as the first? The slow part of lesson 10's part on pairs.
+"""Does the second sentence of a pair say the same as the first? The slow part of lesson 10's part
+on pairs.
 
     python -m course_utils.trainings.pairs
 
-trains the classifiers of pairs again (about half an hour on two cores) and writes `pairs*.csv` beside this file.
+trains the classifiers of pairs again (about half an hour on two cores) and writes `pairs*.csv`
+beside this file.
 """
 
 import numpy as np
@@ -23,7 +25,8 @@ SEEDS, EPOCHS, BATCH, LONGEST = (0,), 6, 16, 64
 FEWER = {"denials only": KINDS[:2], "unrelated only": KINDS[::2]}
 SPLITS = ("pairs swapped", "sentences shared", "constructions shared", "nothing shared")
 TABLE = FOLDER / "pairs.csv"  # one row per training
-# the probability of "paraphrase" for each test pair, as it stands and swapped: a column per training
+# the probability of "paraphrase" for each test pair, as it stands and swapped: a column per
+# training
 ANSWERS = FOLDER / "pairs_answers.csv"
 SPLIT = FOLDER / "pairs_split.csv"  # the same for trainings that differ in what they share with the tested pair
 
@@ -31,8 +34,9 @@ SPLIT = FOLDER / "pairs_split.csv"  # the same for trainings that differ in what
 def pairs_of(triplets, seed=0):
     """The pairs of a table of triplets, three for each: a table with the columns below.
 
-    `triplet` is its row, `kind` one of KINDS, `first` its anchor, and `second` its paraphrase, its denial, or a
-    sentence of another of these triplets, drawn with the seed. `label` is 1 for a paraphrase, else 0.
+    `triplet` is its row, `kind` one of KINDS, `first` its anchor, and `second` its paraphrase, its
+    denial, or a sentence of another of these triplets, drawn with the seed. `label` is 1 for a
+    paraphrase, else 0.
     """
     import pandas as pd
 
@@ -71,7 +75,8 @@ class BiEncoder(torch.nn.Module):
 
 
 def pair_classifier(way):
-    """(tokenizer, model): the packaged encoder with an untrained head. A cross-encoder reads both sentences as one
+    """(tokenizer, model): the packaged encoder with an untrained head. A cross-encoder reads both
+    sentences as one
     input, and its head is on [CLS].
     """
     tokenizer, model = classifier()
@@ -88,8 +93,8 @@ def logits_of(tokenizer, model, first, second):
 def trained_pairs(way, pairs, rate, seed=0, either_order=False):
     """(tokenizer, model) trained on a table of pairs, with the loop of the lesson.
 
-    Both labels have the same weight in the loss, however many pairs each has. Matrix products are in
-    bfloat16 on processors that have it.
+    Both labels have the same weight in the loss, however many pairs each has. Matrix products are
+    in bfloat16 on processors that have it.
     either_order: swap the two sentences of a pair half of the time, drawn anew in each epoch.
     """
     torch.manual_seed(seed)
@@ -117,16 +122,19 @@ def paraphrase_probabilities(tokenizer, model, first, second):
 
 
 def balanced_accuracy(probabilities, labels):
-    """The mean of two shares: of the paraphrases that are called so, and of the other pairs that are not."""
+    """The mean of two shares: of the paraphrases that are called so, and of the other pairs that
+    are not.
+    """
     right = (np.asarray(probabilities) > 0.5) == labels
     return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
 
 
 def trainings_of(way, bar):
-    """(rows, answers) of one of WAYS: each rate with seed 0, then the one chosen with the other seeds.
+    """(rows, answers) of one of WAYS: each rate with seed 0, then the one chosen with the other
+    seeds.
 
-    The rate is the one with the highest balanced accuracy on the development part. The cross-encoder is then trained
-    on fewer kinds of pairs, and on all of them in either order, too.
+    The rate is the one with the highest balanced accuracy on the development part. The
+    cross-encoder is then trained on fewer kinds of pairs, and on all of them in either order, too.
     """
     fit, dev, test = (pair_table(part) for part in ("train", "dev", "test"))
     rows, answers = [], {}
@@ -155,13 +163,15 @@ def trainings_of(way, bar):
 
 
 def shared_parts(turn):
-    """(tested, {split: pairs to train on}): one pair of each tested triplet, and four equally large training sets.
+    """(tested, {split: pairs to train on}): one pair of each tested triplet, and four equally large
+    training sets.
 
-    Tested is every second triplet of the test part, with one of its three pairs: over the turns 0, 1 and 2,
-    each pair is tested once. The training sets share less and less with the tested pairs: "pairs swapped" has
-    the tested pairs with the sentences exchanged, and the other two pairs of each tested triplet; "sentences shared"
-    has those two, and pairs of other triplets instead of the swapped ones; "constructions shared" has the other half of
-    the test part; "nothing shared" has pairs of the part `train`.
+    Tested is every second triplet of the test part, with one of its three pairs: over the turns 0,
+    1 and 2, each pair is tested once. The training sets share less and less with the tested pairs:
+    "pairs swapped" has the tested pairs with the sentences exchanged, and the other two pairs of
+    each tested triplet; "sentences shared" has those two, and pairs of other triplets instead of
+    the swapped ones; "constructions shared" has the other half of the test part; "nothing shared"
+    has pairs of the part `train`.
     """
     import pandas as pd
 
@@ -177,7 +187,9 @@ def shared_parts(turn):
 
 
 def split_answers(rate, bar):
-    """The tested pairs with a cross-encoder's probability of "paraphrase" after training on each of SPLITS. A table."""
+    """The tested pairs with a cross-encoder's probability of "paraphrase" after training on each of
+    SPLITS. A table.
+    """
     import pandas as pd
 
     parts = []
@@ -195,7 +207,9 @@ def split_answers(rate, bar):
 
 @script
 def main(folder):
-    """Train classifiers of pairs, on all kinds of pairs or fewer, and on sets that share more or less with the test."""
+    """Train classifiers of pairs, on all kinds of pairs or fewer, and on sets that share more or
+    less with the test.
+    """
     bar = progress_bar(total=len(WAYS) * (len(RATES) + len(SEEDS) - 1) + 3 * len(SEEDS) + len(SPLITS) * len(KINDS))
     (few, some), (rows, answers) = (trainings_of(way, bar) for way in WAYS)
     write_table(few + rows, folder / TABLE.name)

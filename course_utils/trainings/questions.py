@@ -1,10 +1,11 @@
-"""Train an encoder on questions about documentation: how many does it take until a search finds more?
+"""Train an encoder on questions about documentation: how many does it take until a search finds
+more?
 
     python -m course_utils.trainings.questions
 
-trains on 67 to 536 pairs of a question and its page, on drawn pairs, three times each, and on as many pairs from the
-documentation's own text (about ten minutes on two cores). It writes `questions.csv`, which lesson 11 loads, beside
-this file.
+trains on 67 to 536 pairs of a question and its page, on drawn pairs, three times each, and on as
+many pairs from the documentation's own text (about ten minutes on two cores). It writes
+`questions.csv`, which lesson 11 loads, beside this file.
 """
 
 import re
@@ -30,14 +31,18 @@ CLOSE = 0.6  # the cosine with some training question from which a query counts 
 
 @cache
 def pages():
-    """The name and first paragraph of each docstring: a Series by name. A signature in front is left out."""
+    """The name and first paragraph of each docstring: a Series by name. A signature in front is
+    left out.
+    """
     docs = load_docstrings().set_index("name")["text"]
     text = docs.str.replace(r"^[\w.]+\([^\n]*\n\n", "", regex=True)
     return docs.index.to_series() + ": " + text.str.split("\n\n").str[0].str.replace("\n", " ")
 
 
 def collection():
-    """The pages that the search is among: those that answer a query, and every third of the others, by name."""
+    """The pages that the search is among: those that answer a query, and every third of the others,
+    by name.
+    """
     shown = pages()
     answering = load_doc_judgements().query("grade == 2")["name"]
     others = shown.index.difference(answering)
@@ -45,13 +50,17 @@ def collection():
 
 
 def question_pairs():
-    """A table with the columns `anchor`, a question, and `positive`, the page for which it was written."""
+    """A table with the columns `anchor`, a question, and `positive`, the page for which it was
+    written.
+    """
     asked = load_doc_questions()
     return asked.assign(anchor=asked["query"], positive=asked["name"].map(pages()))[["anchor", "positive"]]
 
 
 def own_pairs():
-    """The same from the documentation's own text: the second paragraph of a docstring, and its page."""
+    """The same from the documentation's own text: the second paragraph of a docstring, and its
+    page.
+    """
     docs, shown = load_docstrings(), pages()
     rows = []
     for name, text in zip(docs["name"], docs["text"]):
@@ -84,7 +93,9 @@ def answered_queries():
 
 @cache
 def close_to_a_question():
-    """For each of these queries, whether its cosine with some training question is at least CLOSE, before training."""
+    """For each of these queries, whether its cosine with some training question is at least CLOSE,
+    before training.
+    """
     original = negation.fresh_encoder()
     asked = negation.encoded(original, answered_queries()["query"])
     written = negation.encoded(original, load_doc_questions()["query"])
@@ -92,7 +103,8 @@ def close_to_a_question():
 
 
 def reciprocal_ranks(model):
-    """For each query that has an answer: 1 over the rank of the first page that answers it, 0 beyond DEPTH.
+    """For each query that has an answer: 1 over the rank of the first page that answers it, 0
+    beyond DEPTH.
 
     Returns a table with the columns `part` and `score`.
     """

@@ -1,9 +1,10 @@
-"""A second look at what lesson 12 has found: a cross-encoder, trained on the documentation that it ranks.
+"""A second look at what lesson 12 has found: a cross-encoder, trained on the documentation that it
+ranks.
 
     python -m course_utils.trainings.rerank
 
-mines questions from the documentation, trains on them, scores the candidates of each query of the lesson (half an hour
-on two cores), and writes `rerank*.csv` beside this file.
+mines questions from the documentation, trains on them, scores the candidates of each query of the
+lesson (half an hour on two cores), and writes `rerank*.csv` beside this file.
 """
 
 import random
@@ -39,21 +40,24 @@ def pieces_of(text):
 
 
 def asks(line):
-    """Whether the first paragraph of a docstring can stand for a question: four words or more, and no signature."""
+    """Whether the first paragraph of a docstring can stand for a question: four words or more, and
+    no signature.
+    """
     return len(line.split()) >= 4 and "(" not in line[:40] and "->" not in line
 
 
 def mined(docs):
     """(questions, table): what a cross-encoder is trained on, and what was left out.
 
-    A question is (summary, [right], near, far): the text of a page's own piece, those of pages that are near the
-    summary and count as wrong, and those of all that are not near. Each page takes part with the piece that is nearest
-    to the summary, the right page as well: so nearness alone does not tell right from wrong. A text is a name and a
-    piece.
+    A question is (summary, [right], near, far): the text of a page's own piece, those of pages that
+    are near the summary and count as wrong, and those of all that are not near. Each page takes
+    part with the piece that is nearest to the summary, the right page as well: so nearness alone
+    does not tell right from wrong. A text is a name and a piece.
 
-    The table has a row per question: the cosines of the right piece and of the nearest wrong one, and how many near
-    pages do not count as wrong, for the first reason that holds: their last name is the same (`Series.mean`,
-    `DataFrame.mean`), their summary is nearly the same, or the right page holds their piece, too.
+    The table has a row per question: the cosines of the right piece and of the nearest wrong one,
+    and how many near pages do not count as wrong, for the first reason that holds: their last name
+    is the same (`Series.mean`, `DataFrame.mean`), their summary is nearly the same, or the right
+    page holds their piece, too.
     """
     names, summaries = docs["name"].tolist(), [summary(text) for text in docs["text"]]
     of_pages = [pieces_of(text) for text in docs["text"]]
@@ -87,7 +91,9 @@ def mined(docs):
 
 
 def groups(questions, drawn):
-    """For each question (summary, texts): its right text in front, then HARD near ones and one that is far."""
+    """For each question (summary, texts): its right text in front, then HARD near ones and one that
+    is far.
+    """
     found = []
     for asked, right, near, far in questions:
         hard = drawn.sample(near, min(HARD, len(near)))
@@ -96,21 +102,27 @@ def groups(questions, drawn):
 
 
 def scores_of(tokenizer, model, pairs, longest=LONGEST):
-    """The cross-encoder's score for each (question, text), a tensor (n,): how much more "right" than "wrong"."""
+    """The cross-encoder's score for each (question, text), a tensor (n,): how much more "right"
+    than "wrong".
+    """
     with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):
         logits = model(**inputs_of(tokenizer, *zip(*pairs), longest=longest)).logits.float()
     return logits[:, 1] - logits[:, 0]
 
 
 def ranking_loss(tokenizer, model, batch):
-    """(loss, right): the ranking loss of lesson 11 over each group's scores, and how often the right text is first."""
+    """(loss, right): the ranking loss of lesson 11 over each group's scores, and how often the
+    right text is first.
+    """
     scores = scores_of(tokenizer, model, [(asked, text) for asked, texts in batch for text in texts])
     scores = scores.reshape(len(batch), HARD + 2)
     return cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long)), int((scores.argmax(dim=1) == 0).sum())
 
 
 def right_by_vectors(held):
-    """For how many of these groups the right text is nearest to the question by the encoder's vectors alone."""
+    """For how many of these groups the right text is nearest to the question by the encoder's
+    vectors alone.
+    """
     asked, texts = encoded([asked for asked, _ in held]), encoded([text for _, texts in held for text in texts])
     cosines = (asked[:, None] * texts.reshape(len(held), HARD + 2, -1)).sum(axis=2)
     return int((cosines.argmax(axis=1) == 0).sum())
@@ -126,7 +138,9 @@ def right_by(tokenizer, model, held):
 
 
 def trained(questions, bar):
-    """(tokenizer, model, rows): trained on all questions but HELD, and a row of numbers for every EVERY steps."""
+    """(tokenizer, model, rows): trained on all questions but HELD, and a row of numbers for every
+    EVERY steps.
+    """
     torch.manual_seed(SEED)
     drawn = random.Random(SEED)
     questions = drawn.sample(questions, len(questions))
@@ -152,7 +166,9 @@ def trained(questions, bar):
 
 
 def candidates(docs, queries):
-    """For each query the places that a first search has found: by words, by windows, and by windows with names."""
+    """For each query the places that a first search has found: by words, by windows, and by windows
+    with names.
+    """
     runs, place_of = pd.read_csv(RUNS).set_index(["way", "query"])["names"], dict(zip(docs["name"], docs.index))
     by_words = best(bm25(queries["query"], pages(docs)), DEPTH).tolist()
     found = [[place_of[name] for way in FOUND for name in runs[way, one].split()] for one in queries["id"]]
@@ -172,7 +188,9 @@ def reranked(docs, queries, tokenizer, model):
 
 @script
 def main(folder):
-    """Mine questions from the documentation, train a cross-encoder on them, and score each query's candidates."""
+    """Mine questions from the documentation, train a cross-encoder on them, and score each query's
+    candidates.
+    """
     docs, queries = load_docstrings(), load_doc_queries()
     questions, table = mined(docs)
     write_table(table, folder / MINED.name)

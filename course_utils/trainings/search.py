@@ -1,10 +1,11 @@
-"""Search in the documentation, in the ways that are too slow for lesson 12: their results, and vectors.
+"""Search in the documentation, in the ways that are too slow for lesson 12: their results, and
+vectors.
 
     python -m course_utils.trainings.search
 
-encodes the documentation in ten ways (about half an hour on two cores) and writes `search*` beside this file. The
-documentation is that of the locked packages: after a change of their versions the stored results are those of other
-texts, and a test says so.
+encodes the documentation in ten ways (about half an hour on two cores) and writes `search*` beside
+this file. The documentation is that of the locked packages: after a change of their versions the
+stored results are those of other texts, and a test says so.
 """
 
 import hashlib
@@ -29,10 +30,11 @@ WORDS, DEPTH = 100, 30  # words in a window; texts that are kept for each query
 
 
 def load_window_vectors(windows, checkpoint):
-    """Unit vectors (windows, hidden) of texts by an encoder, in float32: what its `encode_document` gives.
+    """Unit vectors (windows, hidden) of texts by an encoder, in float32: what its `encode_document`
+    gives.
 
-    windows: a list of strings. checkpoint: the encoder's name. The vectors of lesson 12's windows by the packaged
-    encoder are stored, in float16; others are encoded, with a progress bar.
+    windows: a list of strings. checkpoint: the encoder's name. The vectors of lesson 12's windows
+    by the packaged encoder are stored, in float16; others are encoded, with a progress bar.
     """
     from safetensors.numpy import load_file
 
@@ -44,7 +46,8 @@ def load_window_vectors(windows, checkpoint):
 def load_doc_runs():
     """What the stored searches found in `load_docstrings()`.
 
-    Returns a table with the columns `way`, `query` (its id), `name` (of the page) and `rank` (from 1, at most DEPTH).
+    Returns a table with the columns `way`, `query` (its id), `name` (of the page) and `rank` (from
+    1, at most DEPTH).
     """
     import pandas as pd
 
@@ -59,7 +62,9 @@ def summary(text):
 
 
 def sections(text):
-    """The sections of a docstring (headings underlined, as numpydoc has them), each in windows of WORDS words."""
+    """The sections of a docstring (headings underlined, as numpydoc has them), each in windows of
+    WORDS words.
+    """
     parts = re.split(r"\n(?=[A-Z][A-Za-z ]+\n-{3,}\n)", text)
     return [window for part in parts if part.strip() for window in chunks(part, WORDS)]
 
@@ -91,14 +96,18 @@ def ways(docs):
 
 
 def encoded(texts, model=None):
-    """Unit vectors (texts, hidden), in bfloat16 where the processor has it; warnings of cuts are expected here."""
+    """Unit vectors (texts, hidden), in bfloat16 where the processor has it; warnings of cuts are
+    expected here.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return embed(list(texts), model=model, precision="bfloat16" if has_bfloat16() else "float32")
 
 
 def others():
-    """{way: what gives unit vectors of texts}, for summaries alone: layers trained on masked words, and GloVe."""
+    """{way: what gives unit vectors of texts}, for summaries alone: layers trained on masked words,
+    and GloVe.
+    """
     tokenizer, masked = load_masked_lm()
     layers = tokenizer, masked.base_model
     return {
@@ -118,7 +127,9 @@ def best(scores, k):
 
 
 def late_interaction(queries, texts):
-    """MaxSim of each query with each text (queries, texts); texts are cut at the encoder's length."""
+    """MaxSim of each query with each text (queries, texts); texts are cut at the encoder's
+    length.
+    """
     asked, scores = dict(token_vectors(queries)), np.empty((len(queries), len(texts)), dtype=np.float32)
     for place, vectors in token_vectors(texts):
         for number, tokens in asked.items():
@@ -137,7 +148,9 @@ def token_vectors(sentences):
 
 @script
 def main(folder):
-    """Encode the documentation in every way, search with every query, and write the results down."""
+    """Encode the documentation in every way, search with every query, and write the results
+    down.
+    """
     from safetensors.numpy import save_file
 
     docs, queries = load_docstrings(), load_doc_queries()
