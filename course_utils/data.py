@@ -24,9 +24,10 @@ DOCUMENTED = {  # where `load_docstrings` looks: packages that are installed wit
     "scipy": "scipy.cluster.hierarchy scipy.integrate scipy.interpolate scipy.linalg scipy.optimize scipy.spatial "
     "scipy.spatial.distance scipy.stats",
     "sklearn": "sklearn.calibration sklearn.cluster sklearn.compose sklearn.decomposition sklearn.ensemble "
-    "sklearn.feature_extraction sklearn.feature_extraction.text sklearn.feature_selection sklearn.impute "
-    "sklearn.inspection sklearn.linear_model sklearn.manifold sklearn.metrics sklearn.metrics.pairwise "
-    "sklearn.mixture sklearn.model_selection sklearn.multiclass sklearn.naive_bayes sklearn.neighbors "
+    "sklearn.feature_extraction sklearn.feature_extraction.text sklearn.feature_selection "
+    "sklearn.impute sklearn.inspection sklearn.linear_model sklearn.manifold sklearn.metrics "
+    "sklearn.metrics.pairwise sklearn.mixture sklearn.model_selection sklearn.multiclass "
+    "sklearn.naive_bayes sklearn.neighbors "
     "sklearn.neural_network sklearn.pipeline sklearn.preprocessing sklearn.svm sklearn.tree",
 }
 MIN_DOCSTRING_WORDS = 30  # a shorter one says too little to be searched for

@@ -109,8 +109,8 @@ def _check_precision(precision: str) -> None:
         raise ValueError(f"precision must be one of {sorted(PRECISIONS)}; got {precision!r}")
     if precision == "bfloat16" and not has_bfloat16():
         raise RuntimeError(
-            'this processor has no bfloat16 arithmetic (AVX-512 BF16 or AMX), so "bfloat16" would be '
-            "slower than float32. Leave precision out"
+            'this processor has no bfloat16 arithmetic (AVX-512 BF16 or AMX), so "bfloat16" would '
+            "be slower than float32. Leave precision out"
         )
 
 
@@ -182,8 +182,8 @@ def _warn_of_cuts(route, sentences, given):
     if route.cut:
         cut = {sentences[place] for place in route.cut}
         warnings.warn(
-            f"{sum(sentence in cut for sentence in given)} of {len(given)} sentences are longer than the model's "
-            f"{route.longest} tokens; the rest of each was cut off",
+            f"{sum(sentence in cut for sentence in given)} of {len(given)} sentences are longer "
+            f"than the model's {route.longest} tokens; the rest of each was cut off",
             stacklevel=3,
         )
 

@@ -130,8 +130,8 @@ def _load_adapted():
         return tokenizer, apply(masked_lm_on(encoder), encoder, load_file(ADAPTER))
     except Exception as error:  # no file, a truncated file, another model's
         raise EncoderError(
-            f"The course's adapter at {ADAPTER} cannot be used ({type(error).__name__}). Restore the file: git "
-            f"checkout -- {ADAPTER.name}, in its folder."
+            f"The course's adapter at {ADAPTER} cannot be used ({type(error).__name__}). Restore "
+            f"the file: git checkout -- {ADAPTER.name}, in its folder."
         ) from None
 
 

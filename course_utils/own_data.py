@@ -74,8 +74,8 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
         raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}{more}")
     if foreign:
         raise ValueError(
-            f"{len(foreign)} of {len(rows)} files are not in UTF-8: {_listed(foreign)}. Save them as "
-            "UTF-8 in an editor, or move them out of the folder"
+            f"{len(foreign)} of {len(rows)} files are not in UTF-8: {_listed(foreign)}. Save them "
+            "as UTF-8 in an editor, or move them out of the folder"
         )
     if with_zeros:
         raise ValueError(f"a zero character, which no text has, is in {_listed(with_zeros)}. Delete it there")

@@ -16,8 +16,8 @@ def _real_tokens(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -
         )
     if attention_mask.shape != token_embeddings.shape[:2]:
         raise ValueError(
-            f"attention_mask must have the shape {tuple(token_embeddings.shape[:2])}, one number per token; got "
-            f"{tuple(attention_mask.shape)}"
+            f"attention_mask must have the shape {tuple(token_embeddings.shape[:2])}, one number "
+            f"per token; got {tuple(attention_mask.shape)}"
         )
     real = attention_mask.bool()
     if not torch.equal(real.to(attention_mask.dtype), attention_mask):

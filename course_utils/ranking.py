@@ -83,7 +83,8 @@ def bm25(queries: Iterable[str], texts: Iterable[str], k1: float = 1.5, b: float
     phrase = next(filter(None, map(UNSPACED.search, [*queries, *texts])), None)
     if phrase:
         warnings.warn(
-            f"{phrase[0]!r}: some of this is in a script without spaces, where bm25 takes a whole phrase as one word. "
+            f"{phrase[0]!r}: some of this is in a script without spaces, where bm25 takes a whole "
+            "phrase as one word. "
             "Put spaces between the words, or search by vectors",
             stacklevel=2,
         )
@@ -252,8 +253,8 @@ def _checked(found: Sequence[Iterable[Any]], judged: Sequence[Any]) -> Iterator[
         places = list(given)
         if not len(relevant):
             raise ValueError(
-                f"query {number} has no relevant text, so no list is better than another: measure the "
-                "others, and see by its scores whether such a query is turned away"
+                f"query {number} has no relevant text, so no list is better than another: measure "
+                "the others, and see by its scores whether such a query is turned away"
             )
         if len(set(places)) < len(places):
             raise ValueError(f"the list of query {number} holds a text twice")

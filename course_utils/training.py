@@ -65,9 +65,9 @@ class _LossWatch(TrainerCallback):
         if not math.isfinite(loss):
             self._close()
             raise DivergedError(
-                f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load the "
-                "model again, and train with a lower learning rate "
-                f"(it was {args.learning_rate:g}) or a longer warm-up"
+                f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load "
+                "the model again, and train with a lower learning rate (it was "
+                f"{args.learning_rate:g}) or a longer warm-up"
             )
         self.losses.append((state.global_step, loss))
         self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False)

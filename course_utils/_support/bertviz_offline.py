@@ -128,8 +128,9 @@ def checked(asked, many):
     in_a_list = isinstance(layers, (tuple, list)) and len(layers) > 0
     if not in_a_list or not all(isinstance(layer, torch.Tensor) for layer in layers):
         raise ValueError(
-            "attention must be a list with a tensor (1, heads, n, n) for each layer; a model returns it only when it "
-            'is loaded with attn_implementation="eager" and called with output_attentions=True'
+            "attention must be a list with a tensor (1, heads, n, n) for each layer; a model returns "
+            'it only when it is loaded with attn_implementation="eager" and called with '
+            "output_attentions=True"
         )
     n = len(tokens)
     for layer in layers:
@@ -183,8 +184,9 @@ def model_view(page_of, asked):
     layers = chosen("layer", asked["include_layers"], range(len(attention)))
     heads = chosen("head", asked["include_heads"], range(count))
     alt = (
-        f"Model view of {len(tokens)} tokens in {listed('layer', layers)} (rows, counted from 0) and "
-        f"{listed('head', heads)} (columns): how much tokens look at tokens; a number is a head's largest weight"
+        f"Model view of {len(tokens)} tokens in {listed('layer', layers)} (rows, counted from 0) "
+        f"and {listed('head', heads)} (columns): how much tokens look at tokens; a number is a "
+        "head's largest weight"
     )
     shown = torch.cat([attention[layer] for layer in layers])[:, heads]
     rows = 38 + len(layers) * (10 + 84 / count * len(tokens))

@@ -50,8 +50,8 @@ def packaged_encoder(expected=ENCODER_SHA256):
         raise EncoderError(f"The packaged encoder has no weights at {weights}. {fix}")
     if file_sha256(weights) != expected:
         raise EncoderError(
-            f"The packaged encoder's weights at {weights} do not have the checksum that the course expects, so they "
-            f"are damaged or replaced. {fix}"
+            f"The packaged encoder's weights at {weights} do not have the checksum that the course "
+            f"expects, so they are damaged or replaced. {fix}"
         )
     return folder
 

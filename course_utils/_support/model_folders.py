@@ -11,8 +11,8 @@ from .downloads import EncoderError
 MIXING = ("funnel",)  # kinds that have a mask and let padding through all the same
 VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # else transformers invents one
 OWN_CODE = (
-    "The model in {} needs Python code of its own, which the course does not run. Choose another model, or leave out "
-    "the name to use the packaged encoder."
+    "The model in {} needs Python code of its own, which the course does not run. Choose another "
+    "model, or leave out the name to use the packaged encoder."
 )
 
 
@@ -28,15 +28,16 @@ def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
     again = "Copy the whole folder again, or leave out the name to use the packaged encoder."
     if (path / "adapter_config.json").is_file():
         raise EncoderError(
-            f"{folder} holds an adapter (LoRA), which changes another model. Merge the two with the library peft, "
-            "model.merge_and_unload(), and save the result to a folder of its own."
+            f"{folder} holds an adapter (LoRA), which changes another model. Merge the two with "
+            "the library peft, model.merge_and_unload(), and save the result to a folder of its "
+            "own."
         )
     if not (path / "config.json").is_file():
         raise EncoderError(f"{folder} has no config.json, so it is not a complete model folder. {again}")
     if not any(path.glob("*.safetensors")):
         raise EncoderError(
-            f"{folder} has no *.safetensors file. Weights in other formats can run code while they load, so the "
-            "course refuses them; convert them, or choose another model."
+            f"{folder} has no *.safetensors file. Weights in other formats can run code while they "
+            "load, so the course refuses them; convert them, or choose another model."
         )
     if not any(any(path.glob(pattern)) for pattern in VOCABULARY_FILES):
         raise EncoderError(f"{folder} has no tokenizer ({', '.join(VOCABULARY_FILES)}). {again}")
@@ -51,8 +52,8 @@ def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
     except Exception as error:  # four libraries, each with its own classes for damage
         detail = textwrap.shorten(str(error), 160, placeholder=" ...")
         raise EncoderError(
-            f"The model in {folder} is damaged, half written or of an unknown kind ({type(error).__name__}: "
-            f"{detail}). Copy or download it again."
+            f"The model in {folder} is damaged, half written or of an unknown kind "
+            f"({type(error).__name__}: {detail}). Copy or download it again."
         ) from None
     finally:
         logging.set_verbosity(verbosity)
@@ -64,20 +65,20 @@ def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
     misfits = sorted(missing.union(key for key, *_ in report["mismatched_keys"]))
     if masked_lm and misfits and not any(key.startswith(model.base_model_prefix) for key in misfits):
         raise EncoderError(
-            f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). Choose one that "
-            "has, or leave out the name to use the course's own."
+            f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). "
+            "Choose one that has, or leave out the name to use the course's own."
         )
     if misfits and getattr(model.config, "auto_map", None):
         raise EncoderError(OWN_CODE.format(folder))
     if misfits:
         raise EncoderError(
-            f"The weights in {folder} do not fit its config.json (missing or of another shape: {len(misfits)}, the "
-            f"first is {misfits[0]}). {again}"
+            f"The weights in {folder} do not fit its config.json (missing or of another shape: "
+            f"{len(misfits)}, the first is {misfits[0]}). {again}"
         )
     if not tokenizer.is_fast or tokenizer.pad_token is None:
         raise EncoderError(
-            f"The tokenizer in {folder} is not a fast one with a padding token, which batches need. Choose an encoder "
-            "like BERT, or leave out the name to use the packaged encoder."
+            f"The tokenizer in {folder} is not a fast one with a padding token, which batches "
+            "need. Choose an encoder like BERT, or leave out the name to use the packaged encoder."
         )
     return tokenizer, model.eval()
 
@@ -100,8 +101,9 @@ def _read_folder(folder, masked_lm):
     one_way = config.is_encoder_decoder or getattr(config, "is_decoder", False)
     if one_way or config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         raise EncoderError(
-            f"The model in {folder} is of the kind {config.model_type}{' with a decoder' if one_way else ''}, not an "
-            "encoder like BERT, RoBERTa, MPNet or DistilBERT, which the lessons need. Choose one of these, or leave "
+            f"The model in {folder} is of the kind "
+            f"{config.model_type}{' with a decoder' if one_way else ''}, not an encoder like BERT, "
+            "RoBERTa, MPNet or DistilBERT, which the lessons need. Choose one of these, or leave "
             "out the name to use the packaged encoder."
         )
     tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
@@ -110,8 +112,8 @@ def _read_folder(folder, masked_lm):
     model, report = kind_of_model.from_pretrained(folder, config=config, **how, **trust)
     if "attention_mask" not in signature(model.forward).parameters or config.model_type in MIXING:
         raise EncoderError(
-            f"The model in {folder} is of the kind {config.model_type}, which lets padding into its vectors: they "
-            "would depend on the other texts of a batch. Choose another one, or leave out the name to use the packaged "
-            "encoder."
+            f"The model in {folder} is of the kind {config.model_type}, which lets padding into "
+            "its vectors: they would depend on the other texts of a batch. Choose another one, or "
+            "leave out the name to use the packaged encoder."
         )
     return tokenizer, model, report

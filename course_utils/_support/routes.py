@@ -148,8 +148,8 @@ def checked_sentences(sentences):
             sentence.encode()
         except UnicodeEncodeError as error:
             raise ValueError(
-                f"sentences[{position}] holds half a character (a lone surrogate) at position {error.start}; it was "
-                "read in a wrong encoding"
+                f"sentences[{position}] holds half a character (a lone surrogate) at position "
+                f"{error.start}; it was read in a wrong encoding"
             ) from None
     if not sentences:
         raise ValueError("sentences is empty: there is nothing to embed")

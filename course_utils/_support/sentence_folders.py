@@ -79,7 +79,8 @@ def recipe(folder):
         if applies:
             or_else = ", or name a pooling: embed then pools the model's token vectors."
             raise EncoderError(
-                f"The model in {folder} {reason}, which embed does not do. Use SentenceTransformer.encode"
+                f"The model in {folder} {reason}, which embed does not do. Use "
+                "SentenceTransformer.encode"
                 f"{or_else if 'Transformer' in modules or not modules else '.'}"
             )
     return modes[0], prompt

@@ -47,8 +47,8 @@ def table_in(text: str, name: str, columns: Iterable[str], **how: Any) -> pd.Dat
         if len(cells) != width:
             sign = SIGNS.get(begun(text)[2], "the sign between columns")
             raise DataError(
-                f"{name}, {line}: there are {len(cells)} values, and {width} columns. Put a text that "
-                f'contains {sign} in quotes: "..."'
+                f"{name}, {line}: there are {len(cells)} values, and {width} columns. Put a text "
+                f'that contains {sign} in quotes: "..."'
             )
         table[line] = cells
     return pd.DataFrame.from_dict(table, orient="index", columns=[column.strip() for column in head])
