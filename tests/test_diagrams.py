@@ -1,4 +1,4 @@
-"""The visual language of the diagrams: readable in both modes, reproducible, and strict about what does not fit."""
+"""The look of the diagrams: readable in both modes, reproducible, and strict about what fits."""
 
 import re
 import xml.etree.ElementTree as ElementTree

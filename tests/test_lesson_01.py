@@ -25,7 +25,7 @@ SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 
 
 def from_lesson(*cell_ids, **names):
-    """The names that these cells of the lesson define, given `names`; printed output is discarded."""
+    """The names that these cells of the lesson define, given `names`; what they print is lost."""
     names = {"Counter": Counter, "print": lambda *_: None, **names}
     for cell_id in cell_ids:
         source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", CELLS[cell_id])  # without setup()
@@ -50,10 +50,12 @@ def letters(lesson):
 
 
 AWKWARD = [
-    "", " ", "a", "embeddings", "BERT provides contextual embeddings for each word in a sentence.", "I love Paris",
-    "don't", "state-of-the-art", "résumé", "Łódź", "ﬁ", "ß", "STRASSE", "naïve", "日本語", "привет", "שלום", "🙂",
-    "good🙂", "👩‍👩‍👧", "a" * 100, "a" * 101, "é" * 101, "\u200b", "hello\u200bworld", "\ufffd", "\t\n", "##s", "#",
-    "[", "[unused1]", "a\u0301b", "x\u0000y", "0123456789" * 10 + "0", "$9.99", "e\u0301" * 60, "\U0001d518",
+    "", " ", "a", "embeddings",
+    "BERT provides contextual embeddings for each word in a sentence.", "I love Paris",
+    "don't", "state-of-the-art", "résumé", "Łódź", "ﬁ", "ß", "STRASSE", "naïve", "日本語",
+    "привет", "שלום", "🙂", "good🙂", "👩‍👩‍👧", "a" * 100, "a" * 101, "é" * 101, "\u200b",
+    "hello\u200bworld", "\ufffd", "\t\n", "##s", "#", "[", "[unused1]", "a\u0301b",
+    "x\u0000y", "0123456789" * 10 + "0", "$9.99", "e\u0301" * 60, "\U0001d518",
 ]  # fmt: skip
 words = st.text(
     alphabet=st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aeinrst#'-. éł🙂")), max_size=120
@@ -129,7 +131,7 @@ word_counts = st.dictionaries(st.text("abcd", min_size=2, max_size=6), st.intege
 @settings(max_examples=100)
 @given(counts=word_counts)
 def test_the_library_learns_by_the_lessons_rule(lesson, counts):
-    """At every step, the library merges one of the most frequent pairs; how it breaks ties is left open."""
+    """At every step, the library merges one of the most frequent pairs, however it breaks ties."""
     text = [word for word, count in counts.items() for _ in range(count)]
     library = Tokenizer(models.BPE())
     library.pre_tokenizer = pre_tokenizers.WhitespaceSplit()

@@ -70,7 +70,7 @@ def test_masked_weights_equal_torchs_attention(masked_softmax):
     generator = torch.Generator().manual_seed(0)
     scores = 3 * torch.randn(5, 8, generator=generator)
     mask = (torch.arange(8) < torch.tensor([8, 1, 3, 5, 7])[:, None]).long()
-    # One query per row, chosen so that its product with key j is score j; the values return the weights.
+    # One query per row: its product with key j is score j; as values, `eye` returns the weights.
     eye, hidden = torch.eye(8).expand(5, 8, 8), mask.bool()[:, None]
     weights = scaled_dot_product_attention(scores[:, None], eye, eye, attn_mask=hidden, scale=1.0)
     assert torch.allclose(masked_softmax(scores, mask), weights[:, 0], atol=1e-6)

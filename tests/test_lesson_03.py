@@ -1,4 +1,4 @@
-"""Lesson 03: its code agrees with the library, its references with slow loops, and its table follows its rules."""
+"""Lesson 03: its references agree with libraries and slow loops; its table follows its rules."""
 
 import re
 from collections import Counter
@@ -12,10 +12,11 @@ from course_utils import load_encoder, load_senses
 from course_utils.exercises.lesson_03 import NEAREST_SENSE, PATCH, WORD_VECTOR
 
 AWKWARD = [
-    "Embeddings, for the café-owner: naïve?", '"Don\'t," she said -- (quietly)... and left!',
-    "Zürich's Straßenbahn costs 4,50 CHF", "  many   spaces\tand\na new line ",
-    "北京 and Tōkyō, e\u0301tude with a combining accent", "antidisestablishmentarianism", "😀 🎉 unknown signs", "x",
-    "",
+    "Embeddings, for the café-owner: naïve?",
+    '"Don\'t," she said -- (quietly)... and left!', "Zürich's Straßenbahn costs 4,50 CHF",
+    "  many   spaces\tand\na new line ",
+    "北京 and Tōkyō, e\u0301tude with a combining accent", "antidisestablishmentarianism",
+    "😀 🎉 unknown signs", "x", "",
 ]  # fmt: skip
 
 
@@ -86,8 +87,8 @@ SENSES = load_senses()
 WORDS = sorted(set(SENSES["word"]))
 LEAST = 6  # sentences of each sense
 STOP = set(
-    "about after another because before could every from have into that their then there they this three "
-    "when where with without over under down stood above again both each".split()
+    "about after another because before could every from have into that their then there they this "
+    "three when where with without over under down stood above again both each".split()
 )
 
 

@@ -1,4 +1,4 @@
-"""Lesson 06: references equal to the libraries', sentences that follow their rules, and no picture close to a tie."""
+"""Lesson 06: references equal to the libraries', sentences by their rules, no picture at a tie."""
 
 import ast
 import re
@@ -21,8 +21,9 @@ NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "06_similarity.ip
 GENERATOR = torch.Generator().manual_seed(6)
 A, B = torch.randn(2, 9, generator=GENERATOR)
 AWKWARD = [
-    (A, B), (A, -A), (A, A), (1e6 * A, 1e-6 * B), (A, B.double()), (A.double(), B), ((50 * A).int(), B),
-    ((50 * A).to(torch.int8), (50 * B).to(torch.int8)), (0 * A, B), (A, 0 * B), (0 * A, 0 * B), (A.half(), B.half()),
+    (A, B), (A, -A), (A, A), (1e6 * A, 1e-6 * B), (A, B.double()), (A.double(), B),
+    ((50 * A).int(), B), ((50 * A).to(torch.int8), (50 * B).to(torch.int8)), (0 * A, B),
+    (A, 0 * B), (0 * A, 0 * B), (A.half(), B.half()),
 ]  # fmt: skip
 
 

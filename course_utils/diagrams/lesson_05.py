@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from .canvas import SMALL, Canvas, Diagram
 
 Matrix = Sequence[Sequence[float]]
+# the top of each row in `one_head`
+TOP = {"tokens": 4, "keys": 38, "query": 66, "scores": 97, "weights": 143, "values": 176, "sum": 228}
 
 
 def _in_brackets(numbers: Sequence[float]) -> str:
@@ -35,37 +37,41 @@ def one_head(
     middle = left + len(tokens) * step / 2
     looking = tokens[place]
 
-    def row_of_vectors(y: float, name: str, vectors: Matrix) -> None:
-        canvas.label(2, y + 11, name)
+    def row_of_vectors(name: str, vectors: Matrix) -> None:
+        canvas.label(2, TOP[name] + 11, name)
         for x, vector in zip(middles, vectors):
-            canvas.box(x - wide / 2, y, wide, 22, _in_brackets(vector), "head", SMALL)
+            canvas.box(x - wide / 2, TOP[name], wide, 22, _in_brackets(vector), "head", SMALL)
+
+    def row_of_numbers(name: str, numbers: Sequence[float], shaded: bool) -> None:
+        canvas.label(2, TOP[name] + 12, name)
+        canvas.grid(left, TOP[name], [numbers], cell=step, height=24, shaded=shaded)
 
     for at, (x, token) in enumerate(zip(middles, tokens)):
         looks = at == place
-        canvas.box(x - wide / 2, 4, wide, 26, token, "token", SMALL, mono=True, bold=looks, thick=looks)
+        y = TOP["tokens"]
+        canvas.box(x - wide / 2, y, wide, 26, token, "token", SMALL, mono=True, bold=looks, thick=looks)
     with canvas.step():
-        row_of_vectors(38, "keys", keys)
-        x = middles[place] - wide / 2
-        canvas.label(2, 77, f"query of {looking}")
-        canvas.box(x, 66, wide, 22, _in_brackets(query), "head", SMALL, bold=True, thick=True)
-        canvas.text(x - 12, 77, f"times each key, / √{len(query)}", SMALL, "end")
+        row_of_vectors("keys", keys)
+        x, y = middles[place] - wide / 2, TOP["query"]
+        canvas.label(2, y + 11, f"query of {looking}")
+        canvas.box(x, y, wide, 22, _in_brackets(query), "head", SMALL, bold=True, thick=True)
+        canvas.text(x - 12, y + 11, f"times each key, / √{len(query)}", SMALL, "end")
     with canvas.step():
-        canvas.label(2, 109, "scores")
-        canvas.grid(left, 97, [scores], cell=step, height=24, shaded=False)
+        row_of_numbers("scores", scores, shaded=False)
     with canvas.step():
-        canvas.arrow((40, 121), (40, 142), "softmax")
-        canvas.label(2, 155, "weights")
-        canvas.grid(left, 143, [weights], cell=step, height=24)
+        canvas.arrow((40, TOP["scores"] + 24), (40, TOP["weights"] - 1), "softmax")
+        row_of_numbers("weights", weights, shaded=True)
     with canvas.step():
-        row_of_vectors(176, "values", values)
+        row_of_vectors("values", values)
     with canvas.step():
         for x, weight in zip(middles, weights):
             strong, weak = weight > 0.5, weight < 0.05
-            canvas.arrow((x, 198), (middle, 226), kind="head", tip=False, thick=strong, dashed=weak)
-        x = middle - wide / 2
-        canvas.box(x, 228, wide, 24, _in_brackets(received), "head", SMALL, bold=True)
-        canvas.label(2, 240, "weighted sum")
-        canvas.label(x + wide + 8, 240, f"what {looking} receives")
+            ends = (x, TOP["values"] + 22), (middle, TOP["sum"] - 2)
+            canvas.arrow(*ends, kind="head", tip=False, thick=strong, dashed=weak)
+        x, y = middle - wide / 2, TOP["sum"]
+        canvas.box(x, y, wide, 24, _in_brackets(received), "head", SMALL, bold=True)
+        canvas.label(2, y + 12, "weighted sum")
+        canvas.label(x + wide + 8, y + 12, f"what {looking} receives")
     most = max(range(len(tokens)), key=lambda at: weights[at])
     return canvas.finish(
         f"One head for the token {looking}. The products of its query {_in_brackets(query)} with "
