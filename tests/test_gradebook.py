@@ -15,7 +15,7 @@ from course_utils.tools.grading.csv_files import read_table, write_table
 from course_utils.tools.grading.handed_files import LeftOut
 from course_utils.tools.grading.manual import read_manual, unclaimed
 from course_utils.tools.grading.platforms import MOODLE, in_a_sentence
-from course_utils.tools.grading.program import Broken, read_notebook
+from course_utils.tools.grading.reading import Broken, read_notebook
 from course_utils.tools.grading.records import doubtful_owners, page_name, records
 from course_utils.tools.grading.results import NOT_MARKED, STATUSES, LearnerRecord, Result, gravest
 from course_utils.tools.grading.rosters import Learner

@@ -11,7 +11,7 @@ from course_utils._support.hub_cache import PUBLIC_NAME
 from course_utils.exercises import find, judging
 from course_utils.exercises.judging import examine
 from course_utils.tools.grading.marking import Marker, assignment, cases_of
-from course_utils.tools.grading.program import cell_checksum
+from course_utils.tools.grading.reading import cell_checksum
 from course_utils.tools.grading.sandbox import Sandbox, walls
 
 from .answers import ANSWERS

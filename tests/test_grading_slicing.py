@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from course_utils.tools.grading import program
-from course_utils.tools.grading.program import CellUnreadable, cell_checksum
-from course_utils.tools.grading.sandbox_server import Submission
+from course_utils.tools.grading import program, running
+from course_utils.tools.grading.reading import Cell, CellUnreadable, cell_checksum
+from course_utils.tools.grading.submission import Submission
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +33,7 @@ def told(cells, ids=None, name="f", run="slice", known=()):
     """The grader's reply for the function f of a notebook with these cells, separated by " || ", and the function."""
     submission = Submission()
     submission.cells = [
-        {"kind": "code", "source": source, "grade_id": (ids or {}).get(number)}
-        for number, source in enumerate(cells.split(" || "))
+        Cell("code", source, (ids or {}).get(number)) for number, source in enumerate(cells.split(" || "))
     ]
     submission.open(["00-f"], [], [cell_checksum(one) for one in known])
     return submission.define("00-f", name, run), submission.answers.get("00-f")
@@ -169,16 +168,16 @@ def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
     ids=lambda value: "",
 )
 def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, monkeypatch):
-    monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_A_CELL", 0.2)
+    monkeypatch.setattr("course_utils.tools.grading.running.SECONDS_OF_A_CELL", 0.2)
     assert answer(cells, run="end")(1) == 5
     assert told(cells)[0]["more"], "the grader knows that it should try"
 
 
 def test_a_cell_that_is_stopped_is_named(monkeypatch):
-    monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_A_CELL", 0.2)
+    monkeypatch.setattr("course_utils.tools.grading.running.SECONDS_OF_A_CELL", 0.2)
     cells = "while True:\n    pass || globals()['DIM'] = 5 || def f(x): return DIM"
     assert told(cells, run="end")[0]["stopped"] == [1]
-    monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_ALL", 0.2)
+    monkeypatch.setattr("course_utils.tools.grading.running.SECONDS_OF_ALL", 0.2)
     assert told("DIM = 5 || while True:\n    DIM = 6 || def f(x): return DIM")[0]["stopped"] == [2]
 
 
@@ -188,8 +187,8 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monke
     """At each of a thousand lines, or at every tenth: of the cell, of asyncio and of the grader, until it is off."""
     first = "await asyncio.gather(*[asyncio.create_task(asyncio.sleep(0)) for _ in range(7)])"
     sources = first, "number = await asyncio.create_task(asyncio.sleep(0, 5))", "double = 2 * number"
-    notebook = program.Program([{"kind": "code", "source": source} for source in sources])
-    enter, leave = program._Alarm.__enter__, program._Alarm.__exit__
+    notebook = program.Program([Cell("code", source) for source in sources])
+    enter, leave = running._Alarm.__enter__, running._Alarm.__exit__
 
     def enter_and_trace(alarm):
         enter(alarm)
@@ -206,17 +205,17 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monke
                 signal.raise_signal(signal.SIGALRM)  # an exception also ends the tracing
         return fall
 
-    monkeypatch.setattr(program._Alarm, "__enter__", enter_and_trace)
+    monkeypatch.setattr(running._Alarm, "__enter__", enter_and_trace)
     caplog.set_level("CRITICAL", "asyncio")
     for place in itertools.count(1, step):
-        left, leaving, space = place, False, program.Space(notebook)
+        left, leaving, space = place, False, running.Space(notebook)
         space.names["asyncio"] = asyncio
         space.run_cells({0}, ())
         sys.settrace(None)
         if left > 0:
             break
         assert space.stopped == [1] or leaving, place
-        assert all(space.run(statement, number) for number, statement in notebook.statements[1:]), place
+        assert all(space.run(statement, number) for number, statement in notebook.parts[1:]), place
         assert space.names["double"] == 10
     gc.collect()  # while asyncio's complaints about tasks that never ended are not shown
     assert place > 1000
@@ -225,21 +224,21 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monke
 @pytest.mark.parametrize("swallow", ["except:", "except BaseException:", "finally:"])
 @pytest.mark.parametrize("work", ["int('x')", "while True: pass"])
 def test_a_cell_that_swallows_its_alarm_ends_too(work, swallow, monkeypatch):
-    monkeypatch.setattr(program, "SECONDS_OF_A_CELL", 0.2)
+    monkeypatch.setattr(running, "SECONDS_OF_A_CELL", 0.2)
     endless = f"while True:\n    try:\n        {work}\n    {swallow}\n        continue"
     said, function = told(f"{endless} || globals()['DIM'] = 5 || def f(x): return DIM", run="end")
     assert said["stopped"] == [1] and function(1) == 5
 
 
 def test_waiting_for_other_programs_is_not_counted(monkeypatch):
-    monkeypatch.setattr("course_utils.tools.grading.program.SECONDS_OF_A_CELL", 0.3)
+    monkeypatch.setattr("course_utils.tools.grading.running.SECONDS_OF_A_CELL", 0.3)
     said, function = told("import time\ntime.sleep(0.4)\nglobals()['DIM'] = 5 || def f(x): return DIM", run="end")
     assert said["stopped"] == [] and function(1) == 5
 
 
 def test_a_cell_for_a_newer_python_says_which():
     submission = Submission()
-    submission.cells = [{"kind": "code", "source": "type Vec = = int\ndef f(x): return x", "grade_id": "00-f"}]
+    submission.cells = [Cell("code", "type Vec = = int\ndef f(x): return x", "00-f")]
     for version, words in (("9.12.1", "last run with Python 9.12.1, and this grader has 3."), ("3.8", ""), ("", "")):
         submission.python = version
         problem = submission.open(["00-f"], [])["problems"][0]
@@ -312,7 +311,7 @@ def test_a_cell_that_cannot_be_read_is_called_that():
 def test_why_there_is_no_answer_or_what_it_lacks():
     assert "imported but not defined" in told("from mine import f")[0]["broken"]
     submission = Submission()
-    submission.cells = [{"kind": "markdown", "source": "def f(x): return x", "grade_id": None}]
+    submission.cells = [Cell("markdown", "def f(x): return x")]
     submission.open(["00-f"], [])
     assert "`f` stands in a cell that is not code" in submission.define("00-f", "f")["broken"]
     said, _ = told("from no_such_helpers import g || def f(x): return g(x)")

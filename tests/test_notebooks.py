@@ -14,7 +14,7 @@ from course_utils._support.cell_needs import CONDITIONS
 from course_utils._support.notebooks import BEGIN, END, cores, exercise_parts, kind_of, lesson_cells, part_of, parts
 from course_utils.exercises import all_exercises, check, completions_of, written_solution
 from course_utils.tools.grading.marking import assignment
-from course_utils.tools.grading.program import bound, used
+from course_utils.tools.grading.statements import bound, used
 from course_utils.tools.workspace.copies import learner_copy
 from course_utils.tools.workspace.overview import _words, lesson_minutes
 

@@ -31,7 +31,7 @@ import nbformat
 import numpy as np
 
 from course_utils._support.notebooks import as_key, parts
-from course_utils.tools.grading.program import bound, changed, used
+from course_utils.tools.grading.statements import bound, changed, used
 
 # another list of verdicts, to try one
 LIST = Path(os.environ.get("VERDICTS", Path(__file__).with_suffix(".toml")))

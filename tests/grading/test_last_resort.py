@@ -3,7 +3,7 @@
 import pytest
 
 from course_utils.exercises.judging import OutOfTime
-from course_utils.tools.grading import program
+from course_utils.tools.grading import running
 from course_utils.tools.grading.sandbox import Sandbox, Session
 
 from ..grader import isolation
@@ -27,11 +27,11 @@ def sandbox():
     ],
 )
 def test_a_cell_that_no_alarm_stops_ends_with_its_process(cell, sandbox, monkeypatch):
-    monkeypatch.setattr(program, "SECONDS_OF_A_CELL", 0.1)
-    hurry = "from course_utils.tools.grading import program\nprogram.SECONDS_OF_A_CELL = program.LAST_RESORT = 0.1"
+    monkeypatch.setattr(running, "SECONDS_OF_A_CELL", 0.1)
+    hurry = "from course_utils.tools.grading import running\nrunning.SECONDS_OF_A_CELL = running.LAST_RESORT = 0.1"
     session = Session(sandbox)
     session.load(file([code(source) for source in (hurry, cell, "def f(x): return x")]))
     session.ask(do="open", exercises=["00-f"], by_hand=[])
     with pytest.raises(OutOfTime):
         session.ask(60, do="define", exercise_id="00-f", name="f", run="end")
-    assert session.ended["status"] == program.OUT_OF_TIME, "the grader's clock has not ended it"
+    assert session.ended["status"] == running.OUT_OF_TIME, "the grader's clock has not ended it"

@@ -16,12 +16,14 @@ from ...exercises import find
 from ...exercises.judging import OutOfTime, examine, time_limit
 from . import wire
 from .names import notebooks_named_in
-from .program import MOST_CANDIDATES, SECONDS_OF_A_CELL, SECONDS_OF_ALL, WALL, cell_checksum
+from .program import MOST_CANDIDATES
+from .reading import cell_checksum
 from .results import Mark, Result, gravest
+from .running import SECONDS_OF_A_CELL, SECONDS_OF_ALL, WALL
 from .sandbox import PACKAGE, Ended, SandboxError, Session
 from .untrusted import for_files
 
-# see `sandbox_server.Submission.define`
+# see `submission.Submission.define`
 FURTHER_RUNS = ("check", "end", *(f"try {number}" for number in range(1, MOST_CANDIDATES + 1)))
 DIFFERS = (
     "Run twice on the same inputs, this answer passed only once, so the first run counts: it must not depend on chance."

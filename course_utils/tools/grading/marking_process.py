@@ -43,7 +43,7 @@ def main():
             # imports what the checks import, before memory is limited
             exercises_of({key[:2] for key in settings["lessons"]})
             ready = sandbox.wait()
-            sandbox_server.limit_memory(settings.get("judging", JUDGING))
+            sandbox_server.limit_memory(settings.get("judging", JUDGING), sandbox_server.mapped())
             say({"ready": True, "filter": ready})
             for line in sys.stdin:
                 job = json.loads(line)

@@ -4,6 +4,8 @@ Bubblewrap provides the isolation: no network, a separate process tree, and only
 read-only. Each submission is a fork of the warm server with further isolation (`sandbox_server.shut_in`).
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -17,11 +19,12 @@ import sysconfig
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from ..._support import hub_cache
 from ..._support.notebooks import INSTALLED
 from ...exercises.judging import OutOfTime
-from . import program, sandbox_server, wire
+from . import running, sandbox_server, wire
 
 PACKAGE = Path(__file__).resolve().parents[2]
 GRADER = PACKAGE / "tools" / "grading"
@@ -37,7 +40,10 @@ IN_PLACE_OF = {
 # folders of the course that an answer cannot see at all; only a wheel has notebooks, which hold the solutions
 HIDDEN = ("exercises", "diagrams", "explore", *(["notebooks"] if INSTALLED else []))
 # of the grader, what an answer can see
-VISIBLE = ("__init__.py", "sandbox_server.py", "program.py", "wire.py")
+VISIBLE = [
+    f"{module}.py"
+    for module in ("__init__", "sandbox_server", "submission", "running", "program", "statements", "reading", "wire")
+]
 MOST_LATE = 500  # parts of a reply that are still accepted after its deadline
 # if set to anything, the server imports nothing in advance: it starts sooner, and each submission takes longer
 COLD = "COURSE_COLD_SANDBOX"
@@ -59,12 +65,12 @@ class Ended(BaseException):
     "memory" or, if the system killed it, "killed"; `reason` is a sentence.
     """
 
-    def __init__(self, state, reason):
+    def __init__(self, state: str, reason: str) -> None:
         super().__init__(reason)
         self.state, self.reason = state, reason
 
 
-def isolation_problem():
+def isolation_problem() -> str | None:
     """Why this machine cannot isolate a submission, in one sentence, or None if it can."""
     if not sys.platform.startswith("linux"):
         return f"the grader cannot isolate programs on this system ({sys.platform}): use Linux, or a Linux container"
@@ -72,25 +78,26 @@ def isolation_problem():
         return (
             "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
         )
-    probe = [
-        *walls(),
-        sys.executable,
-        "-I",
-        "-c",
+    probe = (
         "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); from course_utils.tools.grading import "
-        "sandbox_server; sandbox_server.probe()",
-    ]
+        "sandbox_server; sandbox_server.probe()"
+    )
     try:
-        done = subprocess.run(probe, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*walls(), sys.executable, "-I", "-c", probe], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run here ({error})"
     if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        return f"this machine does not let bubblewrap and its child process create namespaces ({last[:200]})"
+        reason = _last_line(done.stderr, "no reason given")[:200]
+        return f"this machine does not let bubblewrap and its child process create namespaces ({reason})"
     return None
 
 
-def walls():
+def _last_line(text, default):
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else default
+
+
+def walls() -> list[str]:
     """Bubblewrap's command line: what the sandbox can see and do."""
     command = "bwrap --die-with-parent --new-session --as-pid-1 --clearenv".split()
     command += "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try".split()
@@ -123,44 +130,41 @@ def walls():
     return command
 
 
-def made_of():
+def made_of() -> list[Path]:
     """The files, links and folders of this Python, its packages and the course, parents before their contents.
 
     Of a prefix that the whole machine shares, such as /usr, only Python's own folders and the system's shared libraries
     are shown.
     """
     encoder = hub_cache.cache_with() / hub_cache.ENTRY  # and no other models
-    paths = {Path(path) for path in (*SYSTEM, *site.getsitepackages(), PACKAGE, encoder)} | {
-        Path(sysconfig.get_path(one)) for one in ("stdlib", "platstdlib", "purelib", "platlib")
-    }
-    for prefix in {Path(sys.prefix), Path(sys.base_prefix)}:
-        paths |= (
-            set(prefix.glob("lib*/libpython3*"))
-            if prefix in SHARED_BY_ALL
-            else {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
-        )
+    paths = {PACKAGE, encoder, *map(Path, SYSTEM), *map(Path, site.getsitepackages())}
+    paths |= {Path(sysconfig.get_path(kind)) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+    for prefix in (Path(sys.prefix), Path(sys.base_prefix)):
+        if prefix in SHARED_BY_ALL:
+            paths |= set(prefix.glob("lib*/libpython3*"))
+        else:
+            paths |= {prefix / name for name in ("bin", "lib", "lib64", "pyvenv.cfg")}
     for root in ("/usr", "/"):
         # Debian's layout; elsewhere the libraries are in lib itself
         several = Path(root, "lib", f"{platform.machine()}-linux-gnu")
         paths |= {several if several.is_dir() else Path(root, "lib"), Path(root, "lib64"), Path(root, "lib32")}
-    program = Path(sys.executable)
-    while program.is_symlink():
-        paths.add(program)
-        program = program.parent / os.readlink(program)
-    paths.add(program)
-    for name in ("lib", "lib32", "lib64", "bin"):
-        if Path("/", name).is_symlink():  # a link to usr/lib and so on
-            paths = {path for path in paths if not path.is_relative_to(Path("/", name))} | {Path("/", name)}
-    shown = []
+    python = Path(sys.executable)
+    while python.is_symlink():
+        paths.add(python)
+        python = python.parent / os.readlink(python)
+    paths.add(python)
+    for link in (Path("/lib"), Path("/lib32"), Path("/lib64"), Path("/bin")):
+        if link.is_symlink():  # to usr/lib and so on
+            paths = {path for path in paths if not path.is_relative_to(link)} | {link}
+    shown: list[Path] = []
     for path in sorted(paths):
-        if (path.exists() or path.is_symlink()) and not any(
-            path.is_relative_to(other) and not other.is_symlink() for other in shown
-        ):
+        inside = any(path.is_relative_to(other) and not other.is_symlink() for other in shown)
+        if not inside and (path.exists() or path.is_symlink()):
             shown.append(path)
     return shown
 
 
-def read_only(path):
+def read_only(path: Path) -> list[str]:
     """Bubblewrap's arguments for a link, or for a readable file or folder.
 
     Its parents are created explicitly, since those that Bubblewrap creates can be entered only by root.
@@ -171,7 +175,7 @@ def read_only(path):
     return [*parents, "--ro-bind", str(path), str(path)]
 
 
-def surroundings(folder):
+def surroundings(folder: str) -> dict[str, str]:
     """The environment variables of the server: none are inherited from the user."""
     return {
         "PATH": "/usr/bin:/bin",
@@ -193,7 +197,7 @@ def surroundings(folder):
     }
 
 
-def texts(value):
+def _texts(value):
     """Whether a value is a list of strings, or a dict of strings."""
     items = [*value, *value.values()] if isinstance(value, dict) else value
     return isinstance(items, list) and all(isinstance(item, str) for item in items)
@@ -201,16 +205,11 @@ def texts(value):
 
 FORMS = {
     "cells": lambda value: type(value) is int,
-    "present": texts,
-    "titles": texts,
-    "problems": texts,
-    "broken": lambda value: isinstance(value, str),
-    "unreadable": lambda value: isinstance(value, str),
-    "failed": lambda value: isinstance(value, str),
-    "more": texts,
-    "stopped": lambda value: isinstance(value, list) and all(type(one) is int for one in value),
-    "texts": lambda value: isinstance(value, dict) and texts(value),
-    "raised": lambda value: texts(value) and len(value) == 2,
+    **dict.fromkeys(("present", "titles", "problems", "more"), _texts),
+    **dict.fromkeys(("broken", "unreadable", "failed"), lambda value: isinstance(value, str)),
+    "stopped": lambda value: isinstance(value, list) and all(type(number) is int for number in value),
+    "texts": lambda value: isinstance(value, dict) and _texts(value),
+    "raised": lambda value: _texts(value) and len(value) == 2,
     "callable": lambda value: value is True,
     "foreign": lambda value: value is None or isinstance(value, str),
     "args": lambda value: isinstance(value, list),
@@ -218,7 +217,7 @@ FORMS = {
 }
 
 
-def checked_reply(reply):
+def checked_reply(reply: dict) -> dict:
     """A reply, once its parts are known to be well-formed: a learner's code may have written it. Raises WireError."""
     for name, part in reply.items():
         if name not in FORMS or not FORMS[name](part):
@@ -236,56 +235,54 @@ class Sandbox:
     Raises SandboxError if it cannot start.
     """
 
-    def __init__(self, isolated=True, seconds=120, memory=2 * 2**30, cold=None):
+    def __init__(
+        self, isolated: bool = True, seconds: int = 120, memory: int = 2 * 2**30, cold: bool | None = None
+    ) -> None:
         if not hasattr(os, "fork"):
             raise SandboxError(
                 "The grader needs a system that can fork a process: use Linux, macOS or, on Windows, WSL."
             )
-        ours, theirs = socket.socketpair()
-        self.folder = None if isolated else tempfile.TemporaryDirectory(prefix="course-grade-")
         self.seconds = seconds
-        command, environment = (walls(), None) if isolated else ([], surroundings(self.folder.name))
-        command = [
-            *command,
-            sys.executable,
-            "-m",
-            "course_utils.tools.grading.sandbox_server",
-            str(theirs.fileno()),
-            "walls" if isolated else "open",
-            str(seconds),
-            str(memory),
-            *(["cold"] if (bool(os.environ.get(COLD)) if cold is None else cold) else []),
-        ]
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the sandbox)
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=self.errors,
-            stderr=self.errors,
-            env=environment,
-            pass_fds=[theirs.fileno()],
-            cwd="/",
-        )
-        theirs.close()
-        self.control = ours
+        self.control, theirs = socket.socketpair()
         self.pending = b""
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the sandbox)
+        self.folder, environment, command = None, None, []
+        if isolated:
+            command = walls()
+        else:
+            self.folder = tempfile.TemporaryDirectory(prefix="course-grade-")
+            environment = surroundings(self.folder.name)
+        command += [sys.executable, "-m", "course_utils.tools.grading.sandbox_server", str(theirs.fileno())]
+        command += ["walls" if isolated else "open", str(seconds), str(memory)]
+        if os.environ.get(COLD) if cold is None else cold:
+            command.append("cold")
+        with theirs:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=self.errors,
+                stderr=self.errors,
+                env=environment,
+                pass_fds=[theirs.fileno()],
+                cwd="/",
+            )
 
-    def wait(self):
+    def wait(self) -> bool:
         """Wait until the server is warm. Returns whether system calls are filtered too. Raises SandboxError."""
         return self.heard(STARTING)["filter"]
 
-    def __enter__(self):
+    def __enter__(self) -> Sandbox:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.control.close()
         self.process.kill()
         self.process.wait()
-        if self.folder:
+        if self.folder is not None:
             self.folder.cleanup()
         self.errors.close()
 
-    def heard(self, seconds=30):
+    def heard(self, seconds: float = 30) -> dict:
         """The server's next message."""
         self.control.settimeout(seconds)
         try:
@@ -299,17 +296,18 @@ class Sandbox:
         word, _, self.pending = self.pending.partition(b"\n")
         return json.loads(word)
 
-    def stopped(self):
+    def stopped(self) -> SandboxError:
+        """The error that says how the server ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
         status = self.process.poll() or 0
         self.errors.seek(0)
-        last = (self.errors.read().decode(errors="replace").strip().splitlines() or ["it left no message"])[-1]
-        # bubblewrap adds 128 to a signal
-        why = f"ended by signal {max(-status, status - 128)}" if status < 0 or status > 128 else last[:300]
+        why = _last_line(self.errors.read().decode(errors="replace"), "it left no message")[:300]
+        if status < 0 or status > 128:  # bubblewrap adds 128 to a signal
+            why = f"ended by signal {max(-status, status - 128)}"
         return SandboxError(f"The sandbox stopped ({why}). What was marked is kept; run the command again.")
 
-    def prepare(self, cells):
+    def prepare(self, cells: list[str]) -> None:
         """Let the server parse cells that many submissions contain, so that each submission need not.
 
         cells: their texts, from the course, not from a learner.
@@ -319,7 +317,7 @@ class Sandbox:
             file.seek(0)
             self._request(b"r", file.fileno())
 
-    def start(self):
+    def start(self) -> socket.socket:
         """Fork a child. Returns the connection to it."""
         ours, theirs = socket.socketpair()
         with theirs:
@@ -332,7 +330,7 @@ class Sandbox:
         except OSError:
             raise self.stopped() from None
 
-    def end(self, gone=False):
+    def end(self, gone: bool = False) -> dict:
         """End the child and all that it started. Returns how it ended. gone: it seems to have ended by itself."""
         try:
             self.control.sendall(b"g" if gone else b"e")
@@ -341,35 +339,30 @@ class Sandbox:
         return self.heard()
 
 
-def _write_all(file, data):
-    place = 0
-    while place < len(data):
-        place += os.pwrite(file, data[place:], place)
-
-
 class Session:
     """One submission in its process.
 
     Every method raises `Ended` if the process is gone, or OutOfTime after its time limit.
     """
 
-    def __init__(self, sandbox, patience=20):
-        self.sandbox, self.line, self.ended = sandbox, sandbox.start(), None
+    def __init__(self, sandbox: Sandbox, patience: float = 20) -> None:
+        self.sandbox, self.line = sandbox, sandbox.start()
+        self.ended: dict | None = None  # how, see `Sandbox.end`
         self.patience = patience  # seconds for reading a notebook and for running what an answer needs of it
         self.begun = False
 
-    def load(self, notebook):
+    def load(self, notebook: bytes) -> dict:
         """Let the process read a notebook. notebook: its bytes."""
         self.tell(60, wire.HEADER.pack(8, len(notebook)) + b"notebook", notebook)
         return self.listen(self.patience)
 
-    def ask(self, seconds=None, **request):
+    def ask(self, seconds: float | None = None, **request: Any) -> dict:
         """Send a request and wait for its reply."""
         seconds = seconds or self.patience
         self.tell(seconds, wire.pack(request))
         return self.listen(seconds)
 
-    def call(self, seconds, **request):
+    def call(self, seconds: float, **request: Any) -> tuple[dict, dict]:
         """As `ask`, for a call of an answer. Returns its reply, and the request as it is afterwards.
 
         Arrays are in memory shared with the submission's process, so that changes to them are seen here, whatever the
@@ -382,8 +375,8 @@ class Session:
         text, arrays = wire.parts(request, wire.ALIGN)
         shared = os.memfd_create("arguments", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
-            os.truncate(shared, len(arrays))
-            _write_all(shared, arrays)
+            with open(shared, "wb", closefd=False) as file:
+                file.write(arrays)
             fcntl.fcntl(shared, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
             self.line.settimeout(seconds)
             with contextlib.suppress(OSError):  # `listen` finds out why
@@ -393,9 +386,12 @@ class Session:
             after = os.pread(shared, len(arrays), 0)
         finally:
             os.close(shared)
-        return reply, request if after == arrays else wire.unpack(text, after, recipes=True, align=wire.ALIGN)
+        if after != arrays:
+            request = wire.unpack(text, after, recipes=True, align=wire.ALIGN)
+        return reply, request
 
-    def tell(self, seconds, *parts):
+    def tell(self, seconds: float, *parts: bytes) -> None:
+        """Send parts of a frame, so many seconds at most."""
         self.line.settimeout(seconds)
         try:
             for part in parts:
@@ -403,12 +399,14 @@ class Session:
         except (BrokenPipeError, ConnectionError, TimeoutError):
             pass  # `listen` finds out why
 
-    def listen(self, seconds):
+    def listen(self, seconds: float) -> dict:
+        """The next reply."""
         begun = time.monotonic()
         deadline = begun + seconds
         try:
-            text, arrays = wire.lengths(self._received(wire.HEADER.size, deadline))
-            reply = checked_reply(wire.unpack(bytes(self._received(text, deadline)), self._received(arrays, deadline)))
+            sizes = wire.lengths(self._received(wire.HEADER.size, deadline))
+            text, arrays = [self._received(size, deadline) for size in sizes]
+            reply = checked_reply(wire.unpack(bytes(text), arrays))
         except TimeoutError:
             raise OutOfTime from None
         except (EOFError, ConnectionError):
@@ -435,7 +433,7 @@ class Session:
     def _gone(self, seconds):
         """What to raise when the process has ended, so many seconds after a request."""
         how = self.close(gone=True)
-        if how["status"] == program.OUT_OF_TIME and seconds > program.WALL * program.SECONDS_OF_A_CELL:
+        if how["status"] == running.OUT_OF_TIME and seconds > running.WALL * running.SECONDS_OF_A_CELL:
             return OutOfTime()
         if not how["alive"] and how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
             return Ended("timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)")
@@ -451,7 +449,7 @@ class Session:
         what = f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
         return Ended("crashed", f"your code ended its process ({what})")
 
-    def close(self, gone=False):
+    def close(self, gone: bool = False) -> dict:
         """End the process. Closing twice is harmless."""
         if self.ended is None:
             self.line.close()

@@ -1,10 +1,12 @@
-"""The sandbox's inside: a warm server that forks one child per submission, and that child.
+"""The sandbox's inside: a warm server that forks one child per submission.
 
 Nothing here judges answers or knows the right ones. The server imports what answers use, loads the encoder, and from
-then on only forks. A child isolates itself (`shut_in`), reads the notebook, and runs what an answer needs of it. A
-child's messages cannot be trusted, since a learner's code can change the child; the grader therefore accepts only
-values.
+then on only forks. A child isolates itself (`shut_in`), reads the notebook, and runs what an answer needs of it
+(`submission`). A child's messages cannot be trusted, since a learner's code can change the child; the grader therefore
+accepts only values.
 """
+
+from __future__ import annotations
 
 import contextlib
 import ctypes
@@ -12,218 +14,29 @@ import gc
 import json
 import mmap
 import os
-import re
 import signal
 import socket
 import sys
 import time
 import types
+from typing import Any, NoReturn
 
-try:
-    import resource
-except ImportError:  # Windows: nothing is run there, but `course release` reads the lessons' points
-    resource = None
-
-from ..._support.inspection import notebook_data
 from ..._support.namespaces import NEW_IPC, NEW_MOUNTS, NEW_NETWORK, NEW_PROCESSES, call_libc, own_users
 from .. import warm
-from . import program, wire
+from . import statements
+from .submission import CHECKS, serve_submission
 
 PRIVATE_RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_PROGRAMS = 0x44000, 1, 2, 4, 8
 SCRATCH = "/scratch"  # the only folder where a submission may write
 NOT_SHUT_IN = 77  # exit status of a child that could not isolate itself
-
-
-# ---------------------------------------------------------------- one submission
-
-
-class Checks:
-    """Stands in for `check`, which knows the answers: it judges nothing, so that a notebook goes on after a check.
-
-    It says "passed", or in a run that tries one of several candidates, only of that one. No mark depends on it.
-    """
-
-    def __init__(self):
-        self.start()
-
-    def start(self, only=0):
-        """Begin a run. only: the call for an exercise, counted from 1, that says "passed"; 0 for all."""
-        self.only, self.calls = only, {}
-
-    def __call__(self, exercise_id="", answer=None, seed=None):
-        number = self.calls[str(exercise_id)] = self.calls.get(str(exercise_id), 0) + 1
-        passed = self.only in (0, number)
-        return types.SimpleNamespace(
-            exercise_id=exercise_id, title="", status="passed" if passed else "failed", passed=passed, headline="",
-            messages=(), seed=seed, discreet=(), mistakes=(),
-        )  # fmt: skip
-
-    def note(self, exercise_id=""):
-        """What `hint` and `solution` return."""
-        return types.SimpleNamespace(text="")
-
-
-CHECKS = Checks()
-# what only something outside the notebook could mend: another file, a package, somebody who types
-FROM_OUTSIDE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "EOFError")
-
-
-class Submission:
-    """One notebook in its process: answers requests until the connection is closed."""
-
-    def __init__(self):
-        self.cells, self.python, self.program, self.answers = [], "", None, {}
-
-    def open(self, exercises, by_hand, known=()):
-        """Report which exercises the notebook has, the contents of its answer cells, and what does not parse.
-
-        known: checksums of the lesson's own cells.
-        """
-        self.program = program.Program(self.cells, frozenset(known), self.python)
-        grade_ids = {cell["grade_id"] for cell in self.cells if isinstance(cell["grade_id"], str)}
-        text = "\n".join(cell["source"] for cell in self.cells if cell["kind"] == "code")
-        present = [
-            one
-            for one in exercises
-            if one in grade_ids or f"{one}-check" in grade_ids or f'check("{one}"' in text or f"check('{one}'" in text
-        ]
-        titles = [
-            match[1]
-            for cell in self.cells
-            if cell["kind"] in ("markdown", "heading") and (match := re.match(r"#?\s*(\d\d .{,200})", cell["source"]))
-        ]
-        return {
-            "present": present,
-            "titles": titles[:3],
-            "problems": list(self.program.problems.values())[:20],
-            "texts": {
-                one: "\n\n".join(cell["source"] for cell in self.cells if cell["grade_id"] == one)[:50_000]
-                for one in [*exercises, *by_hand]
-                if one in grade_ids
-            },
-        }
-
-    def define(self, exercise_id, name, run="slice"):
-        """Run what an answer needs.
-
-        run: "slice" for what it names; "check" for all of the learner's own cells up to the one that checks it; "end"
-        for all of them; "try 2" as "check", where only the second call of `check` for this exercise says "passed".
-
-        Reports whether it is a function, which further runs might give another result, and which cells were stopped;
-        any other value is sent as it is. Raises CellUnreadable.
-        """
-        run, _, number = run.partition(" ")
-        CHECKS.start(int(number or 0))
-        name = self.program.answer_name(self.cells, exercise_id, name)
-        try:
-            place = self.program.answer(name)
-        except program.Broken as missing:
-            own = [
-                problem
-                for number, problem in self.program.problems.items()
-                if self.cells[number]["grade_id"] == exercise_id or f"def {name}" in self.cells[number]["source"]
-            ]
-            if own:
-                raise program.CellUnreadable(own[-1]) from None
-            if run == "slice":
-                broken = self._why_none(name) or str(missing)
-                return {"broken": broken, "more": ["end"] if self.program.mine else []}
-            place = None
-        space, more = program.Space(self.program), []
-        if run == "slice":
-            sliced = self.program.slice(name, place)
-            more = self.program.further_runs(exercise_id, name, place, sliced)
-            space.run_slice(sliced)
-            if name in space.names and not callable(space.names[name]):  # rank = rank(scores), below the answer
-                space = program.Space(self.program)
-                space.run_slice(self.program.slice(name, self.program.answer(name, program.FUNCTIONS)))
-            # it may lack a definition from another cell
-            more = ["check", *more] if space.problems and "check" not in more else more
-        else:
-            last = None if run == "end" else self.program.checked(exercise_id)
-            if last is None:
-                last = (
-                    max(self.program.bodies, default=0)
-                    if run == "end" or place is None
-                    else self.program.statements[place][0]
-                )
-            space.run_cells(*self.program.whole(name, last))
-            if place is None and name in space.names and not space.owns(space.names[name]):
-                return {"broken": f"`{name}` is imported but not defined in this notebook"}
-        failed = next((problem for problem in space.problems if problem.startswith(FROM_OUTSIDE)), "")
-        told = {"more": more, "stopped": space.stopped, "failed": failed[:200]}
-        if name not in space.names:
-            return {"broken": f"running its cell failed ({(space.problems or ['no reason given'])[-1][:300]})", **told}
-        answer = self.answers[exercise_id] = space.names[name]
-        return (
-            {"callable": True, "foreign": notebook_data(answer), **told}
-            if callable(answer)
-            else {"value": answer, **told}
-        )
-
-    def _why_none(self, name):
-        """Why there is no answer of this name, if it stands in a cell that is no code, or is imported."""
-        if any(cell["kind"] != "code" and f"def {name}(" in cell["source"] for cell in self.cells):
-            return f"`{name}` stands in a cell that is not code; change the cell's type to Code"
-        if any(
-            name in names and isinstance(statement, program.IMPORTS)
-            for names, (_, statement) in zip(self.program.binding, self.program.statements)
-        ):
-            return f"`{name}` is imported but not defined in this notebook, and only this one file is read"
-        return ""
-
-    def call(self, exercise_id, args):
-        """Call an answer. Sends what it returned or raised, and the arguments if they changed."""
-        values = [None if callable(arg) else arg for arg in args]  # functions cannot change
-        before = wire.pack({"args": values})
-        try:
-            reply = {"value": self.answers[exercise_id](*args)}
-        except BaseException as error:
-            reply = {"raised": wire.wording(error)}
-        return reply if wire.pack({"args": values}) == before else {**reply, "args": values}
-
-
-def serve_submission(line):
-    """The child's loop: one reply per request."""
-    submission = Submission()
-    while True:
-        header, files, _, _ = socket.recv_fds(line, wire.HEADER.size, 1)
-        if len(header) < wire.HEADER.size:
-            return
-        text, size = wire.HEADER.unpack(header)
-        text = bytes(wire.receive(line, text))
-        if files:
-            size = os.fstat(files[0]).st_size
-            arrays = mmap.mmap(files[0], size) if size else b""
-            os.close(files[0])
-        else:
-            arrays = wire.receive(line, size)
-        try:
-            if text == b"notebook":
-                submission.cells, submission.python = program.read_notebook(arrays)
-                reply = {"cells": len(submission.cells)}
-            else:
-                request = wire.unpack(text, arrays, recipes=True, align=wire.ALIGN if files else 1, shared=bool(files))
-                reply = getattr(submission, request.pop("do"))(**request)
-        except program.CellUnreadable as problem:
-            reply = {"unreadable": str(problem)}
-        except program.Broken as problem:
-            reply = {"broken": str(problem)}
-        except MemoryError:
-            reply = {"raised": ["MemoryError", ""]}
-        except Exception as error:  # Python itself fails on some code
-            reply = {"broken": f"Python cannot read it ({type(error).__name__})"}
-        try:
-            reply = wire.pack(reply)
-        except RecursionError:
-            reply = wire.pack({"value": wire.thing("list")})
-        line.sendall(reply)
+# of a child, beside processor time and memory
+LIMITS = {"FSIZE": 64 * 2**20, "NPROC": 32, "NOFILE": 128, "CORE": 0, "MEMLOCK": 0, "MSGQUEUE": 0}
 
 
 # ---------------------------------------------------------------- the walls
 
 
-def fork_apart(home):
+def fork_apart(home: int) -> int:
     """Fork a child as the first process of a new PID namespace: when it ends, the kernel ends all others there.
 
     home: a descriptor of this process's own PID namespace, to which its next child belongs again.
@@ -235,7 +48,7 @@ def fork_apart(home):
     return child
 
 
-def shut_in():
+def shut_in() -> None:
     """Isolate this process: new user, mount, IPC and network namespaces, and empty folders over writable places."""
     own_users(NEW_MOUNTS | NEW_IPC | NEW_NETWORK)
     call_libc("mount", b"none", b"/", None, ctypes.c_ulong(PRIVATE_RECURSIVE), None)
@@ -246,7 +59,7 @@ def shut_in():
     call_libc("mount", b"tmpfs", SCRATCH.encode(), b"tmpfs", ctypes.c_ulong(tame), b"size=64m,nr_inodes=4096,mode=700")
 
 
-def give_up_rights():
+def give_up_rights() -> None:
     """Drop all capabilities, and prevent gaining any by running a program."""
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3 of the call, for this process
     call_libc("capset", header, (ctypes.c_uint32 * 6)())
@@ -266,7 +79,7 @@ DENIED = """
 """
 
 
-def system_call_filter():
+def system_call_filter() -> Any:
     """A filter of the system calls denied to learners' code.
 
     Returns None if libseccomp is missing: namespaces and limits are then the only isolation.
@@ -298,22 +111,16 @@ def system_call_filter():
     return rules
 
 
-def mapped():
+def mapped() -> int | None:
     """Bytes of address space that this process has mapped, or None if the system does not say."""
     try:
         with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[0]) * resource.getpagesize()
+            return int(statm.read().split()[0]) * mmap.PAGESIZE
     except OSError:
         return None
 
 
-def limit_memory(most):
-    """Limit the address space to this many bytes beyond the current use; reaching the limit raises MemoryError."""
-    if (now := mapped()) and resource is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (now + most, now + most))
-
-
-def end_with_parent():
+def end_with_parent() -> None:
     """Have the kernel kill this process when the thread that started it ends, however it ends (Linux)."""
     if sys.platform == "linux":
         parent = os.getppid()
@@ -322,23 +129,18 @@ def end_with_parent():
             os._exit(1)
 
 
-def limit(seconds, memory, mapped):
-    """Limit processor time (seconds), memory beyond what is mapped (bytes), file size, processes, open files."""
-    for what, most in (
-        ("RLIMIT_CPU", seconds),
-        ("RLIMIT_AS", mapped + memory if mapped else None),
-        ("RLIMIT_FSIZE", 64 * 2**20),
-        ("RLIMIT_NPROC", 32),
-        ("RLIMIT_NOFILE", 128),
-        ("RLIMIT_CORE", 0),
-        ("RLIMIT_MEMLOCK", 0),
-        ("RLIMIT_MSGQUEUE", 0),
-    ):
-        if most is not None and hasattr(resource, what):
-            try:
-                resource.setrlimit(getattr(resource, what), (most, most))
-            except (ValueError, OSError):  # macOS lacks some of them
-                continue
+def limit_memory(most: int, used: int | None) -> None:
+    """Limit the address space to this many bytes beyond those in use; reaching the limit raises MemoryError."""
+    if used:
+        limit("AS", used + most)
+
+
+def limit(kind: str, most: int) -> None:
+    """Limit a resource of this process, such as "CPU" (seconds) or "FSIZE" (bytes of a file)."""
+    import resource  # unavailable on Windows, where nothing is run, but `course release` reads the lessons' points
+
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # macOS lacks some of them
+        resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (most, most))
 
 
 # ---------------------------------------------------------------- the warm server
@@ -355,36 +157,38 @@ ANSWERS_USE = (
 )
 
 
-def warm_up(cold=False):
+def warm_up(cold: bool = False) -> None:
     """Import what lessons and answers import, and load the encoder, once for all children.
 
     cold: import only what every child needs.
     """
     import torch
 
-    program.shell().transform_cell("%time warm = 1")
+    statements.shell().transform_cell("%time warm = 1")
     torch.set_num_threads(1)
     stand_ins = types.ModuleType("course_utils.exercises")  # the real ones are hidden: they know the answers
-    stand_ins.check, stand_ins.hint, stand_ins.solution = CHECKS, CHECKS.note, CHECKS.note
+    stand_ins.__dict__.update(check=CHECKS, hint=CHECKS.note, solution=CHECKS.note)
     sys.modules[stand_ins.__name__] = stand_ins
     if not cold:
-        import course_utils
+        from ...settings import setup
 
         warm.load(ANSWERS_USE)
-        course_utils.setup()
+        setup()
 
 
 class Server:
     """Forks a child for each request on the control connection; ends it, with all that it started, on request."""
 
-    def __init__(self, control, walls, seconds, memory):
+    def __init__(self, control: socket.socket, walls: bool, seconds: int, memory: int) -> None:
         self.control, self.walls, self.seconds, self.memory = control, walls, seconds, memory
         self.filter = system_call_filter() if walls else None
-        self.home = os.open("/proc/self/ns/pid", os.O_RDONLY) if walls else None
+        self.home = os.open("/proc/self/ns/pid", os.O_RDONLY) if walls else -1
         self.mapped = mapped()
-        self.child = self.ending = None
+        self.child: int | None = None
+        self.ending: int | None = None  # a child that was killed, and whose memory is being freed
 
-    def serve(self):
+    def serve(self) -> None:
+        """Answer requests until the connection is closed."""
         self.say({"ready": True, "filter": self.filter is not None})
         while True:
             request, lines, _, _ = socket.recv_fds(self.control, 1, 1)
@@ -395,15 +199,16 @@ class Server:
                 os.close(lines[0])
             elif request == b"r":
                 with open(lines[0], encoding="utf-8") as file:
-                    program.prepare(json.load(file))
+                    statements.prepare(json.load(file))
                 gc.freeze()
             elif request in (b"e", b"g"):
                 self.say(self.end(gone=request == b"g"))
 
-    def say(self, message):
+    def say(self, message: dict) -> None:
         self.control.sendall(json.dumps(message).encode() + b"\n")
 
-    def start(self, line):
+    def start(self, line: int) -> None:
+        """Fork a child that talks on this descriptor."""
         self.child = fork_apart(self.home) if self.walls else os.fork()
         if self.child == 0:
             self.be_child(line)
@@ -411,7 +216,7 @@ class Server:
             os.waitpid(self.ending, 0)
             self.ending = None
 
-    def be_child(self, line):
+    def be_child(self, line: int) -> NoReturn:
         """Become a child; never returns. The server's files are closed before any of the learner's input is read."""
         status = NOT_SHUT_IN
         try:
@@ -421,8 +226,7 @@ class Server:
             os.dup2(0, 2)
             kept = os.dup2(line, 3)
             os.closerange(4, 4096)
-            line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=kept)
-            self.control = None
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=kept)
             if self.walls:
                 shut_in()
             os.chdir(os.environ["TMPDIR"])
@@ -431,18 +235,20 @@ class Server:
 
             # else each of the learner's threads recreates torch's pool, which sometimes fails after a fork
             torch.set_num_threads(1)
-            limit(self.seconds, self.memory, self.mapped)
+            limit_memory(self.memory, self.mapped)
+            for kind, most in {"CPU": self.seconds, **LIMITS}.items():
+                limit(kind, most)
             if self.walls:
                 give_up_rights()
                 if self.filter is not None:
                     self.filter.load()
             gc.enable()
             status = 0
-            serve_submission(line)
+            serve_submission(connection)
         finally:
             os._exit(status)
 
-    def end(self, gone=False):
+    def end(self, gone: bool = False) -> dict:
         """Kill the child if it is still alive. Returns how it ended: signal, exit status, seconds of processor time.
 
         gone: its connection is closed. The kernel does that first when a process ends, so the end may follow shortly.
@@ -451,9 +257,7 @@ class Server:
             return {"alive": False, "signal": 0, "status": NOT_SHUT_IN, "seconds": 0}
         pid, self.child = self.child, None
         patience = time.monotonic() + gone
-        while (
-            alive := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-        ) and time.monotonic() < patience:
+        while (alive := _is_alive(pid)) and time.monotonic() < patience:
             time.sleep(0.005)
         if alive:
             os.kill(pid, signal.SIGKILL)
@@ -461,15 +265,15 @@ class Server:
             return {"alive": True, "signal": 0, "status": 0, "seconds": 0}
         _, status, used = os.wait4(pid, 0)
         code = os.waitstatus_to_exitcode(status)
-        return {
-            "alive": False,
-            "signal": max(0, -code),
-            "status": max(0, code),
-            "seconds": used.ru_utime + used.ru_stime,
-        }
+        seconds = used.ru_utime + used.ru_stime
+        return {"alive": False, "signal": max(0, -code), "status": max(0, code), "seconds": seconds}
 
 
-def leave_root():
+def _is_alive(pid):
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+
+def leave_root() -> None:
     """Switch from root to the user nobody: the limit on processes does not apply to root."""
     if os.getuid() == 0:
         os.setgroups([])
@@ -478,7 +282,7 @@ def leave_root():
         call_libc("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, so that children may write their user maps
 
 
-def settle():
+def settle() -> None:
     """Become the user nobody and the first process of a new PID namespace, in a new user namespace.
 
     Only a process with all capabilities in its own namespace can return to it after each `fork_apart`.
@@ -492,7 +296,7 @@ def settle():
     end_with_parent()
 
 
-def probe():
+def probe() -> NoReturn:
     """Isolate one process, as each submission will be. An OSError says what this machine does not allow."""
     settle()
     child = fork_apart(os.open("/proc/self/ns/pid", os.O_RDONLY))
@@ -508,16 +312,15 @@ def probe():
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
-def main():
+def main() -> None:
     """Run the server process; see `sandbox.Sandbox` for its arguments."""
-    control, walls, seconds, memory = int(sys.argv[1]), sys.argv[2] == "walls", int(sys.argv[3]), int(sys.argv[4])
-    cold = sys.argv[5:] == ["cold"]
-    if walls:
+    control, walls, seconds, memory, *cold = sys.argv[1:]
+    if walls == "walls":
         settle()
-    control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=control)
-    warm_up(cold)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, fileno=int(control))
+    warm_up(cold == ["cold"])
     warm.set_aside()
-    Server(control, walls, seconds, memory).serve()
+    Server(connection, walls == "walls", int(seconds), int(memory)).serve()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ and torch tensors keep their type; of any other value only the name of its type 
 verifies lengths, types, shapes and offsets, and raises WireError for anything invalid.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 import json
@@ -13,10 +15,15 @@ import re
 import struct
 from collections import Counter
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._support.recipes import layer_maker, linear_maker, small_encoder
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
 
 HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
 DTYPES = (
@@ -43,22 +50,23 @@ class Thing:
 
 
 @functools.lru_cache(maxsize=1000)
-def thing(name):
+def thing(name: str) -> Thing:
     """A value whose type has this name."""
-    name = str(name)[:60]
-    return type(name if name.isidentifier() and name not in ("Tensor", "Parameter") else "thing", (Thing,), {})()
+    if not name.isidentifier() or name in ("Tensor", "Parameter"):
+        name = "thing"
+    return type(name, (Thing,), {})()
 
 
-RECIPES = {made.__name__: made for made in (linear_maker, layer_maker, small_encoder)}
+RECIPES: dict[str, Callable] = {made.__name__: made for made in (linear_maker, layer_maker, small_encoder)}
 
 
-def pack(message):
+def pack(message: dict) -> bytes:
     """The bytes of one frame. message: a dict of values."""
     text, arrays = parts(message)
     return b"".join([HEADER.pack(len(text), len(arrays)), text, arrays])
 
 
-def parts(message, align=1):
+def parts(message: dict, align: int = 1) -> tuple[bytes, bytes]:
     """The JSON and the bytes of all arrays of one frame. align: arrays begin at multiples of this many bytes."""
     arrays = _Arrays(align)
     text = json.dumps(_encoded(message, arrays, 0)).encode()
@@ -68,20 +76,26 @@ def parts(message, align=1):
 class _Arrays(list):
     """Accumulates the bytes of arrays."""
 
-    def __init__(self, align):
+    def __init__(self, align: int) -> None:
         self.align, self.size = align, 0
 
-    def add(self, data):
+    def add(self, data: bytes) -> int:
         """Add bytes and return their offset."""
-        place = -(-self.size // self.align) * self.align
+        place = _aligned(self.size, self.align)
         self += [bytes(place - self.size), data]
         self.size = place + len(data)
         return place
 
 
-def unpack(text, arrays, recipes=False, align=1, shared=False):
+def _aligned(place, align):
+    """The first multiple of `align` that is not below a place."""
+    return -(-place // align) * align
+
+
+def unpack(text: bytes, arrays: Any, recipes: bool = False, align: int = 1, shared: bool = False) -> dict:
     """Decode the message of one frame from its two parts. Raises WireError.
 
+    arrays: bytes or a memory map.
     recipes: whether functions may be made.
     shared: the arrays are in memory shared with the sender; decoded arrays are views, so that changes are visible to
     both.
@@ -97,17 +111,17 @@ def unpack(text, arrays, recipes=False, align=1, shared=False):
     return message
 
 
-def lengths(header, largest=LARGEST_REPLY, largest_json=LARGEST_REPLY_JSON):
+def lengths(header: bytes | bytearray) -> tuple[int, int]:
     """The two lengths in a header. Raises WireError if they exceed the limits."""
     text, arrays = HEADER.unpack(header)
-    if text > largest_json or text + arrays > largest:
+    if text > LARGEST_REPLY_JSON or text + arrays > LARGEST_REPLY:
         raise WireError(
             f"what came back is too large: {(text + arrays) / 2**20:,.0f} MB, of which {text / 2**20:,.0f} MB are text"
         )
     return text, arrays
 
 
-def receive(line, size, before_each=lambda: None):
+def receive(line: socket.socket, size: int, before_each: Callable = lambda: None) -> bytearray:
     """Read this many bytes from a socket. Raises EOFError if it is closed first.
 
     before_each: called before each part is read; may set a timeout.
@@ -124,7 +138,7 @@ def receive(line, size, before_each=lambda: None):
 
 def _encoded(value, arrays, depth):
     kind = type(value)
-    if value is None or kind is bool or kind is float or kind is str or (kind is int and abs(value) < LARGEST_INT):
+    if value is None or kind in (bool, float, str) or kind is int and abs(value) < LARGEST_INT:
         return value
     if kind is Fraction and max(abs(value.numerator), value.denominator) < LARGEST_INT:
         return {"fraction": [value.numerator, value.denominator]}
@@ -146,10 +160,11 @@ def _encoded(value, arrays, depth):
         if isinstance(value, dict):
             return {"dict": [[_encoded(item, arrays, depth + 1) for item in pair] for pair in value.items()]}
     for base in (str, int, float):  # their subclasses
-        if isinstance(value, base) and (base is str or abs(value) < LARGEST_INT):
+        if isinstance(value, base) and (isinstance(value, str) or abs(value) < LARGEST_INT):
             return base(value)
     if inspect.isfunction(value) and hasattr(value, "recipe"):
-        return {"recipe": [value.recipe[0], *(_encoded(item, arrays, depth + 1) for item in value.recipe[1:])]}
+        name, *items = value.recipe
+        return {"recipe": [name, *(_encoded(item, arrays, depth + 1) for item in items)]}
     return {"thing": kind.__name__}
 
 
@@ -162,7 +177,8 @@ def _stored_tensor(tensor, arrays):
 
     if tensor.layout != torch.strided or tensor.device.type != "cpu":
         return None
-    shape, tensor = list(tensor.shape), tensor.detach().resolve_conj().resolve_neg()
+    shape = list(tensor.shape)
+    tensor = tensor.detach().resolve_conj().resolve_neg()
     for dim, step in enumerate(tensor.stride()):
         if step == 0 and tensor.shape[dim] > 1:  # rows that share memory, as after `expand`, still do
             tensor = tensor.narrow(dim, 0, 1)
@@ -171,7 +187,8 @@ def _stored_tensor(tensor, arrays):
         tensor = tensor.contiguous().view(torch.int16)
     elif name not in DTYPES:
         return None
-    return [name, *_stored(tensor.numpy(), arrays)[1:], shape]
+    _, *stored = _stored(tensor.numpy(), arrays)
+    return [name, *stored, shape]
 
 
 class _Decoder:
@@ -182,7 +199,8 @@ class _Decoder:
 
     def __init__(self, arrays, recipes, align=1, shared=False):
         self.arrays, self.recipes, self.align, self.shared = arrays, recipes, align, shared
-        self.place, self.parts, self.keys, self.hashes = 0, 0, 0, Counter()
+        self.place = self.parts = self.keys = 0
+        self.hashes = Counter()
 
     def value(self, node, depth=0):
         if node is None or isinstance(node, (bool, int, float, str)):
@@ -196,72 +214,74 @@ class _Decoder:
                 raise WireError(f"what came back has more than {MOST_PARTS:,} arrays and other values")
         if kind == "thing":
             return ... if content == "ellipsis" else thing(str(content)[:60])
-        if not isinstance(content, list) or kind == "recipe" and not self.recipes:
+        if not isinstance(content, list):
             raise WireError("what came back is not a value")
-        if kind in ("number", "array"):
-            found = self.array(*content)
-            return found[()] if kind == "number" and found.shape == () else found
+        if kind == "number":
+            array = self.array(*content)
+            return array[()] if array.shape == () else array
+        if kind == "array":
+            return self.array(*content)
         if kind in ("tensor", "parameter"):
             return self.tensor(kind, *content)
-        if kind in ("dict", "set"):
-            self.keys += sum(not isinstance(one[0] if kind == "dict" else one, str) for one in content)
-            if self.keys > MOST_KEYS:
-                # they may be chosen to collide
-                raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are not strings")
         if kind == "fraction":
             return Fraction(*map(int, content))
         if kind == "dict":
-            keys = self.hashable(self.value(key, depth + 1) for key, _ in content)
+            keys = self.hashable([key for key, _ in content], depth)
             return {key: self.value(value, depth + 1) for key, (_, value) in zip(keys, content)}
-        items = [self.value(item, depth + 1) for item in (content[1:] if kind == "recipe" else content)]
-        if kind == "recipe":
-            return RECIPES[content[0]](*items)
-        return {"list": list, "tuple": tuple, "set": lambda found: set(self.hashable(found))}[kind](items)
+        if kind == "set":
+            return set(self.hashable(content, depth))
+        if kind == "recipe" and self.recipes:
+            return RECIPES[content[0]](*[self.value(item, depth + 1) for item in content[1:]])
+        return {"list": list, "tuple": tuple}[kind](self.value(item, depth + 1) for item in content)
 
-    def hashable(self, keys):
-        """These keys as a list. Raises TypeError if one has no hash, and WireError if too many have the same one."""
-        keys = list(keys)
+    def hashable(self, nodes, depth):
+        """The keys of a dict or a set.
+
+        Raises TypeError if one has no hash, and WireError if so many may collide, or do, that it would take hours.
+        """
+        self.keys += sum(not isinstance(node, str) for node in nodes)
+        if self.keys > MOST_KEYS:
+            raise WireError(f"what came back has more than {MOST_KEYS:,} keys that are not strings")
+        keys = [self.value(node, depth + 1) for node in nodes]
         self.hashes.update(hash(key) for key in keys if not isinstance(key, str))
         if any(times > MOST_OF_ONE_HASH for times in self.hashes.values()):
             raise WireError(f"what came back has more than {MOST_OF_ONE_HASH} keys with the same hash")
         return keys
 
     def array(self, name, shape, place):
-        if (
-            name not in DTYPES
-            or not all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place))
-            or len(shape) > 32
-        ):
+        numbers = all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place))
+        if name not in DTYPES or not numbers or len(shape) > 32:
             raise WireError("what came back holds an array of unknown kind")
         dtype, count = np.dtype(name), math.prod(shape)
-        if place != -(-self.place // self.align) * self.align or place + count * dtype.itemsize > len(self.arrays):
+        end = place + count * dtype.itemsize
+        if place != _aligned(self.place, self.align) or end > len(self.arrays):
             raise WireError("what came back holds an array that is not where it should be")
-        self.place = place + count * dtype.itemsize
+        self.place = end
         array = np.frombuffer(self.arrays, dtype, count, place).reshape(shape)
         if self.shared:
             return array
-        array = array.copy()
-        return array.view(np.uint8).astype(bool).reshape(shape) if name == "bool" else array  # 7 is no bool
+        if name == "bool":  # a byte of 7 is no bool
+            return array.view(np.uint8).astype(bool)
+        return array.copy()
 
     def tensor(self, kind, name, stored_shape, place, shape):
         import torch
 
-        found = torch.from_numpy(self.array("int16" if name == "bfloat16" else name, stored_shape, place))
-        found = found.view(torch.bfloat16) if name == "bfloat16" else found
+        tensor = torch.from_numpy(self.array("int16" if name == "bfloat16" else name, stored_shape, place))
+        if name == "bfloat16":
+            tensor = tensor.view(torch.bfloat16)
         if shape != stored_shape:
-            if (
-                not all(type(number) is int and number >= 0 for number in shape)
-                or math.prod(shape) > LARGEST_REPLY // 8
-            ):
+            possible = all(type(number) is int and number >= 0 for number in shape)
+            if not possible or math.prod(shape) > LARGEST_REPLY // 8:
                 raise WireError("what came back holds a tensor with an impossible shape")
             try:
-                found = found.expand(shape)
+                tensor = tensor.expand(shape)
             except RuntimeError:
                 raise WireError("what came back holds a tensor whose shapes do not match") from None
-        return torch.nn.Parameter(found, requires_grad=False) if kind == "parameter" else found
+        return torch.nn.Parameter(tensor, requires_grad=False) if kind == "parameter" else tensor
 
 
-def wording(error):
+def wording(error: BaseException) -> list[str]:
     """The type and text of an exception, as they are sent."""
     try:
         text = str(error)
@@ -270,9 +290,9 @@ def wording(error):
     return [re.sub(r"\W", "", type(error).__name__)[:60] or "Exception", text[:2000]]
 
 
-def raised(name, text):
-    """An exception with this type name and text."""
-    name, text = str(name)[:60], str(text)[:2000]
+def raised(name: str, text: str) -> Exception:
+    """An exception with this type name and text, both cut."""
+    name, text = name[:60], text[:2000]
     if name == "NotImplementedError":
         return NotImplementedError(text)
     return type(name if name.isidentifier() else "Exception", (Exception,), {})(text)

@@ -1,0 +1,95 @@
+"""A notebook's bytes as cells. Part of what the sandbox sees."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import NamedTuple
+
+UTF_16 = "it is in UTF-16; save it as UTF-8"
+WEB_PAGE = "it is a web page; download the notebook itself"
+# what people hand in by mistake, by how such a file begins, in lower case
+NO_NOTEBOOKS = {
+    b"\xff\xfe": UTF_16,
+    b"\xfe\xff": UTF_16,
+    b"version https://git-lfs": "it is a pointer of Git LFS; hand in the file that `git lfs pull` fetches",
+    b"<!doctype html": WEB_PAGE,
+    b"<html": WEB_PAGE,
+    b"pk\3\4": "it is a zip archive under another name",
+}
+
+
+class Broken(Exception):
+    """This notebook gives no answer. The message is one sentence."""
+
+
+class CellUnreadable(Broken):
+    """The answer is in a cell that is not valid Python."""
+
+
+class Cell(NamedTuple):
+    """A cell of a notebook, with nbgrader's id if it has one. A hand-in may have anything as kind and id."""
+
+    kind: object
+    source: str
+    grade_id: object = None
+
+
+def read_notebook(data: bytes) -> tuple[list[Cell], str]:
+    """The cells of a notebook, and the Python that it was last run with, or "".
+
+    Raises Broken if the bytes are not a notebook.
+    """
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise Broken(f"this file is not a notebook: {_kind_of_file(data)}") from None
+    cells = _within(notebook, "cells")
+    sheets = _within(notebook, "worksheets")
+    if isinstance(sheets, list):  # before 2015
+        cells = []
+        for sheet in sheets:
+            cells += _within(sheet, "cells") or []
+    if not isinstance(cells, list):
+        raise Broken("this file is not a notebook: it has no cells")
+    read = [_cell(cell) for cell in cells if isinstance(cell, dict)]
+    return read, _text(_within(notebook, "metadata", "language_info", "version"))[:20]
+
+
+def _kind_of_file(data):
+    """What a file is that is not JSON, and what to do."""
+    if not data.strip():
+        return "it is empty"
+    if b"\n<<<<<<< " in data:
+        return "it holds the marks of a conflict in Git; resolve it, and save again"
+    start = data[:1000].lstrip().lower()
+    for beginning, kind in NO_NOTEBOOKS.items():
+        if start.startswith(beginning):
+            return kind
+    return "it is not JSON"
+
+
+def _cell(cell):
+    source = cell.get("source", cell.get("input", ""))  # `input` before 2015
+    return Cell(cell.get("cell_type"), _text(source), _within(cell, "metadata", "nbgrader", "grade_id"))
+
+
+def _text(source):
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    return source if isinstance(source, str) else ""
+
+
+def _within(value, *keys):
+    """The value under these keys of nested dicts, or None."""
+    for key in keys:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def cell_checksum(source: str) -> str:
+    """A checksum of a cell's text, independent of line ends, to recognise cells that the learner left unchanged."""
+    text = source.replace("\r\n", "\n").strip()
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]

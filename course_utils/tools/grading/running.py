@@ -1,0 +1,196 @@
+"""Running a notebook's statements as a new kernel would, each within its time. Part of what the sandbox sees."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import builtins
+import contextlib
+import faulthandler
+import functools
+import importlib
+import inspect
+import os
+import signal
+import sys
+import time
+import types
+from typing import TYPE_CHECKING
+
+from . import wire
+from .program import file_of
+from .statements import IMPORTS, compiled, shell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .program import Program
+
+# of processor time, so that other programs on the machine cost nothing; by the clock it may be WALL times as long
+SECONDS_OF_A_CELL, SECONDS_OF_ALL = 10, 30
+WALL = 2
+AGAIN = 0.01  # seconds after which an alarm that was swallowed rings again
+LAST_RESORT = 10  # seconds after which a process is ended in which no alarm stops a cell
+OUT_OF_TIME = 1  # its exit status then, which faulthandler chose
+
+
+class TooSlow(BaseException):
+    """A cell took too long. Not an Exception, so that a learner's own `except Exception` does not catch it."""
+
+
+class Space:
+    """A namespace like a new kernel's, in which statements run in order. Failures are recorded and skipped.
+
+    problems: the errors that statements raised. stopped: the cells that took too long, counted from 1.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.problems: list[str] = []
+        self.stopped: list[int] = []
+        module = types.ModuleType("__main__")
+        self.names = module.__dict__
+        self.names.update(
+            __builtins__=builtins,
+            display=lambda *args, **kwargs: None,
+            get_ipython=shell().get_ipython,
+            In=program.inputs,
+            Out={},
+        )
+        sys.modules["__main__"] = shell().user_module = module  # so that pickle finds the notebook's classes
+        shell().user_ns = self.names
+
+    def run(self, statement: ast.stmt, number: int) -> bool:
+        """Run a statement of a cell and return whether it succeeded.
+
+        The value of an expression becomes `_`, as in Jupyter. An `_Alarm` may raise TooSlow anywhere in here, and
+        nowhere else in the grader.
+        """
+        if isinstance(statement, IMPORTS):
+            importlib.invalidate_caches()  # a cell may just have written the module
+        mode = "eval" if isinstance(statement, ast.Expr) else "exec"
+        try:
+            value = _in_loop(compiled(statement, file_of(number), mode, self.program.flags), self.names)
+        except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+            self.problems.append(": ".join(wire.wording(error)))
+            return False
+        if value is not None:
+            count = self.program.counts[number]
+            self.names["_"] = self.names[f"_{count}"] = self.names["Out"][count] = value
+        return True
+
+    def owns(self, value: object) -> bool:
+        """Whether the notebook, or a module that it wrote, defines this function."""
+        module = sys.modules.get(str(getattr(value, "__module__", None)))
+        if module is None or module.__dict__ is self.names:
+            return module is not None
+        file = getattr(module, "__file__", None) or "/"
+        return os.path.dirname(os.path.abspath(file)) == os.getcwd()
+
+    def run_slice(self, places: Iterable[int]) -> None:
+        """Run statements one by one. Failures are skipped: what is missing below may not be needed."""
+        number = 0
+        with _Alarm(SECONDS_OF_ALL) as alarm:
+            for place in sorted(places):
+                number, statement = self.program.parts[place]
+                self.run(statement, number)
+                if alarm.rang:
+                    break
+        if alarm.rang:
+            self._stop(number)
+
+    def run_cells(self, cells: Iterable[int], places: Iterable[int]) -> None:
+        """Run these cells as Jupyter does, each until a statement fails or its time is up.
+
+        Of the other cells, run the statements at these places.
+        """
+        steps = [(number, 0, self.program.bodies[number]) for number in cells]
+        for place in places:
+            number, statement = self.program.parts[place]
+            steps.append((number, place, [statement]))
+        last = max(cells, default=None)
+        end, latest = time.process_time() + SECONDS_OF_ALL, time.monotonic() + WALL * SECONDS_OF_ALL
+        for number, _, body in sorted(steps, key=lambda step: step[:2]):
+            over = time.process_time() > end or time.monotonic() > latest
+            if not over or number == last:
+                with _Alarm(SECONDS_OF_A_CELL) as alarm:
+                    for statement in body:
+                        if not self.run(statement, number) or alarm.rang:
+                            break
+                over = alarm.rang
+            if over:
+                self._stop(number)
+
+    def _stop(self, number):
+        self.stopped.append(number + 1)
+        self.problems.append("TooSlow: it took too long")
+
+
+class _Alarm:
+    """Raise TooSlow in `Space.run` after so many seconds of processor time, or WALL times as many by the clock.
+
+    It rings until the block is left: a learner's `except`, or a callback of asyncio, may swallow what it raises. Code
+    that blocks signals, or computes outside Python for ever, ends with its process.
+    """
+
+    def __init__(self, seconds):
+        self.seconds, self.rang, self.over = seconds, False, False
+
+    def __enter__(self):
+        with contextlib.suppress(RuntimeError):  # no thread can be started; the grader has a clock of its own
+            faulthandler.dump_traceback_later(WALL * self.seconds + LAST_RESORT, exit=True, file=2)
+        self.set(self.seconds)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF, signal.SIGALRM))  # an earlier cell may block them
+        return self
+
+    def set(self, seconds):
+        """Ring after these seconds, and then AGAIN and again, even if there is no room on the stack for `ring`."""
+        for kind, timer, first in (
+            (signal.SIGPROF, signal.ITIMER_PROF, seconds),
+            (signal.SIGALRM, signal.ITIMER_REAL, WALL * seconds),
+        ):
+            signal.signal(kind, self.ring)
+            signal.setitimer(timer, first, AGAIN)
+
+    def ring(self, _, frame):
+        if self.over:
+            return
+        self.rang = True
+        self.set(AGAIN)  # by the clock, too: what swallows this may wait for nothing
+        while frame and frame.f_code is not Space.run.__code__:
+            frame = frame.f_back
+        if frame:
+            raise TooSlow
+
+    def __exit__(self, kind, *_):
+        self.over = True
+        self.set(0)
+        faulthandler.cancel_dump_traceback_later()
+        if self.rang:
+            _drop_event_loop()
+        return kind is TooSlow
+
+
+def _in_loop(code, names):
+    """Run code inside the event loop, as Jupyter's kernel does, and await it if it uses top-level `await`."""
+
+    async def run():
+        value = eval(code, names)
+        return await value if code.co_flags & inspect.CO_COROUTINE else value
+
+    return event_loop().run_until_complete(run())
+
+
+@functools.cache
+def event_loop() -> asyncio.AbstractEventLoop:
+    """The event loop of this process, created on first use."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    return loop
+
+
+def _drop_event_loop():
+    """Let the next cell have a new event loop: an alarm may have interrupted this one's own bookkeeping."""
+    asyncio._set_running_loop(None)
+    sys.set_asyncgen_hooks(None, None)
+    event_loop.cache_clear()

@@ -1,0 +1,241 @@
+"""Cells as Jupyter reads them: their statements, and what each of them binds, uses and changes.
+
+Part of what the sandbox sees. IPython's own shell turns a cell into Python. Which names a statement binds and uses is
+read from its bytecode, where Python itself has told the notebook's names from local ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import functools
+import os
+import shlex
+import types
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from IPython.core.interactiveshell import InteractiveShell
+
+LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
+STORES = ("STORE_NAME", "STORE_GLOBAL")
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # `:=` in them binds outside
+TRANSPARENT_MAGICS = ("time", "capture", "prun")  # they run Python, and bind its names in the notebook
+# called with plain names, these change nothing here
+BY_NAME_ONLY = {"check", "hint", "solution", "setup", "print", "display"}
+UNREADABLE = (SyntaxError, ValueError, RecursionError)  # what Python raises for a text that it cannot read
+IMPORTS = (ast.Import, ast.ImportFrom)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DEFINITIONS = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+
+
+# ---------------------------------------------------------------- from cells to statements
+
+
+def shell() -> InteractiveShell:
+    """IPython's shell of this process.
+
+    It starts no program and opens no window: `!ls` and `%pip install` do nothing and return nothing.
+    """
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.text import SList
+    from traitlets.config import Config
+
+    if not InteractiveShell.initialized():
+        config = Config()
+        config.HistoryManager.enabled = False  # it would use a database
+        made = InteractiveShell.instance(config=config)
+        vars(made).update(
+            system=_instead_of_a_program,
+            getoutput=lambda *args, **kwargs: SList(),
+            enable_gui=lambda gui=None: None,
+            enable_matplotlib=lambda gui=None: (gui, "agg"),
+            showtraceback=lambda *args, **kwargs: None,
+            showsyntaxerror=lambda *args, **kwargs: None,
+        )
+    return InteractiveShell.instance()
+
+
+def _instead_of_a_program(command):
+    """Replaces shell commands: only the creation of folders has an effect."""
+    try:
+        program, *words = shlex.split(command)
+    except ValueError:
+        return
+    if program == "mkdir":
+        for folder in words:
+            if not folder.startswith("-"):
+                os.makedirs(folder, exist_ok=True)
+
+
+class Parsed(NamedTuple):
+    """A cell's text as Python, its statements, and these with the bodies of `%%time` and similar magics unwrapped."""
+
+    text: str
+    body: list[ast.stmt]
+    unwrapped: list[ast.stmt]
+
+
+@functools.cache
+def parsed(source: str) -> Parsed:
+    """A cell as statements. Raises what Python raises.
+
+    Cached, as is what is known of each statement: the warm server parses the lesson's own cells once for all
+    submissions.
+    """
+    text = shell().transform_cell(source)
+    body = ast.parse(text).body
+    unwrapped = []
+    for statement in body:
+        compiled(statement)  # some errors appear only here
+        unwrapped += _unwrapped(statement)
+    return Parsed(text, body, unwrapped)
+
+
+def _unwrapped(statement):
+    """The statements that a magic such as `%time` or `%%capture` runs; for any other statement, itself."""
+    words = _words_of_magic(statement.value) if isinstance(statement, ast.Expr) else []
+    if words and words[0] in TRANSPARENT_MAGICS:
+        try:
+            return parsed(words[-1]).body
+        except UNREADABLE:
+            pass
+    return [statement]
+
+
+def prepare(sources: Iterable[str]) -> None:
+    """Parse cells that many notebooks contain, before any notebook arrives."""
+    for source in sources:
+        for statement in parsed(source).unwrapped:
+            for known in (bound, used, changed, calls_of_check):
+                known(statement)
+
+
+def compiled(statement: ast.stmt, file: str = "<cell>", mode: str = "exec", flags: int = 0) -> types.CodeType:
+    """A statement as code that may use `await` at the top level. mode: "eval" for an expression's value."""
+    if mode == "eval" and isinstance(statement, ast.Expr):
+        tree = ast.Expression(statement.value)
+    else:
+        tree = ast.Module([statement], [])
+    flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    return compile(tree, file, mode, flags=flags, dont_inherit=True)
+
+
+# ---------------------------------------------------------------- what a statement does
+
+
+@functools.cache
+def bound(statement: ast.stmt) -> frozenset[str]:
+    """Names that a statement binds in the notebook, without those that a function binds when it is called."""
+    return frozenset(_names(compiled(statement), STORES, lambda code: code.co_name in COMPREHENSIONS))
+
+
+@functools.cache
+def used(statement: ast.stmt) -> frozenset[str]:
+    """Names that a statement, and the functions in it, look up in the notebook, without their local variables."""
+    names = set(_names(compiled(statement), LOOKUPS, lambda code: True))
+    if "get_ipython" in names:
+        names |= _named_in_magics(statement)
+    return frozenset(names)
+
+
+def _names(code, operations, enters) -> Iterator[str]:
+    """The names on which code does one of these operations, and the code in it that `enters` accepts."""
+    for step in dis.get_instructions(code):
+        if step.opname in operations:
+            yield step.argval
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType) and enters(constant):
+            yield from _names(constant, operations, enters)
+
+
+@functools.cache
+def changed(statement: ast.stmt) -> frozenset[str]:
+    """Names whose values a statement changes without binding them: x[0] = 1, x.y = 1, x.append(1).
+
+    Nested statements count too.
+    """
+    names: set[str] = set()
+    left: list[ast.AST] = [statement]
+    while left:
+        node = left.pop()
+        if isinstance(node, DEFINITIONS):
+            continue  # what a function does, it does when it is called
+        left += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            target = node.value.func
+        elif isinstance(getattr(node, "ctx", None), ast.Store):
+            target = node
+        else:
+            continue
+        while isinstance(target, (ast.Attribute, ast.Subscript)):
+            target = target.value
+            if isinstance(target, ast.Name):
+                names.add(target.id)
+    return frozenset(names)
+
+
+@functools.cache
+def calls_of_check(statement: ast.stmt) -> list[ast.Call]:
+    """The calls of `check` in a statement that name an exercise and an answer."""
+    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return [call for call in calls if _called(call) == "check" and len(call.args) > 1]
+
+
+def _called(node):
+    """The plain name that a node calls, or None."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id
+    return None
+
+
+def is_stub(statement: ast.stmt) -> bool:
+    """Whether a function does nothing but `raise NotImplementedError()`."""
+    if not isinstance(statement, ast.FunctionDef):
+        return False
+    body = [part for part in statement.body if not isinstance(part, (ast.Expr, ast.Pass))]
+    kinds = [type(part) for part in body]
+    return kinds == [ast.Raise] and ast.unparse(body[0]).startswith("raise NotImplementedError")
+
+
+def acts(statement: ast.stmt) -> bool:
+    """Whether a statement may do more than bind names: it contains a call or a decorator."""
+    if isinstance(statement, FUNCTIONS):
+        return bool(statement.decorator_list)
+    if isinstance(statement, IMPORTS):
+        return False
+    plain = (ast.Constant, ast.Name)
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(value, ast.Call) and _called(value) in BY_NAME_ONLY:
+        given = [*value.args, *(keyword.value for keyword in value.keywords)]
+        return not all(isinstance(argument, plain) for argument in given)
+    return not isinstance(value, plain)
+
+
+# ---------------------------------------------------------------- magics
+
+
+def _words_of_magic(node):
+    """The texts given to `get_ipython().run_line_magic` or `run_cell_magic`: the magic's name, and what follows it."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return []
+    if node.func.attr not in ("run_line_magic", "run_cell_magic"):
+        return []
+    words = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+    texts = [word for word in words if isinstance(word, str)]
+    return texts if len(texts) == len(node.args) else []
+
+
+def _named_in_magics(statement):
+    """The names used in the arguments of a statement's magics, where these are Python."""
+    names = set()
+    for node in ast.walk(statement):
+        for text in _words_of_magic(node)[1:]:
+            try:
+                tree = ast.parse(text.strip())
+            except UNREADABLE:
+                continue
+            names |= {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
+    return names

@@ -1,0 +1,234 @@
+"""One submission in its process: it runs what an answer needs, and calls the answer.
+
+Part of what the sandbox sees. Nothing here judges answers or knows the right ones, and the grader cannot trust what is
+sent from here, since a learner's code can change this process.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import socket
+import types
+from typing import TYPE_CHECKING, Any
+
+from ..._support.inspection import notebook_data
+from . import wire
+from .program import Program
+from .reading import Broken, CellUnreadable, read_notebook
+from .running import Space
+from .statements import FUNCTIONS, IMPORTS, bound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .reading import Cell
+
+TITLE = re.compile(r"#?\s*(\d\d .{,200})")
+# what only something outside the notebook could mend: another file, a package, somebody who types
+FROM_OUTSIDE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "EOFError")
+
+
+class Checks:
+    """Stands in for `check`, which knows the answers: it judges nothing, so that a notebook goes on after a check.
+
+    It says "passed", or in a run that tries one of several candidates, only of that one. No mark depends on it.
+    """
+
+    def __init__(self) -> None:
+        self.start()
+
+    def start(self, only: int = 0) -> None:
+        """Begin a run. only: the call for an exercise, counted from 1, that says "passed"; 0 for all."""
+        self.only = only
+        self.calls: dict[str, int] = {}
+
+    def __call__(self, exercise_id: object = "", answer: object = None, seed: object = None) -> types.SimpleNamespace:
+        number = self.calls.get(str(exercise_id), 0) + 1
+        self.calls[str(exercise_id)] = number
+        passed = self.only in (0, number)
+        return types.SimpleNamespace(
+            exercise_id=exercise_id, title="", status="passed" if passed else "failed", passed=passed, headline="",
+            messages=(), seed=seed, discreet=(), mistakes=(),
+        )  # fmt: skip
+
+    def note(self, exercise_id: object = "") -> types.SimpleNamespace:
+        """What `hint` and `solution` return."""
+        return types.SimpleNamespace(text="")
+
+
+CHECKS = Checks()
+
+
+class Submission:
+    """One notebook. Its public methods are the requests that the grader may send; each returns the reply."""
+
+    def __init__(self) -> None:
+        self.cells: list[Cell] = []
+        self.python = ""
+        self.program = Program([])
+        self.answers: dict[str, Any] = {}
+
+    def load(self, notebook: bytes) -> dict:
+        """Read a notebook. Raises Broken."""
+        self.cells, self.python = read_notebook(notebook)
+        return {"cells": len(self.cells)}
+
+    def open(self, exercises: Sequence[str], by_hand: Sequence[str], known: Sequence[str] = ()) -> dict:
+        """Report which exercises the notebook has, the contents of its answer cells, and what does not parse.
+
+        known: checksums of the lesson's own cells.
+        """
+        self.program = Program(self.cells, frozenset(known), self.python)
+        grade_ids = {cell.grade_id for cell in self.cells if isinstance(cell.grade_id, str)}
+        code = "\n".join(cell.source for cell in self.cells if cell.kind == "code")
+        headings = [cell.source for cell in self.cells if cell.kind in ("markdown", "heading")]
+        titles = [title[1] for title in map(TITLE.match, headings) if title]
+        texts = {}
+        for exercise in [*exercises, *by_hand]:
+            if exercise in grade_ids:
+                sources = [cell.source for cell in self.cells if cell.grade_id == exercise]
+                texts[exercise] = "\n\n".join(sources)[:50_000]
+        return {
+            "present": [
+                exercise
+                for exercise in exercises
+                if {exercise, f"{exercise}-check"} & grade_ids
+                or f'check("{exercise}"' in code
+                or f"check('{exercise}'" in code
+            ],
+            "titles": titles[:3],
+            "problems": list(self.program.problems.values())[:20],
+            "texts": texts,
+        }
+
+    def define(self, exercise_id: str, name: str, run: str = "slice") -> dict:
+        """Run what an answer needs.
+
+        run: "slice" for what it names; "check" for all of the learner's own cells up to the one that checks it; "end"
+        for all of them; "try 2" as "check", where only the second call of `check` for this exercise says "passed".
+
+        Reports whether it is a function, which further runs might give another result, and which cells were stopped;
+        any other value is sent as it is. Raises CellUnreadable.
+        """
+        run, _, candidate = run.partition(" ")
+        CHECKS.start(int(candidate or 0))
+        name = self.program.answer_name(exercise_id, name)
+        place = self.program.answer(name)
+        if place is None:
+            self._refuse_unreadable(exercise_id, name)
+        if run != "slice":
+            space, more = self._run_from_top(exercise_id, name, place, run), []
+            if place is None and name in space.names and not space.owns(space.names[name]):
+                return {"broken": f"`{name}` is imported but not defined in this notebook"}
+        elif place is None:
+            return {"broken": self._why_none(name), "more": ["end"] if self.program.own else []}
+        else:
+            space, more = self._run_slice(exercise_id, name, place)
+        failed = [problem for problem in space.problems if problem.startswith(FROM_OUTSIDE)]
+        reply = {"more": more, "stopped": space.stopped, "failed": failed[0][:200] if failed else ""}
+        if name not in space.names:
+            problem = space.problems[-1] if space.problems else "no reason given"
+            return {"broken": f"running its cell failed ({problem[:300]})", **reply}
+        answer = self.answers[exercise_id] = space.names[name]
+        if callable(answer):
+            return {"callable": True, "foreign": notebook_data(answer), **reply}
+        return {"value": answer, **reply}
+
+    def _run_slice(self, exercise_id, name, place):
+        """The space after a run of what the answer at this place names, and the further runs."""
+        sliced = self.program.slice(name, place)
+        more = self.program.further_runs(exercise_id, name, place, sliced)
+        space = Space(self.program)
+        space.run_slice(sliced)
+        if name in space.names and not callable(space.names[name]):  # rank = rank(scores), below the answer
+            function = self.program.answer(name, FUNCTIONS)
+            if function is not None:
+                space = Space(self.program)
+                space.run_slice(self.program.slice(name, function))
+        if space.problems and "check" not in more:  # it may lack a definition from another cell
+            more = ["check", *more]
+        return space, more
+
+    def _run_from_top(self, exercise_id, name, place, run):
+        """The space after a run of the learner's own cells, "check" up to the one that checks the exercise."""
+        last = None if run == "end" else self.program.checked(exercise_id)
+        if last is None and run != "end" and place is not None:
+            last = self.program.parts[place].cell
+        if last is None:
+            last = max(self.program.bodies, default=0)
+        space = Space(self.program)
+        space.run_cells(*self.program.whole(name, last))
+        return space
+
+    def _refuse_unreadable(self, exercise_id, name):
+        """Raise CellUnreadable if the answer stands in a cell that cannot be read."""
+        for number, problem in reversed(self.program.problems.items()):
+            cell = self.cells[number]
+            if cell.grade_id == exercise_id or f"def {name}" in cell.source:
+                raise CellUnreadable(problem)
+
+    def _why_none(self, name):
+        """Why there is no answer of this name."""
+        if any(cell.kind != "code" and f"def {name}(" in cell.source for cell in self.cells):
+            return f"`{name}` stands in a cell that is not code; change the cell's type to Code"
+        imports = [part.statement for part in self.program.parts if isinstance(part.statement, IMPORTS)]
+        if any(name in bound(statement) for statement in imports):
+            return f"`{name}` is imported but not defined in this notebook, and only this one file is read"
+        return f"`{name}` is not defined anywhere in this notebook"
+
+    def call(self, exercise_id: str, args: Sequence) -> dict:
+        """Call an answer. Sends what it returned or raised, and the arguments if they changed."""
+        values = [None if callable(argument) else argument for argument in args]  # functions cannot change
+        before = wire.pack({"args": values})
+        try:
+            reply: dict = {"value": self.answers[exercise_id](*args)}
+        except BaseException as error:
+            reply = {"raised": wire.wording(error)}
+        if wire.pack({"args": values}) != before:
+            reply["args"] = values
+        return reply
+
+
+def serve_submission(line: socket.socket) -> None:
+    """The loop of a submission's process: one reply per request."""
+    submission = Submission()
+    while True:
+        header, files, _, _ = socket.recv_fds(line, wire.HEADER.size, 1)
+        if len(header) < wire.HEADER.size:
+            return
+        text, size = wire.HEADER.unpack(header)
+        text = bytes(wire.receive(line, text))
+        arrays = _shared(files[0]) if files else wire.receive(line, size)
+        try:
+            reply = _reply(submission, text, arrays, shared=bool(files))
+        except CellUnreadable as problem:
+            reply = {"unreadable": str(problem)}
+        except Broken as problem:
+            reply = {"broken": str(problem)}
+        except MemoryError:
+            reply = {"raised": ["MemoryError", ""]}
+        except Exception as error:  # Python itself fails on some code
+            reply = {"broken": f"Python cannot read it ({type(error).__name__})"}
+        try:
+            frame = wire.pack(reply)
+        except RecursionError:
+            frame = wire.pack({"value": wire.thing("list")})
+        line.sendall(frame)
+
+
+def _shared(file):
+    """The memory that a descriptor shares with the grader."""
+    size = os.fstat(file).st_size
+    arrays = mmap.mmap(file, size) if size else b""
+    os.close(file)
+    return arrays
+
+
+def _reply(submission, text, arrays, shared):
+    if text == b"notebook":
+        return submission.load(arrays)
+    align = wire.ALIGN if shared else 1
+    request = wire.unpack(text, arrays, recipes=True, align=align, shared=shared)
+    return getattr(submission, request.pop("do"))(**request)
