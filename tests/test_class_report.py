@@ -21,8 +21,8 @@ from course_utils.tools.publish.slides import lectures, render
 
 from .invented_class import PLANTED, planted_class
 from .marks import learners, result
-from .test_grading_reports import ATTACKS, INVISIBLE, Page
-from .test_grading_reports import invented as any_class
+from .pages import ATTACKS, INVISIBLE, Page
+from .pages import invented as any_class
 
 MEAN = next(one for one in all_exercises()["04-mean-pool"].mistakes if one.name == "padding_averaged")
 ENDS = ("failed", "passed")

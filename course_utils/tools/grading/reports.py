@@ -3,12 +3,13 @@
 Text from learners is shown as text, never as markup.
 """
 
-import base64
-import io
+from __future__ import annotations
+
 import os
 import statistics
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -17,23 +18,31 @@ from markupsafe import Markup, escape
 from ..._support.files import write_whole
 from ..._support.notebooks import part_with
 from ...exercises.model import code_marks
-from ...plots import HATCHES, STYLE
 from .results import MARK_STATUSES, SAME_FILE, STATUSES, LearnerRecord
 from .untrusted import LONGEST_ON_A_PAGE, for_pages
 
-# of the palette of plots.py; seaborn itself, which has it, takes a second to import
-BLUE = "#0173b2"
-COLOURS = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494", "missing": "#ffffff"}
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-def cut(text, longest):
+def cut(text: str, longest: int) -> Markup:
     """Clean a text and cut it to a given length instead of the default, for templates."""
     return escape(for_pages(text, longest))
 
 
-def sentence(text, longest=LONGEST_ON_A_PAGE):
+def sentence(text: str, longest: int = LONGEST_ON_A_PAGE) -> Markup:
     """A sentence as HTML, with its parts in backticks as code and *emphasis* as such."""
     return Markup(code_marks(for_pages(text, longest)))
+
+
+def number(points: float) -> str:
+    """Points as they are written: 2, 6.5."""
+    return f"{round(points, 2):g}"
+
+
+def link(page: str) -> str:
+    """The name of a page as an address."""
+    return quote(os.fsencode(page), safe="")
 
 
 PAGES = Environment(
@@ -45,16 +54,11 @@ PAGES = Environment(
     # every value that a template writes, unless it is markup
     finalize=lambda value: for_pages(value) if type(value) is str else value,
 )
-PAGES.filters.update(
-    cut=cut,
-    sentence=sentence,
-    number=lambda points: f"{round(points, 2):g}",
-    link=lambda page: quote(os.fsencode(page), safe=""),
-)
-PAGES.globals.update(words=MARK_STATUSES)
+PAGES.filters |= {"cut": cut, "sentence": sentence, "number": number, "link": link}
+PAGES.globals |= {"words": MARK_STATUSES}
 
 
-def write_feedback(folder: Path, learners: list[LearnerRecord], titles: dict):
+def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[str, str]) -> None:
     """Write a page for each of these learners.
 
     It holds nothing about other learners, and no hidden inputs or expected values.
@@ -64,41 +68,48 @@ def write_feedback(folder: Path, learners: list[LearnerRecord], titles: dict):
     for learner in learners:
         if Path(learner.page).name != learner.page or not learner.page.endswith(".html"):
             raise ValueError(f"{learner.page!r} is not a page name")
-        keys = sorted({part_with(one) for one in (*learner.exercises, *learner.by_hand)})
-        lessons = {key: {"exercises": [], "by_hand": []} for key in keys}
-        exercises = {one: mark for one, mark in learner.exercises.items() if mark.points is not None}
-        for one, mark in exercises.items():
-            told = dict.fromkeys([*mark.mistakes, *mark.discreet])
-            lessons[part_with(one)]["exercises"].append((one, mark, list(told)))
-        for one, mark in learner.by_hand.items():
-            lessons[part_with(one)]["by_hand"].append((one, mark))
-        parts = [
-            (
-                titles.get(lesson, lesson),
-                part,
-                all(mark.status == "missing" and not told for _, mark, told in part["exercises"]),
-            )
-            for lesson, part in lessons.items()
-            if part["exercises"] or part["by_hand"]
-        ]
-        counts = Counter(mark.status for one, mark in exercises.items() if one not in learner.given)
-        explanation = STATUSES.get(learner.status, f"Marking ended with: {learner.status}.")
-        page = template.render(learner=learner, lessons=parts, counts=counts, explanation=explanation)
+        computed = {exercise: mark for exercise, mark in _marks(learner).items() if exercise not in learner.given}
+        page = template.render(
+            learner=learner,
+            lessons=_lessons(learner, titles),
+            counts=Counter(mark.status for mark in computed.values()),
+            explanation=STATUSES.get(learner.status, f"Marking ended with: {learner.status}."),
+        )
         write_whole(folder / learner.page, page + "\n")
 
 
-def write_summary(path: Path, learners: list[LearnerRecord], titles: dict, about: dict):
+def _marks(learner):
+    """The marks of a learner that have points."""
+    return {exercise: mark for exercise, mark in learner.exercises.items() if mark.points is not None}
+
+
+def _lessons(learner, titles):
+    """The lessons on a learner's page, each as a dict.
+
+    title; exercises: [(id, mark, sentences)]; by_hand: [(id, cell)]; gone: whether nothing of it was handed in.
+    """
+    lessons = {}
+    for exercise, mark in _marks(learner).items():
+        sentences = list(dict.fromkeys([*mark.mistakes, *mark.discreet]))
+        lessons.setdefault(part_with(exercise), ([], []))[0].append((exercise, mark, sentences))
+    for identifier, cell in learner.by_hand.items():
+        lessons.setdefault(part_with(identifier), ([], []))[1].append((identifier, cell))
+    for key, (exercises, by_hand) in sorted(lessons.items()):
+        gone = all(mark.status == "missing" and not sentences for _, mark, sentences in exercises)
+        yield {"title": titles.get(key, key), "exercises": exercises, "by_hand": by_hand, "gone": gone}
+
+
+def write_summary(path: Path, learners: list[LearnerRecord], titles: Mapping[str, str], about: dict) -> None:
     """Write the page about the class, for the instructor. Learners not yet marked are not counted."""
     marked = [learner for learner in learners if learner.points is not None]
-    scores, exercises = _scores(marked), _exercises(marked)
     page = PAGES.get_template("summary.html.j2").render(
         learners=learners,
         about={"left_out": [], **about},
         not_marked=[learner for learner in learners if learner.points is None],
         lessons=[titles.get(lesson, lesson) for lesson in about["lessons"]],
-        scores=scores,
-        exercises=exercises,
-        pictures=_pictures(scores, exercises),
+        scores=_scores(marked),
+        exercises=_exercises(marked),
+        marked=len(marked),
         due=next((learner.due for learner in learners if learner.due), ""),
         late=[learner for learner in learners if learner.late_days],
         given=sum(len(learner.given) for learner in marked),
@@ -110,8 +121,12 @@ def write_summary(path: Path, learners: list[LearnerRecord], titles: dict, about
 
 def _to_review(learners):
     """Whom a teacher should look at: first who has no ordinary status, last who only has the same file as others."""
-    odd = [one for one in learners if one.status != "ok" or one.notes]
-    return sorted(odd, key=lambda one: (one.status == "ok", all(note.startswith(SAME_FILE) for note in one.notes)))
+
+    def urgency(learner):
+        only_same_file = all(note.startswith(SAME_FILE) for note in learner.notes)
+        return learner.status == "ok", only_same_file
+
+    return sorted((learner for learner in learners if learner.status != "ok" or learner.notes), key=urgency)
 
 
 def _scores(learners):
@@ -133,73 +148,16 @@ def _scores(learners):
 
 def _exercises(learners):
     """For each exercise, how many learners have which status. An exercise absent from a record counts as missing."""
-    found = {}
+    rows = {}
     for learner in learners:
-        for one, mark in learner.exercises.items():
-            row = found.setdefault(
-                one, {"id": one, "title": mark.title, "points": 0, "of": 0, **dict.fromkeys(MARK_STATUSES, 0)}
-            )
+        for exercise, mark in learner.exercises.items():
+            start = {"id": exercise, "title": mark.title, "points": 0, "of": 0, **dict.fromkeys(MARK_STATUSES, 0)}
+            row = rows.setdefault(exercise, start)
             row[mark.status] += 1
             row["points"] += mark.points
             row["of"] = max(row["of"], mark.of)
-    for row in found.values():
+    for row in rows.values():
         row["missing"] += len(learners) - sum(row[status] for status in MARK_STATUSES)
         most = row["of"] * len(learners)
         row["share"] = f"{100 * row['points'] / most:.0f}%" if most else "no points"
-    return sorted(found.values(), key=lambda row: part_with(row["id"]))
-
-
-def _pictures(scores, exercises):
-    """The two pictures as data URLs, None if there is nothing to draw. The same numbers give the same bytes."""
-    import matplotlib
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
-    with matplotlib.rc_context():
-        matplotlib.rcParams.update(STYLE, **{"font.size": 10, "svg.hashsalt": "course"})
-
-        def drawn(figure):
-            file = io.BytesIO()
-            figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-            return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()
-
-        histogram = bars = None
-        if scores["counted"]:
-            figure = Figure(figsize=(4.8, 2.9))
-            axes = figure.subplots()
-            axes.bar(range(5, 100, 10), scores["tenths"], 9, color=BLUE)
-            axes.set(xlabel="% of the points", ylabel="learners", xticks=range(0, 101, 20), xlim=(0, 100))
-            axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
-            histogram = drawn(figure)
-        if exercises:
-            figure = Figure(figsize=(4.8, 0.9 + 0.27 * len(exercises)))
-            axes = figure.subplots()
-            places, left = range(len(exercises)), [0] * len(exercises)
-            for status, hatch in zip(MARK_STATUSES, HATCHES, strict=True):
-                counts = [row[status] for row in exercises]
-                axes.barh(
-                    places,
-                    counts,
-                    0.74,
-                    left=left,
-                    label=status,
-                    color=COLOURS[status],
-                    hatch=hatch,
-                    linewidth=0.5,
-                    edgecolor="#767676" if status == "missing" else "white",
-                )
-                left = [before + count for before, count in zip(left, counts, strict=True)]
-            for place, row in zip(places, exercises, strict=True):
-                axes.text(1.02, place, row["share"], va="center", transform=axes.get_yaxis_transform())
-            axes.set(
-                xlabel="learners; at the right: share of the points",
-                xlim=(0, max(left)),
-                ylim=(len(exercises) - 0.4, -0.6),
-            )
-            axes.set_yticks(places, [for_pages(row["id"][:30]) for row in exercises])
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
-            axes.tick_params(axis="y", length=0)
-            axes.spines["left"].set_visible(False)
-            figure.legend(loc="outside upper left", ncols=4, frameon=False, columnspacing=1, handlelength=1.4)
-            bars = drawn(figure)
-    return {"scores": histogram, "exercises": bars}
+    return sorted(rows.values(), key=lambda row: part_with(row["id"]))
