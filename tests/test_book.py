@@ -20,7 +20,7 @@ from PIL import Image
 
 from course_utils._support.notebooks import BEGIN, NOTEBOOKS, name_of, part_with, parts, seen_from
 from course_utils.exercises import all_exercises
-from course_utils.tools.grading.class_report import place_of
+from course_utils.tools.grading.places import place_of
 from course_utils.tools.publish import PublishError, book, paper
 from course_utils.tools.publish.listings import breakable, hang, kind_of, set_listings
 from course_utils.tools.publish.slides import explorer_pages

@@ -13,8 +13,9 @@ from scipy.stats import binomtest, pearsonr
 from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading import class_report
-from course_utils.tools.grading.class_report import difficulty, discrimination, example, items, place_of
+from course_utils.tools.grading.class_report import difficulty, discrimination, example, items
 from course_utils.tools.grading.csv_files import write_table
+from course_utils.tools.grading.places import place_of
 from course_utils.tools.grading.results import LearnerRecord, Mark
 from course_utils.tools.publish.lectures import read_lecture
 from course_utils.tools.publish.slides import lectures, render

@@ -10,12 +10,12 @@ import pytest
 
 from course_utils._support import notebooks
 from course_utils._support.notebooks import cores, exercise_parts, part_of
-from course_utils.tools.grading import class_report, late, marking, names
-from course_utils.tools.grading.class_report import place_of
+from course_utils.tools.grading import late, marking, names, places
 from course_utils.tools.grading.late import read_lateness
 from course_utils.tools.grading.marking import Marker, assignment
 from course_utils.tools.grading.names import notebooks_named_in, own_part
 from course_utils.tools.grading.owners import Owners
+from course_utils.tools.grading.places import place_of
 from course_utils.tools.grading.records import records
 from course_utils.tools.grading.release import write_release
 from course_utils.tools.grading.results import Mark, Result
@@ -23,8 +23,7 @@ from course_utils.tools.grading.store import Entry
 from course_utils.tools.grading.submissions import HandIn
 from course_utils.tools.workspace.copies import REPORT_STUB
 
-CACHES = exercise_parts, assignment, names.lesson_names, own_part, class_report._lesson
-CACHES += (class_report._slides,)
+CACHES = exercise_parts, assignment, names.lesson_names, own_part, places.cells_of, places._slides
 NAME = "04_lengths.ipynb"
 
 

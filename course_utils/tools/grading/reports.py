@@ -55,7 +55,7 @@ PAGES = Environment(
     finalize=lambda value: for_pages(value) if type(value) is str else value,
 )
 PAGES.filters |= {"cut": cut, "sentence": sentence, "number": number, "link": link}
-PAGES.globals |= {"words": MARK_STATUSES}
+PAGES.globals["words"] = MARK_STATUSES
 
 
 def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[str, str]) -> None:
