@@ -1,19 +1,16 @@
 """The class report: its figures against the formulas, every planted mistake, hostile answers, and its links."""
 
 import csv
-import time
 from collections import Counter
 from dataclasses import replace
 
 import nbformat
-import numpy as np
 import pytest
-from scipy.stats import binomtest, pearsonr
 
 from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading import class_report
-from course_utils.tools.grading.class_report import difficulty, discrimination, example, items
+from course_utils.tools.grading.class_report import discrimination, example, items
 from course_utils.tools.grading.csv_files import write_table
 from course_utils.tools.grading.places import place_of
 from course_utils.tools.grading.results import LearnerRecord, Mark
@@ -51,29 +48,12 @@ def invented():
     return planted_class()
 
 
-@pytest.mark.parametrize("passed, count", [(0, 1), (1, 1), (3, 7), (36, 60), (999, 1000)])
-def test_difficulty_is_a_share_with_wilsons_interval(passed, count):
-    found, ends = difficulty(passed, count), binomtest(passed, count).proportion_ci(method="wilson")
-    assert (found.value, found.low, found.high) == pytest.approx((passed / count, *ends), abs=1e-12)
-
-
-@pytest.mark.parametrize("learners", [4, 40])
-def test_discrimination_is_pearsons_r_with_fishers_interval(learners):
-    rng = np.random.default_rng(0)
-    rest = rng.integers(0, 9, learners)
-    passed = rest + rng.normal(0, 4, learners) > 4
-    found, expected = discrimination(list(passed), list(rest)), pearsonr(passed.astype(float), rest)
-    ends = expected.confidence_interval(0.95)
-    assert (found.value, found.low, found.high) == pytest.approx((expected.statistic, *ends))
-
-
 @pytest.mark.parametrize(
     "passed, rest, why",
     [
         ([True, False, True], [1, 2, 3], "fewer than 4 learners"),
-        ([True] * 5, [1, 2, 3, 4, 5], "all of them passed"),
-        ([False] * 5, [1, 2, 3, 4, 5], "none of them passed"),
-        ([True, False, True, False], [2, 2, 2, 2], "the same points in the other exercises"),
+        ([True] * 5, [1, 2, 3, 4, 5], "all alike"),
+        ([True, False, True, False], [2, 2, 2, 2], "all alike"),
         ([True, False, True, False], [1, 0, 1, 0], "exactly 1 or -1"),
     ],
 )
@@ -256,15 +236,6 @@ def test_a_class_with_nobody_in_it_and_who_is_not_marked(tmp_path):
     assert items([learner("ada"), lost])[0].counts["tried"] == 1
     assert "2 learners, 1 of them not marked yet and not counted below" in page(tmp_path, [learner("ada"), lost]).text
     assert "Nobody has tried" in page(tmp_path, [lost]).text
-
-
-def test_a_thousand_learners_make_a_small_page_quickly(tmp_path):
-    many = planted_class([(one, name, 1000 * count // 60) for one, name, count in PLANTED], learners=1000)
-    items(many[:1])  # imports and lessons are read once
-    begun = time.monotonic()
-    shown = page(tmp_path, many, names=True)
-    assert time.monotonic() - begun < 10 and len(shown.source) < 150_000
-    assert "283 of 997: Their mean includes" in shown.text and "and 183 more, in class.csv" in shown.text
 
 
 def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():

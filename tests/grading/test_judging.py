@@ -38,11 +38,10 @@ def test_a_call_has_no_more_time_than_its_notebook():
             assert 0 < seconds <= 2
             return {"value": 1}, request
 
-    exercise = find("14-search")
-    answer = Answer(Session(), exercise, None, time.monotonic() + 2)
+    answer = Answer(Session(), "14-search", None, time.monotonic() + 2)
     assert answer.call(([1],), 10) == (1, ([1],))
     with pytest.raises(OutOfTime):
-        Answer(Session(), exercise, None, time.monotonic()).call([[1]], 10)
+        Answer(Session(), "14-search", None, time.monotonic()).call([[1]], 10)
 
 
 def test_comparing_has_a_clock(monkeypatch, one_thread):
@@ -61,29 +60,6 @@ def test_comparing_has_a_clock(monkeypatch, one_thread):
         wrong = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings[:, 0]"
         mark = marker.mark(file(lesson({**RIGHT, ID: wrong}))).exercises[ID]
     assert (mark.status, mark.state) == ("failed", "timeout") and "comparing" in mark.reason
-
-
-@pytest.mark.nightly
-def test_a_helper_cell_of_seven_seconds_is_no_mistake(one_thread):
-    """One of twenty is, and is called what it is."""
-    isolation()
-    slow = "import time\nuntil = time.process_time() + {}\nwhile time.process_time() < until:\n    pass\n"
-    answer = (
-        "def my_mean_pool(t, m):\n    w = m.unsqueeze(-1).to(t.dtype)\n    return (t * w).sum(dim=DIM) / w.sum(dim=DIM)"
-    )
-    with Sandbox() as sandbox:
-        sandbox.wait()
-        marker = Marker(sandbox, ("04",), seed=4)
-        for seconds, status, state in ((7, "passed", "ok"), (20, "failed", "timeout")):
-            cell = {
-                "cell_type": "code",
-                "metadata": {},
-                "outputs": [],
-                "source": slow.format(seconds) + "globals()['DIM'] = 1",
-            }
-            mark = marker.mark(file([cell, *lesson({ID: answer})])).exercises[ID]
-            assert (mark.status, mark.state) == (status, state), mark
-    assert mark.reason == "cell 1 took too long and did not finish"
 
 
 @pytest.mark.parametrize(
@@ -234,8 +210,8 @@ def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
         server = psutil.Process(marker.sandbox.process.pid)
         while not killed:
             time.sleep(0.3)
-            child = max(server.children(recursive=True), key=lambda process: process.pid)
-            if marker.session is not None:
+            if marker.session is not None and marker.session.begun:
+                child = max(server.children(recursive=True), key=lambda process: process.pid)
                 child.kill()
                 killed.append(child.pid)
 

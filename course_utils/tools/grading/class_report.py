@@ -4,15 +4,14 @@ For each exercise: how many passed, the known mistakes by name and how often, th
 and whether the exercise tells learners apart. Everything is computed from records; nobody is named unless asked for.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings
 from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from scipy.stats import binomtest, pearsonr
 
@@ -22,13 +21,7 @@ from ...exercises.words import told
 from .names import normalised
 from .places import Place, code_of, place_of
 from .reports import PAGES
-from .results import MARK_STATUSES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
-    from .results import LearnerRecord
+from .results import MARK_STATUSES, LearnerRecord
 
 LINES, COLUMNS, LONGEST = 25, 160, 5_000  # of an example; a longer answer is none
 TRIED = 20  # answers that are read in search of an example
@@ -132,10 +125,8 @@ def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> Figure:
     """
     if len(passed) < FEWEST:
         return Figure(why=f"undefined: fewer than {FEWEST} learners")
-    if len(set(passed)) == 1:
-        return Figure(why=f"undefined: {'all' if passed[0] else 'none'} of them passed")
-    if len(set(rest)) == 1:
-        return Figure(why="undefined: all have the same points in the other exercises")
+    if len(set(passed)) == 1 or len(set(rest)) == 1:
+        return Figure(why="undefined: they are all alike in this exercise, or in the points of the others")
     correlation = pearsonr([float(one) for one in passed], rest)
     if abs(correlation.statistic) > 1 - 1e-9:
         return Figure(why="undefined: a correlation of exactly 1 or -1 has no interval")
@@ -160,7 +151,7 @@ def _item(exercise, marked, everybody):
     learners = {status: [] for status in MARK_STATUSES}
     for learner in marked:
         mark = learner.exercises.get(exercise)
-        learners[mark.status if mark else "missing"].append(learner)
+        learners[mark.status if mark and mark.points is not None else "missing"].append(learner)
     passed, failed = learners["passed"], learners["failed"]
     tried = len(passed) + len(failed)
     rest = [_points_of_others(learner, exercise) for learner in passed + failed]

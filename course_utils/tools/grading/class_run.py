@@ -10,6 +10,7 @@ import random
 import re
 import secrets
 import shutil
+from collections.abc import Callable
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from .marking import assignment, marking_fingerprint
 from .names import normalised
 from .platforms import MOODLE, PLATFORMS, most_points, several_assignments, worksheet_numbers
 from .records import records
-from .results import NOT_MARKED, Result
+from .results import NOT_MARKED, LearnerRecord, Result
 from .rosters import read_roster
 from .sandbox import isolation_problem
 from .store import Damaged, Entry, GradeError, Store
@@ -80,11 +81,18 @@ class Options:
     secret_pages: bool = False
 
     @property
-    def is_part(self):
+    def is_part(self) -> bool:
+        """Whether other hand-ins are marked by other runs."""
         return self.part[1] > 1
 
 
-def grade(source, out, options=Options(), progress=lambda results, total: results, warn=lambda sentence: None):
+def grade(
+    source: str | Path,
+    out: str | Path,
+    options: Options = Options(),
+    progress: Callable = lambda results, total: results,
+    warn: Callable[[str], None] = lambda sentence: None,
+) -> list[LearnerRecord]:
     """Mark every hand-in in `source` and write the results to the folder `out`. Returns the learners' records.
 
     progress: wraps the iterable of results.
@@ -94,16 +102,20 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
     message.
     """
     out, work = Path(out), assignment(options.lessons and tuple(options.lessons))
-    _require_isolation(options)
+    if options.isolated and options.scheduler is None and (reason := isolation_problem()):
+        raise GradeError(
+            f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To run them with your "
+            "own rights anyway: --unsafe-no-isolation."
+        )
     for address in (options.book, options.decks):
         check_address(address)
     roster = read_roster(options.roster) if options.roster else {}
-    no_deadline = (options.due or "").strip().casefold() == "none"
     lessons = list(options.lessons or ())
-    kept = None if options.due else kept_deadline(out, lessons)
-    due, late = kept or (None if no_deadline else options.due, None)
-    late, received = options.late or late, options.received or (out / KEPT_DATES if kept else None)
-    lateness = None if no_deadline else read_lateness(due, late, received)
+    due, late, received, is_kept = _terms(out, options, lessons)
+    if (due or "").strip().casefold() == "none":
+        due = lateness = None
+    else:
+        lateness = read_lateness(due, late, received)
     settings = _settings(options, work)
     made_with = (
         f"{marking_fingerprint()} {' '.join(settings['lessons'])} {options.seconds} {options.memory} {options.isolated}"
@@ -112,7 +124,7 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
     with _os_errors_as_grade_errors(out), ExitStack() as held:
         if options.due or options.late or options.received:
             keep_lateness(out, due, late, received, lessons)
-        if kept:
+        if is_kept and lateness:
             what = "deadline counts" if options.received else "deadline and its dates count"
             warn(f"An earlier run's {what}, {lateness.due:%Y-%m-%d %H:%M}; --due none removes it.")
         store = held.enter_context(Store(out / _store_name(options.part), anew=options.regrade))
@@ -120,7 +132,7 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
         hand_ins = gather(source, held.enter_context(_unpacking(out, options.part)), roster)
         downloads = {path: table_or_nothing(path) for path in (received, options.roster) if path}
         _refuse_other_worksheets(downloads, hand_ins)
-        _refuse_unknown(options.only, {one.learner for one in hand_ins} | set(roster))
+        _refuse_unknown(options.only, {hand_in.learner for hand_in in hand_ins} | set(roster))
         jobs = _jobs(hand_ins, known, made_with, options)
         results = _results(jobs, settings, options)
         held.enter_context(closing(results))  # whatever stops the run also ends its marking processes
@@ -128,38 +140,78 @@ def grade(source, out, options=Options(), progress=lambda results, total: result
             store.put(_entry(jobs[key], made_with, result))
         if options.is_part:
             return []
-        entries = {(one.learner, one.file): store.entries.get((one.learner, one.file)) for one in hand_ins}
+        entries = {_key(hand_in): store.entries.get(_key(hand_in)) for hand_in in hand_ins}
         store.keep(entries)
         lines = [json.dumps(asdict(entry)) + "\n" for _, entry in sorted(entries.items()) if entry]
         write_whole(out / RESULTS, "".join(lines))
         learners = records(hand_ins, entries, roster, work, options.lessons, _secret(out, options.secret_pages))
-        for sentence in read_manual(out / MANUAL, learners) + (lateness.write_to(learners) if lateness else []):
-            warn(sentence)
-        shown = {
-            "downloads": [*downloads.values()],
-            "names": options.names,
-            "book": options.book,
-            "decks": options.decks,
-        }
-        write_tables(out, learners, work, options.isolated, getattr(hand_ins, "left_out", []), **shown)
-        _write_resemblance(out, learners, options.resemblance)
-        for name in [one.name for one in PLATFORMS]:
-            wanted = name == options.feedback_zip or feedback_zip(out, name).exists()  # which would hold earlier pages
-            if wanted and not write_feedback_zip(out, learners, name):
-                warn(f"No hand-in has a number of {name.title()}, so {feedback_zip(out, name).name} is empty.")
-        for sentence in filter(None, (several_assignments(learners), _about_points(downloads.values(), learners))):
+        warnings = read_manual(out / MANUAL, learners)
+        if lateness:
+            warnings += lateness.write_to(learners)
+        _write(out, learners, work, getattr(hand_ins, "left_out", []), list(downloads.values()), options)
+        warnings += _write_feedback_zips(out, learners, options.feedback_zip)
+        warnings += [several_assignments(learners), _about_points(downloads.values(), learners)]
+        for sentence in filter(None, warnings):
             warn(sentence)
         return learners
 
 
-def default_workers():
+def _key(hand_in):
+    """Under what the result of a hand-in is stored."""
+    return hand_in.learner, hand_in.file
+
+
+def _terms(out, options, lessons):
+    """The deadline, the rule about late hand-ins, the table of dates, and whether an earlier run kept the deadline."""
+    kept = None if options.due else kept_deadline(out, lessons)
+    if kept is None:
+        return options.due, options.late, options.received, False
+    due, late = kept
+    return due, options.late or late, options.received or out / KEPT_DATES, True
+
+
+def _write(out, learners, work, left_out, downloads, options):
+    """Write the tables and pages, and with the option the page about resemblance, else remove an earlier run's."""
+    write_tables(
+        out,
+        learners,
+        work,
+        options.isolated,
+        left_out,
+        downloads=downloads,
+        names=options.names,
+        book=options.book,
+        decks=options.decks,
+    )
+    if options.resemblance:
+        from .resemblance import write_resemblance  # reads all lessons, which takes seconds
+
+        write_resemblance(out, learners)
+    else:
+        for name in RESEMBLANCE:
+            (out / name).unlink(missing_ok=True)
+
+
+def _write_feedback_zips(out, learners, wanted):
+    """Write the pages for the platform that is wanted, and for those that have earlier pages. Returns warnings."""
+    warnings = []
+    for platform in PLATFORMS:
+        path = feedback_zip(out, platform.name)
+        is_needed = platform.name == wanted or path.exists()
+        if is_needed and not write_feedback_zip(out, learners, platform.name):
+            warnings.append(f"No hand-in has a number of {platform.name.title()}, so {path.name} is empty.")
+    return warnings
+
+
+def default_workers() -> int:
     """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
-    return max(1, min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(8, usable)
 
 
 def _refuse_other_worksheets(downloads, hand_ins):
     """Raise GradeError for a worksheet with none of the numbers of these hand-ins: they differ by assignment."""
-    numbers = {one.number for one in hand_ins if one.platform == MOODLE.name}
+    numbers = {hand_in.number for hand_in in hand_ins if hand_in.platform == MOODLE.name}
     for path, rows in downloads.items():
         theirs = worksheet_numbers(rows)
         if numbers and theirs and not numbers & theirs:
@@ -171,9 +223,10 @@ def _refuse_other_worksheets(downloads, hand_ins):
 
 def _about_points(downloads, learners):
     """A sentence if a platform's own table has another maximum than these lessons, else ""."""
-    of = {one.of for one in learners}
-    for most in filter(None, map(most_points, downloads)):
-        if of and {most} != of:
+    of = {learner.of for learner in learners}
+    for rows in downloads:
+        most = most_points(rows)
+        if most and of and {most} != of:
             return (
                 f"The worksheet has {most:g} as the maximum grade, and these lessons give {max(of):g} points: set the "
                 f"maximum grade of the assignment to {max(of):g}, or the points count as another share."
@@ -189,26 +242,7 @@ def _secret(out, wanted):
     return path.read_bytes() if path.exists() else None
 
 
-def _write_resemblance(out, learners, wanted):
-    """Write the page and the table about resemblance; without the option, remove those of an earlier run."""
-    if wanted:
-        from .resemblance import write_resemblance  # reads all lessons, which takes seconds
-
-        write_resemblance(out, learners)
-    else:
-        for name in RESEMBLANCE:
-            (out / name).unlink(missing_ok=True)
-
-
 # ---------------------------------------------------------------- before anything is marked
-
-
-def _require_isolation(options):
-    if options.isolated and options.scheduler is None and (reason := isolation_problem()):
-        raise GradeError(
-            f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To run them with your "
-            "own rights anyway: --unsafe-no-isolation."
-        )
 
 
 def _settings(options, work):
@@ -238,7 +272,7 @@ def _make_folder(out, source, beside):
 def _within(folder, source):
     """Whether a folder is this source or inside it, by whatever path."""
     folder, source = Path(folder).resolve(), Path(source)
-    return source.is_dir() and any(one.exists() and one.samefile(source) for one in (folder, *folder.parents))
+    return source.is_dir() and any(path.exists() and path.samefile(source) for path in (folder, *folder.parents))
 
 
 @contextmanager
@@ -260,17 +294,18 @@ def _unpacking(out, part):
 
     It first removes what a killed run of this part left; a run without --part removes what all parts left.
     """
-    mine = out / f".unpacked-{part[0]}-of-{part[1]}"
-    for path in {mine, *(out.glob(".unpacked-*") if part[1] == 1 else ())}:
+    folder = out / f".unpacked-{part[0]}-of-{part[1]}"
+    left = {folder, *out.glob(".unpacked-*")} if part[1] == 1 else {folder}
+    for path in left:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    mine.mkdir(mode=0o700)
+    folder.mkdir(mode=0o700)
     try:
-        yield mine
+        yield folder
     finally:
-        shutil.rmtree(mine, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 # ---------------------------------------------------------------- what is known already
@@ -335,26 +370,25 @@ def _refuse_unknown(only, names):
     for wanted in only:
         if wanted not in names:
             near = [name for name in sorted(names) if normalised(wanted) in normalised(name)][:3]
-            raise GradeError(
-                f"--only {wanted}: there is no such learner{'; similar: ' + ', '.join(near) if near else ''}."
-            )
+            similar = f"; similar: {', '.join(near)}" if near else ""
+            raise GradeError(f"--only {wanted}: there is no such learner{similar}.")
 
 
 def _jobs(hand_ins, known, made_with, options):
     """The hand-ins to mark, by their place in the class."""
     jobs, (part, parts) = {}, options.part
-    for place, one in enumerate(hand_ins):
-        if one.path is None:
+    for place, hand_in in enumerate(hand_ins):
+        old = known.get(_key(hand_in))
+        if hand_in.path is None:
             continue
-        old = known.get((one.learner, one.file))
-        if options.only and one.learner not in options.only:
+        if options.only and hand_in.learner not in options.only:
             if old is None or old.made_with != made_with:
                 raise GradeError(
-                    f"--only needs results for all other learners with the same settings, and {one.learner} has none: "
-                    "mark the class once without --only."
+                    f"--only needs results for all other learners with the same settings, and {hand_in.learner} has "
+                    "none: mark the class once without --only."
                 )
-        elif place % parts == part - 1 and (options.regrade or not _is_valid(old, one, made_with, options.seed)):
-            jobs[place] = one
+        elif place % parts == part - 1 and (options.regrade or not _is_valid(old, hand_in, made_with, options.seed)):
+            jobs[place] = hand_in
     return jobs
 
 
@@ -362,7 +396,8 @@ def _results(jobs, settings, options):
     """Have the jobs marked, a learner's latest first. Yields (place, Result) in order of completion."""
     latest_first = sorted(jobs.items(), key=lambda job: (job[1].learner, -job[1].turn, -job[1].modified))
     listed = [
-        {"key": key, "name": one.file, "path": str(one.path), "learner": one.learner} for key, one in latest_first
+        {"key": key, "name": hand_in.file, "path": str(hand_in.path), "learner": hand_in.learner}
+        for key, hand_in in latest_first
     ]
     if options.scheduler and listed:
         return mark_on_cluster(listed, settings, options.scheduler)

@@ -1,5 +1,7 @@
 """Run many marking processes at once, here or on a cluster. Each runs `marking_process` with a sandbox of its own."""
 
+from __future__ import annotations
+
 import base64
 import contextlib
 import json
@@ -10,8 +12,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 from ..cluster import cluster_at
 from .results import NOT_MARKED, Result, result_from
@@ -23,18 +27,15 @@ TRIES = 2  # a job whose marking process dies is retried once, in a new process
 
 
 class MarkingProcess:
-    """A marking process, as a context manager."""
+    """A marking process, as a context manager. settings: see `marking_process`."""
 
-    def __init__(self, settings):
+    def __init__(self, settings: dict) -> None:
         environment = {**os.environ, **ONE_THREAD}
-        self.folder = (
-            None
-            if settings["isolated"]
-            else tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
-        )
-        if self.folder:
+        self.folder = None
+        if not settings["isolated"]:
+            self.folder = tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
             environment["TMPDIR"] = self.folder.name  # a process that is killed cannot clean up after itself
-        self.process = subprocess.Popen(
+        self.process: Any = subprocess.Popen(  # for the type checker, its pipes might be missing
             [sys.executable, "-m", "course_utils.tools.grading.marking_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -50,7 +51,7 @@ class MarkingProcess:
             self.__exit__()
             raise
 
-    def ask(self, message, seconds=None):
+    def ask(self, message: dict, seconds: float | None = None) -> dict:
         """Send a line and wait for one.
 
         Raises SandboxError, or EOFError if the process is gone or was killed for taking too long.
@@ -72,10 +73,10 @@ class MarkingProcess:
             raise SandboxError(reply["fatal"])
         return reply
 
-    def __enter__(self):
+    def __enter__(self) -> MarkingProcess:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.process.kill()  # its sandbox dies with it
         self.process.wait()
         with contextlib.suppress(OSError):  # closing may flush unread input
@@ -85,89 +86,100 @@ class MarkingProcess:
             self.folder.cleanup()
 
 
-def mark_here(jobs, settings, workers):
+def mark_here(jobs: list[dict], settings: dict, workers: int) -> Generator[tuple[int, Result], None, None]:
     """Mark jobs on this machine. Yields (key, Result) in order of completion. Raises SandboxError.
 
-    Once a learner's notebooks have taken BUDGET times what one may take, the others are not run.
+    jobs: dicts with key, name and path of a notebook, and its learner if that is known. Once a learner's notebooks have
+    taken BUDGET times what one may take, the others are not run.
     """
-    todo, done, processes, over = queue.SimpleQueue(), queue.SimpleQueue(), set(), threading.Event()
-    spent = Counter()
-    for job in jobs:
-        todo.put(job)
-    threads = [
-        threading.Thread(target=_work, args=(todo, done, settings, processes, over, spent), daemon=True)
-        for _ in range(min(workers, len(jobs)))
-    ]
-    for thread in threads:
-        thread.start()
+    fleet = _Fleet(jobs, settings)
+    for _ in range(min(workers, len(jobs))):
+        threading.Thread(target=fleet.work, daemon=True).start()
     try:
         for _ in jobs:
-            outcome = done.get()
+            outcome = fleet.done.get()
             if isinstance(outcome, BaseException):
                 raise outcome
             yield outcome
     finally:
-        over.set()
-        for process in list(processes):
+        fleet.over.set()
+        for process in list(fleet.processes):
             process.__exit__()
 
 
-def _work(todo, done, settings, processes, over, spent):
-    """One thread: a marking process that takes jobs until none are left. spent: the seconds of each learner so far."""
-    process = None
-    try:
-        while not over.is_set():
+class _Fleet:
+    """What the threads share, each of which has a marking process. over: set when they are to stop."""
+
+    def __init__(self, jobs, settings):
+        self.settings = settings
+        self.todo, self.done = queue.SimpleQueue(), queue.SimpleQueue()
+        for job in jobs:
+            self.todo.put(job)
+        self.processes: set[MarkingProcess] = set()
+        self.over = threading.Event()
+        self.spent: dict = defaultdict(float)  # seconds of each learner so far
+
+    def work(self):
+        """One thread: take jobs until none are left."""
+        process = None
+        try:
+            while not self.over.is_set():
+                job = self.todo.get_nowait()
+                learner, start = job.get("learner", job["key"]), time.monotonic()
+                if self.spent[learner] > BUDGET * self.settings["seconds"]:
+                    result = Result("unreadable", TOO_LONG.format(self.spent[learner]))
+                else:
+                    process, result = self.marked(job, process)
+                self.spent[learner] += time.monotonic() - start
+                self.done.put((job["key"], result))
+        except queue.Empty:
+            pass
+        except BaseException as error:
+            self.done.put(error)
+        finally:
+            self.end(process)
+
+    def marked(self, job, process):
+        """Have a job marked. Returns the process, which may be a new one or None, and the result."""
+        for _ in range(TRIES):
+            if self.over.is_set():
+                break
             try:
-                job = todo.get_nowait()
-            except queue.Empty:
-                return
-            learner, start = job.get("learner"), time.monotonic()
-            if spent[learner] > BUDGET * settings["seconds"]:
-                done.put((job["key"], Result("unreadable", TOO_LONG.format(spent[learner]))))
-                continue
-            for tries in range(1, TRIES + 1):
-                if over.is_set():
-                    return
-                try:
-                    if process is None:
-                        process = MarkingProcess(settings)
-                        processes.add(process)
-                    reply = process.ask(job)
-                    done.put((reply["key"], result_from(reply["result"])))
-                    break
-                except EOFError:
-                    if process is None:
-                        raise SandboxError(
-                            "A marking process ended before it was ready; `course doctor` may say why."
-                        ) from None
-                    _let_go(process, processes)
-                    process = None
-                    if tries == TRIES:
-                        done.put((job["key"], Result(NOT_MARKED, "its marking process ended twice")))
-            if learner is not None:
-                spent[learner] += time.monotonic() - start
-    except BaseException as error:
-        done.put(error)
-    finally:
+                process = process or self.begin()
+                return process, result_from(process.ask(job)["result"])
+            except EOFError:
+                self.end(process)
+                process = None
+        return None, Result(NOT_MARKED, "its marking process ended twice")
+
+    def begin(self):
+        try:
+            process = MarkingProcess(self.settings)
+        except EOFError:
+            raise SandboxError("A marking process ended before it was ready; `course doctor` may say why.") from None
+        self.processes.add(process)
+        return process
+
+    def end(self, process):
         if process is not None:
-            _let_go(process, processes)
+            process.__exit__()
+            self.processes.discard(process)
 
 
-def _let_go(process, processes):
-    process.__exit__()
-    processes.discard(process)
-
-
-def mark_on_cluster(jobs, settings, scheduler):
+def mark_on_cluster(jobs: list[dict], settings: dict, scheduler: str) -> Generator[tuple[int, Result], None, None]:
     """Mark jobs on a Dask cluster whose workers have the course installed. Yields (key, Result) as they finish."""
     with cluster_at(scheduler) as client:
-        from distributed import as_completed
+        from distributed import as_completed  # pyrefly: ignore[missing-import]  # of the extra `cluster`
 
         threads = sum(client.nthreads().values())
         size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # large batches, since a process warms up once per batch
         futures = []
         for start in range(0, len(jobs), size):
-            batch = [with_data(job) for job in jobs[start : start + size]]
+            # the workers cannot see the files
+            batch = [
+                {**job, "data": base64.b64encode(Path(job["path"]).read_bytes()).decode()}
+                for job in jobs[start : start + size]
+            ]
             futures.append(client.submit(mark_batch, batch, settings, pure=False))
         try:
             for future in as_completed(futures):
@@ -176,12 +188,6 @@ def mark_on_cluster(jobs, settings, scheduler):
             client.cancel(futures)
 
 
-def with_data(job):
-    """A job that carries its notebook, for a machine that cannot see the file."""
-    data = base64.b64encode(Path(job["path"]).read_bytes()).decode()
-    return {**{name: job[name] for name in ("key", "name", "learner")}, "data": data}
-
-
-def mark_batch(jobs, settings):
+def mark_batch(jobs: list[dict], settings: dict) -> list[tuple[int, Result]]:
     """A Dask worker's task: a subprocess marks, since forking from a threaded worker is not safe."""
     return list(mark_here(jobs, settings, workers=1))

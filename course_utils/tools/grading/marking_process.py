@@ -11,19 +11,20 @@ import os
 import sys
 import warnings
 from dataclasses import asdict
+from pathlib import Path
 
 from . import sandbox_server
+from .sandbox import Sandbox, SandboxError
 
 JUDGING = 4 * 2**30  # bytes that judging may use beyond what the process has when it is ready
 
 
-def main():
+def main() -> None:
     """Mark jobs from standard input, writing one result per line."""
     sandbox_server.end_with_parent()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")  # keeps what libraries print out of the results
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
-    from .sandbox import Sandbox, SandboxError
 
     def say(message):
         out.write(json.dumps(message) + "\n")
@@ -42,9 +43,9 @@ def main():
             marker = Marker(sandbox, settings["lessons"], settings["seed"], settings["seconds"])
             # imports what the checks import, before memory is limited
             exercises_of({key[:2] for key in settings["lessons"]})
-            ready = sandbox.wait()
+            filtered = sandbox.wait()
             sandbox_server.limit_memory(settings.get("judging", JUDGING), sandbox_server.mapped())
-            say({"ready": True, "filter": ready})
+            say({"ready": True, "filter": filtered})
             for line in sys.stdin:
                 job = json.loads(line)
                 data = base64.b64decode(job["data"]) if "data" in job else read(job["path"], LARGEST + 1)
@@ -54,8 +55,8 @@ def main():
         sys.exit(1)
 
 
-def read(path, most):
-    """A hand-in's bytes.
+def read(path: str | Path, most: int) -> bytes:
+    """A hand-in's bytes, so many at most.
 
     Raises SandboxError if it cannot be read: it could be a moment ago, so that is not the learner's fault.
     """
@@ -63,8 +64,6 @@ def read(path, most):
         with open(path, "rb") as file:
             return file.read(min(most, os.fstat(file.fileno()).st_size))  # the size also bounds the allocation
     except OSError as error:
-        from .sandbox import SandboxError
-
         raise SandboxError(
             f"{path} can no longer be read: {error.strerror}. What was marked is kept; run the command again."
         ) from None

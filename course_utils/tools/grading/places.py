@@ -1,11 +1,9 @@
 """Where the lessons treat something: the section of the book and the slide that an exercise or a mistake leads to."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from docutils.nodes import make_id
 
@@ -14,9 +12,6 @@ from ..._support.notebooks import lesson_cells, name_of, part_of, part_with, par
 from ...exercises.words import told
 from ..publish.lectures import read_lecture
 from ..publish.slides import HEADING, lectures
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 
 @dataclass(frozen=True)
@@ -114,7 +109,7 @@ def _section(cell):
 
 
 @cache
-def cells_of(part: str) -> list[NotebookNode]:
+def cells_of(part: str) -> list[Any]:
     """The cells of a lesson. [] if there is none."""
     path = parts().get(part)
     return lesson_cells(nbformat.read(path, as_version=4)) if path else []

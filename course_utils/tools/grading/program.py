@@ -1,6 +1,5 @@
 """A notebook as a program: which of its statements an answer needs. Part of what the sandbox sees."""
 
-from __future__ import annotations
 import __future__
 
 import ast
@@ -8,19 +7,14 @@ import builtins
 import linecache
 import re
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection
+from typing import NamedTuple
 
-from .reading import cell_checksum
+from .reading import Cell, cell_checksum
 from .statements import IMPORTS, UNREADABLE, acts, bound, calls_of_check, changed, is_stub, parsed, used
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from .reading import Cell
-
-# names with which code may reach others that do not stand in it
-DYNAMIC = {"globals", "eval", "exec", "vars", "locals", "getattr", "get_ipython", "__main__", "__import__"}
-MOST_CANDIDATES = 4  # answers to one exercise between which a notebook chooses by the result of `check`
+# one for each answer between which a notebook chooses by the result of `check`
+TRIES = ("try 1", "try 2", "try 3", "try 4")
 
 
 class Part(NamedTuple):
@@ -100,16 +94,9 @@ class Program:
         ]
         return functions[0] if len(functions) == 1 else name
 
-    def answer(self, name: str, kinds: tuple = (ast.stmt,), last: int | None = None) -> int | None:
-        """The place of the answer: the last statement of these kinds that defines the name; a stub if all are stubs.
-
-        last: the last cell that counts.
-        """
-        places = [
-            place
-            for place, part in enumerate(self.parts)
-            if part.defines(name) and isinstance(part.statement, kinds) and (last is None or part.cell <= last)
-        ]
+    def answer(self, name: str) -> int | None:
+        """The place of the answer: the last statement that defines the name; a stub if all are stubs."""
+        places = [place for place, part in enumerate(self.parts) if part.defines(name)]
         written = [place for place in places if not is_stub(self.parts[place].statement)]
         return max(written or places, default=None)
 
@@ -143,7 +130,12 @@ class Program:
                 new = self._what_makes(other, name, answer) - wanted
                 wanted |= new
                 left += new
-        return wanted | self._attributes_set_below(name, answer) | self._star_imports()
+        star_imports = {
+            place
+            for place, part in enumerate(self.parts)
+            if isinstance(part.statement, ast.ImportFrom) and part.statement.names[0].name == "*"
+        }
+        return wanted | star_imports
 
     def _what_makes(self, needed, name, answer):
         """The places of what gives a name its value: its definitions, and what changes it afterwards."""
@@ -164,24 +156,6 @@ class Program:
             ]
         return set(places)
 
-    def _attributes_set_below(self, name, answer):
-        """The places where the answer gets an attribute, as in `my_function.cache = {}`, in its cell or the next."""
-        return {
-            place
-            for place, part in enumerate(self.parts)
-            if place > answer
-            and part.cell <= self.parts[answer].cell + 1
-            and isinstance(part.statement, (ast.Assign, ast.AnnAssign))
-            and name in changed(part.statement)
-        }
-
-    def _star_imports(self):
-        return {
-            place
-            for place, part in enumerate(self.parts)
-            if isinstance(part.statement, ast.ImportFrom) and part.statement.names[0].name == "*"
-        }
-
     def whole(self, name: str, last: int) -> tuple[set[int], set[int]]:
         """What a run from the top executes.
 
@@ -194,8 +168,6 @@ class Program:
                 needs |= self.slice(name, place)
         return cells, {place for place in needs if self.parts[place].cell not in self.own}
 
-    # ------------------------------------------------------------ what else might change the result
-
     def further_runs(self, exercise_id: str, name: str, answer: int, sliced: set[int]) -> list[str]:
         """The further runs that might change the result.
 
@@ -203,32 +175,19 @@ class Program:
         with what `check` returns, it may choose between candidates: "try 1", "try 2" and so on take one each.
         """
         last = self.checked(exercise_id)
-        above = self.parts[answer].cell if last is None else last
-        names = set()
-        for place in sliced:
-            names |= used(self.parts[place].statement)
+        if last is None:
+            last = self.parts[answer].cell
+        others = [part for place, part in enumerate(self.parts) if part.cell in self.own and place not in sliced]
+        acting = [part.cell for part in others if acts(part.statement)]
         runs = []
-        if self.answer(name, last=last) != answer or names & DYNAMIC or self._acts_in(range(above + 1), sliced):
+        if any(cell <= last for cell in acting) or any(part.defines(name) for part in others):
             runs.append("check")
-        if self._acts_in(range(above + 1, len(self.cells)), sliced):
+        if any(cell > last for cell in acting):
             runs.append("end")
-        if self._chooses(exercise_id):
-            runs += [f"try {number}" for number in range(1, MOST_CANDIDATES + 1)]
+        for part, call in self._checks_of(exercise_id):
+            if not isinstance(part.statement, ast.Expr) or part.statement.value is not call:
+                return [*runs, *TRIES]
         return runs
-
-    def _chooses(self, exercise_id):
-        """Whether something is done with what `check` returns: it is more than a statement of its own."""
-        return any(
-            not isinstance(part.statement, ast.Expr) or part.statement.value is not call
-            for part, call in self._checks_of(exercise_id)
-        )
-
-    def _acts_in(self, cells, sliced):
-        """Whether a statement of the learner in these cells, outside the slice, may do more than bind names."""
-        return any(
-            part.cell in self.own and part.cell in cells and place not in sliced and acts(part.statement)
-            for place, part in enumerate(self.parts)
-        )
 
 
 def file_of(number: int) -> str:

@@ -1,7 +1,5 @@
 """A notebook's bytes as cells. Part of what the sandbox sees."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import NamedTuple

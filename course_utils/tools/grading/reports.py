@@ -3,13 +3,11 @@
 Text from learners is shown as text, never as markup.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -20,9 +18,6 @@ from ..._support.notebooks import part_with
 from ...exercises.model import code_marks
 from .results import MARK_STATUSES, SAME_FILE, STATUSES, LearnerRecord
 from .untrusted import LONGEST_ON_A_PAGE, for_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def cut(text: str, longest: int) -> Markup:
@@ -55,7 +50,7 @@ PAGES = Environment(
     finalize=lambda value: for_pages(value) if type(value) is str else value,
 )
 PAGES.filters |= {"cut": cut, "sentence": sentence, "number": number, "link": link}
-PAGES.globals["words"] = MARK_STATUSES
+PAGES.globals.update({"words": MARK_STATUSES})
 
 
 def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[str, str]) -> None:

@@ -1,7 +1,5 @@
 """Running a notebook's statements as a new kernel would, each within its time. Part of what the sandbox sees."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import builtins
@@ -15,16 +13,11 @@ import signal
 import sys
 import time
 import types
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from . import wire
-from .program import file_of
+from .program import Program, file_of
 from .statements import IMPORTS, compiled, shell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .program import Program
 
 # of processor time, so that other programs on the machine cost nothing; by the clock it may be WALL times as long
 SECONDS_OF_A_CELL, SECONDS_OF_ALL = 10, 30

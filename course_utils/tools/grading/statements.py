@@ -4,27 +4,19 @@ Part of what the sandbox sees. IPython's own shell turns a cell into Python. Whi
 read from its bytecode, where Python itself has told the notebook's names from local ones.
 """
 
-from __future__ import annotations
-
 import ast
 import dis
 import functools
 import os
 import shlex
 import types
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from IPython.core.interactiveshell import InteractiveShell
+from collections.abc import Iterable
+from typing import Any
 
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 STORES = ("STORE_NAME", "STORE_GLOBAL")
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # `:=` in them binds outside
 TRANSPARENT_MAGICS = ("time", "capture", "prun")  # they run Python, and bind its names in the notebook
-# called with plain names, these change nothing here
-BY_NAME_ONLY = {"check", "hint", "solution", "setup", "print", "display"}
 UNREADABLE = (SyntaxError, ValueError, RecursionError)  # what Python raises for a text that it cannot read
 IMPORTS = (ast.Import, ast.ImportFrom)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -34,7 +26,7 @@ DEFINITIONS = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 # ---------------------------------------------------------------- from cells to statements
 
 
-def shell() -> InteractiveShell:
+def shell() -> Any:
     """IPython's shell of this process.
 
     It starts no program and opens no window: `!ls` and `%pip install` do nothing and return nothing.
@@ -70,20 +62,12 @@ def _instead_of_a_program(command):
                 os.makedirs(folder, exist_ok=True)
 
 
-class Parsed(NamedTuple):
-    """A cell's text as Python, its statements, and these with the bodies of `%%time` and similar magics unwrapped."""
-
-    text: str
-    body: list[ast.stmt]
-    unwrapped: list[ast.stmt]
-
-
 @functools.cache
-def parsed(source: str) -> Parsed:
-    """A cell as statements. Raises what Python raises.
+def parsed(source: str) -> tuple[str, list[ast.stmt], list[ast.stmt]]:
+    """A cell's text as Python, its statements, and these with the bodies of `%%time` and similar magics unwrapped.
 
-    Cached, as is what is known of each statement: the warm server parses the lesson's own cells once for all
-    submissions.
+    Raises what Python raises. Cached, as is what is known of each statement: the warm server parses the lesson's own
+    cells once for all submissions.
     """
     text = shell().transform_cell(source)
     body = ast.parse(text).body
@@ -91,7 +75,7 @@ def parsed(source: str) -> Parsed:
     for statement in body:
         compiled(statement)  # some errors appear only here
         unwrapped += _unwrapped(statement)
-    return Parsed(text, body, unwrapped)
+    return text, body, unwrapped
 
 
 def _unwrapped(statement):
@@ -99,7 +83,7 @@ def _unwrapped(statement):
     words = _words_of_magic(statement.value) if isinstance(statement, ast.Expr) else []
     if words and words[0] in TRANSPARENT_MAGICS:
         try:
-            return parsed(words[-1]).body
+            return parsed(words[-1])[1]
         except UNREADABLE:
             pass
     return [statement]
@@ -108,7 +92,8 @@ def _unwrapped(statement):
 def prepare(sources: Iterable[str]) -> None:
     """Parse cells that many notebooks contain, before any notebook arrives."""
     for source in sources:
-        for statement in parsed(source).unwrapped:
+        _, _, statements = parsed(source)
+        for statement in statements:
             for known in (bound, used, changed, calls_of_check):
                 known(statement)
 
@@ -141,7 +126,7 @@ def used(statement: ast.stmt) -> frozenset[str]:
     return frozenset(names)
 
 
-def _names(code, operations, enters) -> Iterator[str]:
+def _names(code, operations, enters):
     """The names on which code does one of these operations, and the code in it that `enters` accepts."""
     for step in dis.get_instructions(code):
         if step.opname in operations:
@@ -181,14 +166,7 @@ def changed(statement: ast.stmt) -> frozenset[str]:
 def calls_of_check(statement: ast.stmt) -> list[ast.Call]:
     """The calls of `check` in a statement that name an exercise and an answer."""
     calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    return [call for call in calls if _called(call) == "check" and len(call.args) > 1]
-
-
-def _called(node):
-    """The plain name that a node calls, or None."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id
-    return None
+    return [call for call in calls if getattr(call.func, "id", None) == "check" and len(call.args) > 1]
 
 
 def is_stub(statement: ast.stmt) -> bool:
@@ -201,17 +179,8 @@ def is_stub(statement: ast.stmt) -> bool:
 
 
 def acts(statement: ast.stmt) -> bool:
-    """Whether a statement may do more than bind names: it contains a call or a decorator."""
-    if isinstance(statement, FUNCTIONS):
-        return bool(statement.decorator_list)
-    if isinstance(statement, IMPORTS):
-        return False
-    plain = (ast.Constant, ast.Name)
-    value = statement.value if isinstance(statement, ast.Expr) else None
-    if isinstance(value, ast.Call) and _called(value) in BY_NAME_ONLY:
-        given = [*value.args, *(keyword.value for keyword in value.keywords)]
-        return not all(isinstance(argument, plain) for argument in given)
-    return not isinstance(value, plain)
+    """Whether a statement may do more than define a function."""
+    return not isinstance(statement, FUNCTIONS) or bool(statement.decorator_list)
 
 
 # ---------------------------------------------------------------- magics

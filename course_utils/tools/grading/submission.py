@@ -4,26 +4,21 @@ Part of what the sandbox sees. Nothing here judges answers or knows the right on
 sent from here, since a learner's code can change this process.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import re
 import socket
 import types
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 from ..._support.inspection import notebook_data
 from . import wire
 from .program import Program
-from .reading import Broken, CellUnreadable, read_notebook
+from .reading import Broken, Cell, CellUnreadable, read_notebook
 from .running import Space
-from .statements import FUNCTIONS, IMPORTS, bound
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .reading import Cell
+from .statements import bound
 
 TITLE = re.compile(r"#?\s*(\d\d .{,200})")
 # what only something outside the notebook could mend: another file, a package, somebody who types
@@ -41,13 +36,11 @@ class Checks:
 
     def start(self, only: int = 0) -> None:
         """Begin a run. only: the call for an exercise, counted from 1, that says "passed"; 0 for all."""
-        self.only = only
-        self.calls: dict[str, int] = {}
+        self.only, self.calls = only, Counter()
 
     def __call__(self, exercise_id: object = "", answer: object = None, seed: object = None) -> types.SimpleNamespace:
-        number = self.calls.get(str(exercise_id), 0) + 1
-        self.calls[str(exercise_id)] = number
-        passed = self.only in (0, number)
+        self.calls[str(exercise_id)] += 1
+        passed = self.only in (0, self.calls[str(exercise_id)])
         return types.SimpleNamespace(
             exercise_id=exercise_id, title="", status="passed" if passed else "failed", passed=passed, headline="",
             messages=(), seed=seed, discreet=(), mistakes=(),
@@ -69,11 +62,6 @@ class Submission:
         self.python = ""
         self.program = Program([])
         self.answers: dict[str, Any] = {}
-
-    def load(self, notebook: bytes) -> dict:
-        """Read a notebook. Raises Broken."""
-        self.cells, self.python = read_notebook(notebook)
-        return {"cells": len(self.cells)}
 
     def open(self, exercises: Sequence[str], by_hand: Sequence[str], known: Sequence[str] = ()) -> dict:
         """Report which exercises the notebook has, the contents of its answer cells, and what does not parse.
@@ -118,14 +106,20 @@ class Submission:
         place = self.program.answer(name)
         if place is None:
             self._refuse_unreadable(exercise_id, name)
+        space, more = Space(self.program), []
         if run != "slice":
-            space, more = self._run_from_top(exercise_id, name, place, run), []
+            last = self._last_cell(exercise_id, place, run)
+            space.run_cells(*self.program.whole(name, last))
             if place is None and name in space.names and not space.owns(space.names[name]):
                 return {"broken": f"`{name}` is imported but not defined in this notebook"}
         elif place is None:
             return {"broken": self._why_none(name), "more": ["end"] if self.program.own else []}
         else:
-            space, more = self._run_slice(exercise_id, name, place)
+            sliced = self.program.slice(name, place)
+            more = self.program.further_runs(exercise_id, name, place, sliced)
+            space.run_slice(sliced)
+            if space.problems and "check" not in more:  # it may lack a definition from another cell
+                more.insert(0, "check")
         failed = [problem for problem in space.problems if problem.startswith(FROM_OUTSIDE)]
         reply = {"more": more, "stopped": space.stopped, "failed": failed[0][:200] if failed else ""}
         if name not in space.names:
@@ -136,31 +130,14 @@ class Submission:
             return {"callable": True, "foreign": notebook_data(answer), **reply}
         return {"value": answer, **reply}
 
-    def _run_slice(self, exercise_id, name, place):
-        """The space after a run of what the answer at this place names, and the further runs."""
-        sliced = self.program.slice(name, place)
-        more = self.program.further_runs(exercise_id, name, place, sliced)
-        space = Space(self.program)
-        space.run_slice(sliced)
-        if name in space.names and not callable(space.names[name]):  # rank = rank(scores), below the answer
-            function = self.program.answer(name, FUNCTIONS)
-            if function is not None:
-                space = Space(self.program)
-                space.run_slice(self.program.slice(name, function))
-        if space.problems and "check" not in more:  # it may lack a definition from another cell
-            more = ["check", *more]
-        return space, more
-
-    def _run_from_top(self, exercise_id, name, place, run):
-        """The space after a run of the learner's own cells, "check" up to the one that checks the exercise."""
-        last = None if run == "end" else self.program.checked(exercise_id)
-        if last is None and run != "end" and place is not None:
-            last = self.program.parts[place].cell
-        if last is None:
-            last = max(self.program.bodies, default=0)
-        space = Space(self.program)
-        space.run_cells(*self.program.whole(name, last))
-        return space
+    def _last_cell(self, exercise_id, place, run):
+        """The last cell of a run from the top: of "check", the one that checks the exercise, else has the answer."""
+        last = None
+        if run != "end":
+            last = self.program.checked(exercise_id)
+            if last is None and place is not None:
+                last = self.program.parts[place].cell
+        return max(self.program.bodies, default=0) if last is None else last
 
     def _refuse_unreadable(self, exercise_id, name):
         """Raise CellUnreadable if the answer stands in a cell that cannot be read."""
@@ -173,8 +150,7 @@ class Submission:
         """Why there is no answer of this name."""
         if any(cell.kind != "code" and f"def {name}(" in cell.source for cell in self.cells):
             return f"`{name}` stands in a cell that is not code; change the cell's type to Code"
-        imports = [part.statement for part in self.program.parts if isinstance(part.statement, IMPORTS)]
-        if any(name in bound(statement) for statement in imports):
+        if any(name in bound(part.statement) for part in self.program.parts):
             return f"`{name}` is imported but not defined in this notebook, and only this one file is read"
         return f"`{name}` is not defined anywhere in this notebook"
 
@@ -228,7 +204,8 @@ def _shared(file):
 
 def _reply(submission, text, arrays, shared):
     if text == b"notebook":
-        return submission.load(arrays)
+        submission.cells, submission.python = read_notebook(arrays)
+        return {"cells": len(submission.cells)}
     align = wire.ALIGN if shared else 1
     request = wire.unpack(text, arrays, recipes=True, align=align, shared=shared)
     return getattr(submission, request.pop("do"))(**request)

@@ -5,25 +5,21 @@ and torch tensors keep their type; of any other value only the name of its type 
 verifies lengths, types, shapes and offsets, and raises WireError for anything invalid.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json
 import math
 import re
+import socket
 import struct
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..._support.recipes import layer_maker, linear_maker, small_encoder
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
 
 HEADER = struct.Struct("!II")  # bytes of JSON, bytes of arrays
 DTYPES = (
