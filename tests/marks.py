@@ -28,6 +28,9 @@ def result(*passed, lesson="04", state="ok", missing=(), texts=None):
 
 def learners(*hand_ins, lessons=None, people=None):
     """Records made of (learner, file, modified, result)."""
-    found = [HandIn(learner, "", file, None, f"{learner}{file}", modified) for learner, file, modified, _ in hand_ins]
+    found = [
+        HandIn(learner, file=file, sha256=f"{learner}{file}", modified=modified)
+        for learner, file, modified, _ in hand_ins
+    ]
     entries = {(learner, file): Entry(learner, "", file, "", "", result) for learner, file, _, result in hand_ins}
     return {one.learner: one for one in records(found, entries, people or {}, WORK, lessons)}

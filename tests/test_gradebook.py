@@ -93,7 +93,7 @@ def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(nothing, strange
 def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_of_them_0():
     people = {one: Learner(one, "Leon Ray") for one in "ab"} | {"cleo": Learner("cleo", "Cleo Oz")}
     entry = Entry("71", "Leon Ray", "71/a.ipynb", "", "", result(*ALL_04))
-    made = records([HandIn("71", "Leon Ray", "71/a.ipynb", None)], {("71", "71/a.ipynb"): entry}, people, WORK, ("04",))
+    made = records([HandIn("71", "Leon Ray", file="71/a.ipynb")], {("71", "71/a.ipynb"): entry}, people, WORK, ("04",))
     found = {one.learner: one for one in made}
     for one in "ab":
         assert found[one].notes == ["left out: 71/a.ipynb: several on the roster have this name"]
@@ -366,7 +366,7 @@ TWICE, TOO_MUCH = "line 3: ada has a second line", "line 2: points must be a num
     "lines, words",
     [
         (f"{RESULT},1,\n{RESULT},,", TWICE),
-        ("ada,14-report,5,", "line 2: 14-report is marked by the rows of its rubric now, 14-report: Q"),
+        ("ada,14-report,5,", "line 2: '14-report' is no exercise of this course; did you mean '14-report: "),
         (f"{RESULT},1,good, but short", "line 2: there are more values than columns"),
         *((f"{RESULT},{bad},", f"{TOO_MUCH} 2, got '{bad}'") for bad in ("3", "-1", "six", "nan")),
         (f"ada,{ONE},1,", f"line 2: points that replace the computed ones of {ONE} need a reason"),

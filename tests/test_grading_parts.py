@@ -61,7 +61,7 @@ def result(*ids):
 
 
 def ada(*hand_ins, lessons=None):
-    found = [HandIn("ada", "", file, None, file, n) for n, (file, _) in enumerate(hand_ins)]
+    found = [HandIn("ada", file=file, sha256=file, modified=n) for n, (file, _) in enumerate(hand_ins)]
     entries = {("ada", file): Entry("ada", "", file, "", "", one) for file, one in hand_ins}
     return records(found, entries, {}, assignment(), lessons)[0]
 

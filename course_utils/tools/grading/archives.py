@@ -37,7 +37,6 @@ LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks in one archive
 LARGEST_OF_ONE = 512 * 2**20  # bytes of all notebooks in an archive that one learner handed in
 MOST_OF_ONE = 100  # notebooks in such an archive, and per path in a class's
 MOST_MEMBERS, MOST_MEMBERS_OF_ONE = 200_000, 20_000  # of an archive: a class's, one learner's
-BYTES_OF_AN_ENTRY = 256  # in an archive's directory, generously
 ENCRYPTED, IN_UTF8 = 0x1, 0x800  # of a member's flags
 DAMAGED = (None, errno.EINVAL)  # the errno values of a damaged archive
 NUMBERS = itertools.count()
@@ -67,11 +66,12 @@ class _Packed(io.BufferedReader):
 @contextmanager
 def open_zip(path: Path, members: int) -> Generator[zipfile.ZipFile]:
     """An archive with at most this many members. Raises BadZipFile."""
-    with _Packed(path, max(members * BYTES_OF_AN_ENTRY, 2**21)) as packed:
+    # an entry of the directory takes fewer than 256 bytes
+    with _Packed(path, max(members * 256, 2**21)) as packed:
         try:
             packed.read(1)
             archive = zipfile.ZipFile(packed)
-            number = sum(not any(is_ignored(part) for part in parts_of(member)[:-1]) for member in archive.infolist())
+            number = sum(not _is_skipped(member) for member in archive.infolist())
             if number > members:
                 raise zipfile.BadZipFile(f"it has {number} members, and at most {members} are allowed")
             yield archive
@@ -86,6 +86,10 @@ def parts_of(member: zipfile.ZipInfo) -> tuple[str, ...]:
         with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
     return tuple(part for part in name.replace("\\", "/").split("/") if part not in ("", "..", "."))
+
+
+def _is_skipped(member: zipfile.ZipInfo) -> bool:
+    return any(is_ignored(folder) for folder in parts_of(member)[:-1])
 
 
 def in_archive(path: Path, folder: Path, label: tuple[str, ...], whole: bool = False) -> Iterator[HandedFile | LeftOut]:
@@ -133,7 +137,7 @@ class _Unpacking:
         if member.flag_bits & ENCRYPTED:
             raise zipfile.BadZipFile("it needs a password")
         inner = parts_of(member)
-        if member.is_dir() or not inner or any(is_ignored(part) for part in inner[:-1]):
+        if member.is_dir() or not inner or _is_skipped(member):
             return
         parts, name = (*self.label, *inner), inner[-1]
         is_zip = bool(ZIP.search(name))

@@ -126,6 +126,7 @@ class Lateness:
     def write_to(self, learners: Sequence[LearnerRecord]) -> list[str]:
         """Fill in when everything was received and what that costs. Returns sentences for the teacher."""
         lines_of, strangers = self._by_learner(learners)
+        late, unknown = [], []
         for learner in learners:
             learner.due = f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}".strip()
             lines = lines_of.get(learner.learner, {})
@@ -135,14 +136,11 @@ class Lateness:
             ]
             learner.add_up()
             learner.notes = learner.notes + self._notes(learner)
-        late = [
-            f"{learner.name or learner.learner} ({counted(learner.late_days, 'day')})"
-            for learner in learners
-            if learner.late_days
-        ]
-        unknown = [
-            learner.name or learner.learner for learner in learners if not all(part.when for part in learner.received)
-        ]
+            name = learner.name or learner.learner
+            if learner.late_days:
+                late.append(f"{name} ({counted(learner.late_days, 'day')})")
+            if any(not part.when for part in learner.received):
+                unknown.append(name)
         sentences = {
             "--received has lines about learners who are not in this class: ": strangers,
             "Late: ": late,

@@ -49,12 +49,6 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
                 lines[key].comment = row.get("comment", "")
         elif learner and line in learner.exercises:
             _take_remark(where, row, learner, line)
-        elif learner and line in learner.by_hand and row["points"].strip():
-            rows = ", ".join(learner.by_hand[line].rubric)
-            raise GradeError(
-                f"{where}{line} is marked by the rows of its rubric now, {line}: {rows}; move the points there and "
-                f"empty them here. {UNCHANGED}"
-            )
         elif _says_something(row):
             _refuse_unknown(where, line)
             elsewhere += [line] if learner else []
@@ -63,18 +57,28 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
             _sum_rubric(cell, {row: lines[learner.learner, f"{name}: {row}"] for row in cell.rubric})
         learner.add_up()
     for key in lines:
-        filled_in.setdefault(key, {})
-    for (name, line), row in filled_in.items():
-        cell = lines.get((name, line)) or name in people and people[name].exercises.get(line)
-        if cell:  # what a person wrote stays, the rest is renewed
-            page = f"feedback/{people[name].page}"
-            row |= {"learner": name, "name": people[name].name, "cell": line, "of": cell.of, "page": page}
+        filled_in.setdefault(key, {"points": ""})
     if filled_in:
-        rows = [[row.get(column, "") for column in columns] for _, row in sorted(filled_in.items())]
-        write_table(path, columns, rows, mark="\ufeff")
+        _rewrite(path, columns, filled_in, learners)
     if not elsewhere:
         return []
     return [f"{MANUAL}: lines about {in_words(elsewhere)} are of lessons that do not count here; they stay."]
+
+
+def _rewrite(
+    path: Path, columns: list[str], rows: dict[tuple[str, str], dict], learners: Iterable[LearnerRecord]
+) -> None:
+    """Write the table again: what a person wrote stays, the rest is renewed."""
+    for learner in learners:
+        marks = {**learner.exercises, **dict(_lines_of(learner))}
+        for line, mark in marks.items():
+            if row := rows.get((learner.learner, line)):
+                row |= {"learner": learner.learner, "name": learner.name, "cell": line, "of": mark.of}
+                row["page"] = f"feedback/{learner.page}"
+    table = []
+    for _, row in sorted(rows.items()):
+        table.append([row.get(column, "") for column in columns])
+    write_table(path, columns, table, mark="\ufeff")
 
 
 def unclaimed(out: str | Path, learners: Iterable[LearnerRecord]) -> list[str]:
@@ -137,7 +141,7 @@ def _take_remark(where: str, row: Mapping[str, str], learner: LearnerRecord, exe
 def _refuse_unknown(where: str, cell: str) -> None:
     """Raise GradeError if the course has no such exercise, hand-marked cell or row of a rubric."""
     work = assignment()
-    known = {*work["exercises"], *work["by_hand"]}
+    known = {*work["exercises"], *work["by_hand"]} - set(work["rubrics"])
     for name, rubric in work["rubrics"].items():
         known |= {f"{name}: {row}" for row in rubric}
     if cell not in known:

@@ -56,8 +56,7 @@ class Platform:
     def names_of(self, learner: LearnerRecord) -> "list[Reading]":
         """How the names of the learner's files are read."""
         parts = [part for file in learner.handed_in for part in file.split("/")]
-        ways = [next(self.readings(part), None) for part in parts]
-        return [reading for reading in ways if reading]
+        return [reading for part in parts for reading in list(self.readings(part))[:1]]
 
     def feedback_names(self, learner: LearnerRecord) -> list[str]:
         """Where a zip of feedback has this learner's page: once for each number that the platform gave the learner."""

@@ -41,40 +41,46 @@ def records(
     """
     results = {key: entry.result for key, entry in entries.items() if entry}
     wanted = lessons or {lesson for result in results.values() for lesson in result.lessons}
-    expected = {one: most for one, (_, most) in work["exercises"].items() if part_with(one) in wanted}
+    expected = {exercise: most for exercise, (_, most) in work["exercises"].items() if part_with(exercise) in wanted}
     by_hand = {cell: most for cell, most in work["by_hand"].items() if part_with(cell) in wanted}
-    holders: dict[str, set[str]] = {}
     files_of: dict[str, list[HandIn]] = {key: [] for key in roster}
     for hand_in in hand_ins:
         files_of.setdefault(hand_in.learner, []).append(hand_in)
-        if hand_in.sha256:
-            holders.setdefault(hand_in.sha256, set()).add(hand_in.learner)
     learners = {}
     for key in sorted(files_of):
         learners[key] = LearnerRecord(key, page_name(key, secret), listed=key in roster)
         _identify(learners[key], files_of[key], roster)
+    twins_of = _with_the_same_file(hand_ins, learners)
     for key, record in learners.items():
-        files = sorted(files_of[key], key=_by_time)
         marks = _LatestMarks(expected)
-        for hand_in in files:
+        for hand_in in sorted(files_of[key], key=_by_time):
             unmarked = Result("unreadable", hand_in.problem or "it was not marked")
-            twins = [learners[twin] for twin in sorted(holders.get(hand_in.sha256, set()) - {key})]
+            twins = [name for twin, name in twins_of.get(hand_in.sha256, {}).items() if twin != key]
             marks.add(hand_in.file, results.get((key, hand_in.file), unmarked), twins)
-        marks.say_which_count()
-        marks.write_to(record, bool(files))
-        record.handed_in = [hand_in.file for hand_in in files]
+            record.handed_in.append(hand_in.file)
+        marks.write_to(record)
         for left in getattr(hand_ins, "left_out", ()):
             if key in left.maybe:
                 record.notes.append(f"{LEFT_OUT}{left.file}: {left.why}")
         if record.status == NOTHING and record.has_left_out:
             record.reason = LEFT_OUT_REASON
-        record.texts = {one: text for one, text in marks.texts.items() if one in by_hand or one in expected}
         for cell, most in by_hand.items():
-            text = _without_stub(record.texts.get(cell, ""))
+            text = _without_stub(marks.texts.get(cell, ""))
             record.by_hand[cell] = HandMarkedCell(most, text, work["rubrics"].get(cell, {}))
+        record.texts = {name: text for name, text in marks.texts.items() if name in by_hand or name in expected}
         record.add_up()
     _note_namesakes(learners.values())
     return list(learners.values())
+
+
+def _with_the_same_file(hand_ins: Iterable[HandIn], learners: Mapping[str, LearnerRecord]) -> dict[str, dict[str, str]]:
+    """{SHA-256 of a file: {learner: the learner in a sentence}}."""
+    holders: dict[str, dict[str, str]] = {}
+    for hand_in in hand_ins:
+        if hand_in.sha256:
+            key, name = hand_in.learner, learners[hand_in.learner].name
+            holders.setdefault(hand_in.sha256, {})[key] = f"{name} ({key})" if name not in ("", key) else key
+    return holders
 
 
 def _identify(record: LearnerRecord, files: Sequence[HandIn], roster: Mapping[str, Learner]) -> None:
@@ -147,70 +153,67 @@ class _LatestMarks:
         self.unreadable: list[str] = []
         self.not_marked: list[str] = []
 
-    def add(self, file: str, result: Result, twins: Sequence[LearnerRecord]) -> None:
+    def add(self, file: str, result: Result, twins: Sequence[str]) -> None:
         """Add a hand-in. twins: other learners who handed in the same bytes."""
         if result.status == "unreadable":
             self.unreadable.append(f"{file}: {result.reason}")
         elif result.status == NOT_MARKED:  # it may belong to any lesson without a later hand-in
             self.not_marked.append(f"{file}: {result.reason}")
-            for one, most in self.expected.items():
-                self.marks[one] = Mark(find(one).title, NOT_MARKED, None, most, NOT_MARKED, result.reason)
+            for exercise, most in self.expected.items():
+                self.marks[exercise] = Mark(find(exercise).title, NOT_MARKED, None, most, NOT_MARKED, result.reason)
         else:
             self._add_marks(file, result)
             if twins and any(mark.status in ("passed", "failed") for mark in result.exercises.values()):
-                self.notes.append(f"{SAME_FILE}{in_words(twin.shown for twin in twins)}")
+                self.notes.append(f"{SAME_FILE}{in_words(twins)}")
 
     def _add_marks(self, file: str, result: Result) -> None:
         self.read[file] = result
-        answered = {one for one, mark in result.exercises.items() if mark.status != "missing"}
+        answered = {exercise for exercise, mark in result.exercises.items() if mark.status != "missing"}
         answered |= result.texts.keys() - result.exercises.keys()  # what a person marks
-        self.again |= {part_with(one) for one in answered} & self.latest.keys()
-        for one in answered or result.exercises:
-            self.latest[part_with(one)] = file
+        self.again |= {part_with(exercise) for exercise in answered} & self.latest.keys()
+        for exercise in answered or result.exercises:
+            self.latest[part_with(exercise)] = file
         kept = []
-        for one, mark in result.exercises.items():
+        for exercise, mark in result.exercises.items():
             # a copied cell is not a hand-in of its lesson, and a stub takes no answer back
-            if one not in self.expected or one not in answered and one in self.marks:
+            if exercise not in self.expected or exercise not in answered and exercise in self.marks:
                 continue
-            if mark.status == "not attempted" and self.marks.get(one, mark).status in ("passed", "failed"):
-                kept.append(one)
+            if mark.status == "not attempted" and self.marks.get(exercise, mark).status in ("passed", "failed"):
+                kept.append(exercise)
             else:
-                self.marks[one], self.source[one] = mark, file
+                self.marks[exercise], self.source[exercise] = mark, file
         if kept:
             self.notes.append(f"{file} has no answer to {', '.join(kept)}: there, the earlier answer counts")
-        for one, text in result.texts.items():
-            counts = one not in result.exercises or self.source.get(one) == file
+        for exercise, text in result.texts.items():
+            counts = exercise not in result.exercises or self.source.get(exercise) == file
             # a stub takes no report back either
-            if counts and (_without_stub(text) or one not in self.texts):
-                self.texts[one] = text
+            if counts and (_without_stub(text) or exercise not in self.texts):
+                self.texts[exercise] = text
 
-    def say_which_count(self) -> None:
-        """Note which files count of lessons that were handed in more than once."""
-        for lesson in sorted(self.again):
-            self.notes.append(f"lesson {lesson} was handed in more than once; the latest counts: {self.latest[lesson]}")
-
-    def write_to(self, record: LearnerRecord, handed_in: bool) -> None:
-        """Fill in marks, status, reason and notes. handed_in: whether there was anything."""
-        states = [(mark.state, f"{one}: {mark.reason}") for one, mark in self.marks.items()]
+    def write_to(self, record: LearnerRecord) -> None:
+        """Fill in marks, status, reason and notes, for the files handed in."""
+        states = [(mark.state, f"{exercise}: {mark.reason}") for exercise, mark in self.marks.items()]
         if self.read and not states:
             states = [("ok", "")]
-        lessons = {part_with(one) for one in self.marks}
-        for one, most in self.expected.items():
-            if one not in self.marks:
-                lesson = part_with(one)
+        lessons = {part_with(exercise) for exercise in self.marks}
+        for exercise, most in self.expected.items():
+            if exercise not in self.marks:
+                lesson = part_with(exercise)
                 reason = "it is not in the notebook" if lesson in lessons else f"lesson {lesson} was not handed in"
-                self.marks[one] = Mark(find(one).title, "missing", 0, most, "missing exercise", reason)
+                self.marks[exercise] = Mark(find(exercise).title, "missing", 0, most, "missing exercise", reason)
         counts = {*self.latest.values(), *self.source.values()}
         record.files = [file for file in self.read if file in counts]
         record.problems = [problem for file in record.files for problem in self.read[file].problems]
-        record.exercises = {one: self.marks[one] for one in self.expected}
+        record.exercises = {exercise: self.marks[exercise] for exercise in self.expected}
         notes = record.notes + self.notes
+        for lesson in sorted(self.again):
+            notes.append(f"lesson {lesson} was handed in more than once; the latest counts: {self.latest[lesson]}")
         if states:
             notes += [f"unreadable: {text}" for text in self.unreadable]
         if self.not_marked and (not self.marks or any(mark.points is None for mark in self.marks.values())):
             record.status, record.reason = NOT_MARKED, "; ".join(self.not_marked)
         else:
-            record.status, record.reason = self._standing(handed_in, states)
+            record.status, record.reason = self._standing(bool(record.handed_in), states)
             notes += [f"not marked: {text}" for text in self.not_marked]
         if record.files and {mark.status for mark in record.exercises.values()} <= {"not attempted", "missing"}:
             notes.append("nothing was filled in")
@@ -223,7 +226,9 @@ class _LatestMarks:
         if not states:
             return "unreadable", "; ".join(self.unreadable)
         status = gravest({state for state, _ in states})
-        missing = [f"{one}: {mark.reason}" for one, mark in self.marks.items() if mark.state == "missing exercise"]
+        missing = [
+            f"{exercise}: {mark.reason}" for exercise, mark in self.marks.items() if mark.state == "missing exercise"
+        ]
         if missing and status in ("ok", "missing exercise"):
             return "missing exercise", "; ".join(missing)
         return status, "; ".join(reason for state, reason in states if state == status != "ok")

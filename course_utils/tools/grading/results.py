@@ -164,11 +164,6 @@ class LearnerRecord:
     received: list[Received] = field(default_factory=list)
 
     @property
-    def shown(self) -> str:
-        """The learner in a sentence: the key, behind the name if it is known and different."""
-        return f"{self.name} ({self.learner})" if self.name not in ("", self.learner) else self.learner
-
-    @property
     def given(self) -> set[str]:
         """The exercises whose points a teacher gave in place of the computed ones."""
         return {one for one, remark in self.remarks.items() if remark.points is not None}

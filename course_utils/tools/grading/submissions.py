@@ -37,25 +37,18 @@ BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class HandIn:
-    """One handed-in file.
+class HandIn(Owner):
+    """One handed-in file, with whose it is.
 
+    turn: as for an `Owner`, else the date that the platform writes into the name.
     file: its original name. path: of its bytes. problem: why it is unreadable, if it is.
-    platform, number: the learning platform that it was downloaded from, and the learner's number
-    there.
-    turn: the platform's number of the file, the larger the later; 0 if it has none.
     """
 
-    learner: str
-    name: str
-    file: str
-    path: Path | None
+    file: str = ""
+    path: Path | None = None
     sha256: str = ""
     modified: float = 0.0
     problem: str = ""
-    platform: str = ""
-    number: str = ""
-    turn: int = 0
 
 
 class Gathered(list[HandIn]):
@@ -207,14 +200,14 @@ def _hand_in(file: HandedFile, owner: Owner) -> HandIn:
     return HandIn(
         owner.learner,
         for_messages(owner.name),
+        owner.platform,
+        owner.number,
+        owner.turn or _stated_turn("/".join(file.parts[: file.outer])),
         file.file,
         file.path,
         file.sha256,
         file.modified,
         file.problem,
-        owner.platform,
-        owner.number,
-        owner.turn or _stated_turn("/".join(file.parts[: file.outer])),
     )
 
 

@@ -39,8 +39,7 @@ def write_tables(
     names, addresses: of the class report, see `class_report.write_page`.
     """
     titles = work["titles"]
-    exercises = {one for learner in learners for one in (*learner.exercises, *learner.by_hand)}
-    lessons = sorted({part_with(exercise) for exercise in exercises})
+    lessons = sorted({part_with(name) for learner in learners for name in (*learner.exercises, *learner.by_hand)})
     _write_grades(out / GRADES, learners, work, lessons)
     title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(titles[one] for one in lessons)
     for platform in platforms.PLATFORMS:
