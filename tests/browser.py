@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+import torch
 
 from .offline import free_port
 
@@ -136,3 +137,37 @@ def bring_into_view(page, thing):
         if box and 90 * bars <= box["y"] and box["y"] + box["height"] <= 900 - 30 * bars:
             return
     pytest.fail(f"not in view: {box}")
+
+
+# ---------------------------------------------------------------- attention views
+
+
+def inside(page, title="", least=1):
+    """The content of the frame of the view whose title starts like this, once its lines are drawn."""
+    frame = page.locator(f"iframe[title^='{title}']" if title else "iframe").element_handle().content_frame()
+    frame.wait_for_function("least => document.querySelectorAll('svg line').length >= least", arg=least)
+    return frame
+
+
+def weights(frame, lines="svg line", heads=1):
+    """The weights shown by the lines, read from the lines' opacities."""
+    opacities = frame.eval_on_selector_all(lines, "lines => lines.map(line => +line.getAttribute('stroke-opacity'))")
+    return torch.tensor(opacities) * heads
+
+
+def same(ours, theirs):
+    torch.testing.assert_close(ours, theirs.flatten(), rtol=0, atol=5.1e-4)
+
+
+def fits(frame, narrower_than=9999):
+    """Wait until the view fits into its frame."""
+    frame.wait_for_function(
+        """narrower_than => {
+        const boxes = [...document.querySelectorAll('svg, svg text, svg rect, select')]
+            .map(e => e.getBoundingClientRect());
+        return innerWidth < narrower_than && Math.min(...boxes.map(box => box.left)) >= 0 &&
+            Math.max(...boxes.map(box => box.right)) <= innerWidth + 1 &&
+            Math.max(...boxes.map(box => box.bottom)) <= innerHeight &&
+            document.documentElement.scrollHeight <= innerHeight; }""",
+        arg=narrower_than,
+    )

@@ -85,6 +85,14 @@ def paths_of(site):
     return [*sorted(site.glob("*.html")), *sorted(site.glob("further/*.html"))]
 
 
+def written(out, lessons, say=print):
+    """The folder of a book without its PDF, and without what runs explorers: see test_explore.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(book, "write_explorers", Path)
+        patch.setattr(paper, "BROWSERS", ())
+        return book.write_book(out, lessons, say).parent
+
+
 def of_the_whole_book(test):
     return in_chromium(pytest.mark.parametrize("names", ["all"], indirect=True)(test))
 
@@ -109,10 +117,7 @@ def site(names, tmp_path_factory):
                 lambda link: link[0] if seen_from(name, link[2]) in names else link[1], cell.source
             )
         nbformat.write(lesson, folder / "lessons" / f"{name}.ipynb")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(book, "write_explorers", Path)  # pages opened from files do without; test_explore.py has them
-        patch.setattr(paper, "BROWSERS", ())  # nightly the whole book is printed
-        return book.write_book(folder / "book", folder / "lessons").parent
+    return written(folder / "book", folder / "lessons")
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +302,6 @@ def test_search_by_keyboard(site, open_page):
     page.keyboard.type("bertviz")
     page.keyboard.press("Enter")
     page.wait_for_selector("#search-results li a")
-    keep(page, "book_search")
     page.locator("#search-results a", has_text="Attention, further").first.click()
     page.wait_for_url(f"**/{VIEWS}.html*")
     assert page.problems == [] and page.outside == []
@@ -317,7 +321,6 @@ def test_the_keyboard_alone_suffices(names, site, open_page):
             page.keyboard.press("Enter")
             assert page.locator("article details[open]").count() == 1
             assert page.locator("article details[open] p").is_visible()
-            keep(page, "book_quiz")
     order = ["Skip to main content", "search-button", "theme-switch-button", names[0][:2], "internal nav-link"]
     order += [Path(names[-1]).name[:2], "C. 1, the puppy", "right-next"]
     places = [next((place for place, text in enumerate(reached) if sign in text), -1) for sign in order]
@@ -328,21 +331,6 @@ def test_the_keyboard_alone_suffices(names, site, open_page):
     page.locator(f'#pst-primary-sidebar-modal a[href="{FOLDED}.html"]').focus()
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/{FOLDED}.html")
-
-
-@of_the_whole_book
-def test_dark_mode_by_keyboard_is_remembered(site, open_page):
-    page = go(open_page, site, START)
-    page.focus(".theme-switch-button >> visible=true")
-    page.keyboard.press("Enter")
-    while page.evaluate(FOCUSED)[2] != "Dark":
-        page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    with page.expect_navigation():
-        page.click("a.right-next")
-    page.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(21, 25, 29)'")
-    assert page.locator("html").get_attribute("data-theme") == "dark"
-    keep(page, "book_dark")
 
 
 @of_the_whole_book
@@ -382,7 +370,6 @@ def test_a_figure_opens_in_full_size(site, open_page):
     full = page.locator("dialog.full-size")
     assert full.is_visible() and full.get_attribute("aria-label").startswith("Figure 5")
     assert full.locator("svg").bounding_box()["width"] > figure.locator("svg").bounding_box()["width"]
-    keep(page, "book_full_size")
     page.keyboard.press("Escape")
     assert not full.is_visible() and button.evaluate("thing => thing === document.activeElement")
     figure.locator("svg").click()
@@ -402,7 +389,6 @@ def test_the_navigation_shows_where_one_is(site, open_page, width):
     if width == 390:
         page.click("button.primary-toggle")
         page.wait_for_timeout(400)  # it slides in
-        keep(page, "book_sections")
     here = page.locator("#pst-page-toc-nav [aria-current]")
     inside = here.bounding_box()
     assert here.is_visible() and 0 < inside["y"] < 850
@@ -536,9 +522,7 @@ def lessons(tmp_path):
 def small_book(tmp_path_factory):
     """(the folder of a book made without a browser, its parsed pages by name, what was said)."""
     folder, said = tmp_path_factory.mktemp("small"), []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paper, "BROWSERS", ())
-        site = book.write_book(folder / "build" / "book", in_folder(folder / "lessons", SMALL), said.append).parent
+    site = written(folder / "build" / "book", in_folder(folder / "lessons", SMALL), said.append)
     return site, {path.stem: parsed(path) for path in paths_of(site)}, said
 
 
@@ -579,12 +563,11 @@ def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
     assert {"#mean-pooling", "#cls-token"} <= set(links) and all(pages[0].find(id=link[1:]) for link in links)
 
 
-def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, lessons, small_book, monkeypatch):
-    monkeypatch.setattr(paper, "BROWSERS", ())
+def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, lessons, small_book):
     shutil.copytree(small_book[0], tmp_path / "book")
     in_folder(lessons, {"01_two": lesson("# 01 Two\n\n[nowhere](glossary.ipynb#nowhere)")})
     with pytest.raises(PublishError, match=r"01_two.*nowhere") as error:
-        book.write_book(tmp_path / "book", lessons)
+        written(tmp_path / "book", lessons)
     assert "\n" not in str(error.value) and (tmp_path / "book" / "index.html").exists()
 
 

@@ -29,9 +29,19 @@ from course_utils.tools.workspace.copies import write_workspace
 from course_utils.tools.workspace.lab import write_side_by_side
 from course_utils.tools.workspace.live import write_live
 
-from .browser import bring_into_view, chromium, in_chromium, keep, run_all_cells, running_lab
+from .browser import (
+    bring_into_view,
+    chromium,
+    fits,
+    in_chromium,
+    inside,
+    keep,
+    run_all_cells,
+    running_lab,
+    same,
+    weights,
+)
 from .execute import KERNEL
-from .test_browser_views import fits, inside, same, weights
 from .test_kernels import gone
 
 EXERCISES = list(all_exercises())
@@ -175,7 +185,6 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
     page.wait_for_selector(".jp-Notebook .jp-MarkdownCell h1")
     assert "Start here" in page.inner_text(".jp-Notebook .jp-MarkdownCell h1")
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-    keep(page, "lesson_00_opened")
     run_all_cells(page)
     red = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")  # JupyterLab shows errors and warnings here
     assert red.count() == 0, red.all_text_contents()
@@ -201,13 +210,8 @@ def test_a_quiz_explains_the_option_that_is_opened(page):
     assert answer.is_visible() and answer.inner_text().startswith(("Right.", "No."))
     # the Markdown inside is rendered
     assert option.locator("code, em, strong").count() == 0 or "`" not in option.inner_text()
-    keep(page, "lesson_00_quiz")
     option.locator("summary").press("Enter")
     assert not answer.is_visible()
-
-
-@in_chromium
-def test_nothing_outside_was_asked_for(page):
     assert page.outside == []
 
 
@@ -221,14 +225,13 @@ def opened(open_page, lab, name="views"):
     return page
 
 
-def all_drawn(page, name):
+def all_drawn(page):
     """Check that each view, when scrolled into view, is drawn in full and fits into its frame."""
     for title, lines in LINES.items():
         frame = page.locator(f"iframe[title^='{title}']")
         bring_into_view(page, frame)
         within = inside(page, title, lines)
         fits(within)
-        keep(page, f"{name}_{title.lower().replace(' ', '_')}")
     assert page.locator("iframe").count() == len(LINES)
     same(weights(inside(page, "Head view of layer 0"), heads=12), attend(SENTENCE)[1][0])
 
@@ -242,7 +245,6 @@ def hover_changes(page):
     within.wait_for_function(VISIBLE, arg=12 * 8)
     assert within.locator("line[visibility=visible][left-token-index='2']").count() == 12 * 8  # all that start there
     assert within.evaluate(STATE) != before and frame.screenshot() != picture
-    keep(page, "head_view_hovered")
     within.locator("#layer").hover()
     within.wait_for_function(VISIBLE, arg=0)
 
@@ -269,7 +271,7 @@ def saved(open_page, lab):
 @in_chromium
 def test_drawn_when_run(saved):
     assert saved.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
-    all_drawn(saved, "live")
+    all_drawn(saved)
     hover_changes(saved)
     assert saved.outside == []
 
@@ -282,13 +284,12 @@ def test_the_whole_course_is_drawn_with_what_was_passed(saved):
     assert totals in picture.inner_text()
     assert picture.locator("span[title$=': passed']").count() == len(PASSED)
     assert picture.locator("span[title$=': open']").count() == len(EXERCISES) - len(PASSED)
-    keep(saved, "progress")
 
 
 @in_chromium
 def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
     page = opened(open_page, lab)
-    all_drawn(page, "reopened")
+    all_drawn(page)
     hover_changes(page)
     assert page.outside == []
 
@@ -308,7 +309,6 @@ def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, la
     bring_into_view(page, table)
     assert page.locator("iframe").count() == 0
     assert table.locator("td").count() == 64 and table.is_visible()
-    keep(page, "not_trusted")
     assert page.outside == []
 
 
@@ -317,7 +317,7 @@ def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
     (tmp_path / "views.html").write_text(HTMLExporter().from_filename(lab[1] / "views.ipynb")[0], encoding="utf-8")
     page = open_page()
     page.goto((tmp_path / "views.html").as_uri(), wait_until="commit")
-    all_drawn(page, "exported")
+    all_drawn(page)
     hover_changes(page)
     # nbconvert's own template requests MathJax
     assert [address for address, frame in page.outside if frame != page.url] == []
@@ -335,7 +335,6 @@ def test_views_follow_the_dark_theme(saved):
     saved.wait_for_selector("body[data-jp-theme-light=false] .jp-Notebook")
     assert frame.evaluate(turned).startswith("invert")
     bring_into_view(saved, frame)
-    keep(saved, "head_view_dark")
 
 
 @in_chromium
@@ -359,7 +358,6 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
     run("# 1. ", "\nreveal()")
     page.wait_for_selector(".jp-Notebook .cm-content:has-text('library.encode(')")
     assert cells.filter(has_text="# 1. ").count() == 0
-    keep(page, "live_revealed")
     before = cells.count()
     run("# 2. ", "\nmine = 1\nreveal()")
     page.wait_for_selector(".jp-Notebook .cm-content:has-text('def mean_pooling(')")
@@ -404,7 +402,6 @@ def test_place_review_and_progress_by_keyboard(lab, open_page):
         page.evaluate("light => { document.body.dataset.jpThemeLight = light }", str(theme == "light").lower())
         found = Axe().run(page, context=".cu-ask").response["violations"]
         assert [one["id"] for one in found] == []
-        keep(page, f"questions_{theme}")
     assert page.outside == page.problems == []
 
 

@@ -1,12 +1,11 @@
 """bertviz's views in a real browser, each alone on a page. test_browser.py has them in JupyterLab."""
 
 import pytest
-import torch
 
 from course_utils import plots
 from course_utils._support.bertviz_offline import LARGE, stand_in
 
-from .browser import CHROMIUM_IS_MISSING, chromium, keep
+from .browser import CHROMIUM_IS_MISSING, chromium, fits, inside, same, weights
 from .test_attention import random_attentions
 from .test_bertviz import AWKWARD, head_view, model_view
 
@@ -32,37 +31,6 @@ def shown(open_page):
         return page, inside(page)
 
     return show
-
-
-def inside(page, title="", least=1):
-    """The content of the frame of the view whose title starts like this, once its lines are drawn."""
-    frame = page.locator(f"iframe[title^='{title}']" if title else "iframe").element_handle().content_frame()
-    frame.wait_for_function("least => document.querySelectorAll('svg line').length >= least", arg=least)
-    return frame
-
-
-def weights(frame, lines="svg line", heads=1):
-    """The weights shown by the lines, read from the lines' opacities."""
-    opacities = frame.eval_on_selector_all(lines, "lines => lines.map(line => +line.getAttribute('stroke-opacity'))")
-    return torch.tensor(opacities) * heads
-
-
-def same(ours, theirs):
-    torch.testing.assert_close(ours, theirs.flatten(), rtol=0, atol=5.1e-4)
-
-
-def fits(frame, narrower_than=9999):
-    """Wait until the view fits into its frame."""
-    frame.wait_for_function(
-        """narrower_than => {
-        const boxes = [...document.querySelectorAll('svg, svg text, svg rect, select')]
-            .map(e => e.getBoundingClientRect());
-        return innerWidth < narrower_than && Math.min(...boxes.map(box => box.left)) >= 0 &&
-            Math.max(...boxes.map(box => box.right)) <= innerWidth + 1 &&
-            Math.max(...boxes.map(box => box.bottom)) <= innerHeight &&
-            document.documentElement.scrollHeight <= innerHeight; }""",
-        arg=narrower_than,
-    )
 
 
 def test_lines_are_as_strong_as_the_weights(shown):
@@ -105,7 +73,6 @@ def test_awkward_tokens_are_shown_and_not_obeyed(shown):
     assert page.problems == [] and page.outside == [] and page.locator("script, img").count() == 0
     page.evaluate("document.querySelector('iframe').remove()")
     assert page.locator("tr th:first-child").all_text_contents()[1:] == tokens
-    keep(page, "head_view_without_frame")
 
 
 @pytest.mark.parametrize(
@@ -137,4 +104,3 @@ def test_a_click_enlarges_a_head(shown):
     frame.wait_for_selector("text=Layer 1, Head 1")
     same(weights(frame, ".detail line"), attentions[1, 1])
     fits(frame)
-    keep(page, "model_view_enlarged")

@@ -1,7 +1,8 @@
 """Explorers: views that a learner can move. `explore("tokens")` shows one.
 
-Each is one ES module here, with the interface of anywidget: `render({model, el})`. In JupyterLab, Python computes
-(`compute.py`); in the book, the page does (`page/`). Where neither can, the picture of the first state stands there.
+Each is one ES module here, with the interface of anywidget: `render({model, el})`. In JupyterLab,
+Python computes (`compute.py`); in the book, the page does (`page/`). Where neither can, the picture
+of the first state stands there.
 """
 
 import html
@@ -28,10 +29,11 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 def explore(name: str, **state: Any) -> "Explorer":
     """Show an explorer.
 
-    name: such as "tokens"; `STARTS` has all. state: what it starts with, instead of its own start, such as a text.
+    name: such as "tokens"; `STARTS` has all. state: what it starts with, instead of its own start,
+    such as a text.
 
-    Returns an Explorer, which JupyterLab displays. Raises ValueError for an unknown name or a start that cannot be
-    shown, TypeError for a setting that this explorer does not have.
+    Returns an Explorer, which JupyterLab displays. Raises ValueError for an unknown name or a start
+    that cannot be shown, TypeError for a setting that this explorer does not have.
     """
     if name not in STARTS:
         raise ValueError(f"There is no explorer {name!r}. There are: {', '.join(STARTS)}")
@@ -42,7 +44,9 @@ def explore(name: str, **state: Any) -> "Explorer":
 
 
 class Explorer(Diagram):
-    """An explorer in its first state: a diagram, which in JupyterLab is a widget that computes with Python."""
+    """An explorer in its first state: a diagram, which in JupyterLab is a widget that computes with
+    Python.
+    """
 
     def __init__(self, name: str, state: dict) -> None:
         self.name, self.state = name, json.loads(json.dumps(state))
@@ -55,7 +59,7 @@ class Explorer(Diagram):
         return super()._repr_html_().replace("<figure ", f"<figure {data} ", 1)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        widget = Widget(name=self.name, start=self.state, _esm=module(self.name))
+        widget: Any = Widget(name=self.name, start=self.state, _esm=module(self.name))
         bundle, _ = widget._repr_mimebundle_()
         return {"text/plain": repr(self), "text/html": self._repr_html_(), WIDGET: bundle[WIDGET]}
 

@@ -1,14 +1,14 @@
-"""What Python answers when an explorer asks. Each function takes an explorer's state and returns lists and numbers.
+"""What Python answers when an explorer asks.
 
-`page/compute.js` holds the same functions for the book's pages, under the same names; tests compare the two. Those of
-lessons 12 and 14 stand in `retrieval.py`.
+Each function takes an explorer's state and returns lists and numbers.
+
+`page/compute.js` holds the same functions for the book's pages, under the same names; tests compare
+the two. Those of lesson 01 stand in `pieces.py`, those of lessons 12 and 14 in `retrieval.py`.
 """
 
 import functools
-import itertools
 import math
 import re
-from collections import Counter
 
 import torch
 
@@ -17,113 +17,21 @@ from ..embedding import embed
 from ..models import attention_maps, load_encoder, load_masked_lm
 from ..pooling import cls_pool, max_pool, mean_pool, normalise
 from .encoder import MOST_TOKENS, ExploreError, checked, lines_of, rounded, run, sentence_vectors, tokens_of
+from .pieces import merges, tokens
 from .retrieval import hybrid, search
-
-LONGEST_WORD = 100  # of the tokenizer: a longer word is [UNK]
-
-
-# ---------------------------------------------------------------- lesson 01
-
-
-def tokens(text: str, word: int = 0) -> dict:
-    """The pieces and ids of a text, and each try of the greedy search for its word number `word`."""
-    tokenizer, _ = load_encoder()
-    encoded, most = tokenizer(checked(text)), MOST_TOKENS["tokens"]
-    words = _words(text, tokenizer)
-    word = min(word, max(0, len(words) - 1))
-    steps = greedy(words[word], tokenizer.get_vocab()) if words else []
-    return {
-        "pieces": encoded.tokens()[:most],
-        "ids": encoded["input_ids"][:most],
-        "owners": [-1 if owner is None else owner for owner in encoded.word_ids()[:most]],
-        "total": len(encoded["input_ids"]),
-        "words": words[:most],
-        "word": word,
-        "steps": [list(step) for step in steps],
-    }
-
-
-def _words(text, tokenizer):
-    """The words of a text before they are cut. A special token that was typed is one."""
-    special = "|".join(map(re.escape, tokenizer.all_special_tokens))
-    inside, words = tokenizer.backend_tokenizer, []
-    for place, part in enumerate(re.split(f"({special})", text)):
-        if place % 2:
-            words.append(part)
-        else:
-            normal = inside.normalizer.normalize_str(part)
-            words += [word for word, _ in inside.pre_tokenizer.pre_tokenize_str(normal)]
-    return words
-
-
-def greedy(word: str, vocabulary: dict) -> list[tuple[int, int, str, bool]]:
-    """Each try of the greedy search in one word: (start, end, piece tried, whether it is in the vocabulary).
-
-    If the last try is not in the vocabulary, a rest of the word has no piece, and the whole word is [UNK]; so is a word
-    that is longer than the tokenizer accepts, for which there is no try.
-    """
-    steps, start, end = [], 0, len(word)
-    while start < end and len(word) <= LONGEST_WORD:
-        piece = ("##" if start else "") + word[start:end]
-        known = piece in vocabulary
-        steps.append((start, end, piece, known))
-        start, end = (end, len(word)) if known else (start, end - 1)
-    return steps
-
-
-def merges(corpus: str, steps: int) -> dict:
-    """BPE on a small corpus, a word and its count in each line: the merges, and the words cut after `steps` of them."""
-    counts = _counts(corpus)
-    cut = {word: " ".join(word) for word in counts}  # symbols with spaces between them
-    stages, found = [cut], []
-    while len(found) < 60:
-        totals = Counter()
-        for word, symbols in cut.items():
-            for pair in itertools.pairwise(symbols.split()):
-                totals[pair] += counts[word]
-        if not totals:
-            break
-        left, right = min(totals, key=lambda pair: (-totals[pair], pair))
-        found.append([left, right, totals[left, right]])
-        both = re.compile(rf"(?<!\S){re.escape(left)} {re.escape(right)}(?!\S)")
-        joined = (left + right).replace("\\", r"\\")  # a backslash means something to `sub`
-        cut = {word: both.sub(joined, symbols) for word, symbols in cut.items()}
-        stages.append(cut)
-    letters = {letter for word in counts for letter in word}
-    steps = min(steps, len(found))
-    shown = {word: symbols.split() for word, symbols in stages[steps].items()}
-    return {
-        "merges": found,
-        "steps": steps,
-        "words": [[word, counts[word], shown[word]] for word in counts],
-        "entries": len(letters | {left + right for left, right, _ in found[:steps]}),
-        "symbols": sum(counts[word] * len(shown[word]) for word in counts),
-    }
-
-
-def _counts(corpus):
-    """How often each word of a small corpus occurs. A line without a count is a word that occurs once."""
-    counts = Counter()
-    for line in filter(None, map(str.strip, corpus.splitlines())):
-        counted = re.fullmatch(r"(.+) ([0-9]+)", line)
-        word, count = counted.groups() if counted else (line, "1")
-        counts["".join(word.split())] += int(count)
-    if not counts:
-        raise ExploreError("Type a word and its count in each line, such as: low 5")
-    if len(counts) > 60 or max(map(len, counts)) > 30:
-        raise ExploreError("At most 60 words of at most 30 letters can be shown.")
-    return counts
-
 
 # ---------------------------------------------------------------- lesson 02
 
 
 def padding(texts: str, batch: int, ordered: bool, length: int) -> dict:
-    """Batches of sentences padded to one length, and what padding does to the vector of the shortest.
+    """Batches of sentences padded to one length, and what padding does to the vector of the
+    shortest.
 
-    "cosines" are those with the vector of that sentence alone: with the mask, without it in pooling, and without it.
+    "cosines" are those with the vector of that sentence alone: with the mask, without it in
+    pooling, and without it.
 
-    batch: sentences in a batch. ordered: sorted by length first. length: pad to this, 0 for the longest of each batch.
+    batch: sentences in a batch. ordered: sorted by length first. length: pad to this, 0 for the
+    longest of each batch.
     """
     lines = lines_of(checked(texts), 24, "lines")
     tokenizer, _ = load_encoder()
@@ -172,9 +80,11 @@ def _effects_of_padding(sentence, width):
 
 
 def layers(word: str, texts: str) -> dict:
-    """A word in several sentences, in every hidden state: points in a plane, and the mean cosine between them.
+    """A word in several sentences, in every hidden state: points in a plane, and the mean cosine
+    between them.
 
-    texts: a sentence a line; an empty line begins the next kind, of four at most, which the views tell by colour.
+    texts: a sentence a line; an empty line begins the next kind, of four at most, which the views
+    tell by colour.
     """
     tokenizer, _ = load_encoder()
     word = tokenizer.backend_tokenizer.normalizer.normalize_str(word).strip()
@@ -221,7 +131,9 @@ def word_in(word: str, pieces: list[str]) -> tuple[int, int] | None:
 
 
 def plane(vectors: torch.Tensor, before: torch.Tensor | None = None) -> torch.Tensor:
-    """The first two principal components of vectors (n, d): a tensor (n, 2), turned to lie near `before`."""
+    """The first two principal components of vectors (n, d): a tensor (n, 2), turned to lie near
+    `before`.
+    """
     centred = vectors - vectors.mean(0)
     values, directions = torch.linalg.eigh(centred @ centred.T)
     points = directions[:, -2:].flip(1) * values[-2:].flip(0).clamp(min=0).sqrt()
@@ -260,7 +172,9 @@ def pooling(one: str, other: str, mask: bool = True, pads: int = 0) -> dict:
 
 
 def one_head(text: str, layer: int, head: int, token: int) -> dict:
-    """One token's question to all others in one head, step by step (Vaswani et al. 2017, section 3.2.1, equation 1)."""
+    """One token's question to all others in one head, step by step (Vaswani et al. 2017, section
+    3.2.1, equation 1).
+    """
     pieces = tokens_of(text, "one head")
     _, encoder = load_encoder()
     maps, heads = attention_maps(encoder), encoder.config.num_attention_heads
@@ -290,7 +204,8 @@ def one_head(text: str, layer: int, head: int, token: int) -> dict:
 
 
 def silence(text: str, others: str, off: list) -> dict:
-    """All heads of a text as maps; what its vector and its similarities become with the heads `off` silent.
+    """All heads of a text as maps; what its vector and its similarities become with the heads `off`
+    silent.
 
     off: (layer, head) pairs, layers from 1, heads from 0.
     """
@@ -313,9 +228,11 @@ def silence(text: str, others: str, off: list) -> dict:
 
 
 def masks(text: str, masked: list[int]) -> dict:
-    """The adapter's ten first guesses at each masked place, with probabilities and surprisal in bits.
+    """The adapter's ten first guesses at each masked place, with probabilities and surprisal in
+    bits.
 
-    masked: places of tokens. A [MASK] that was typed is one too; its "own", "bits" and "rank" are None.
+    masked: places of tokens. A [MASK] that was typed is one too; its "own", "bits" and "rank" are
+    None.
     """
     tokenizer, model = load_masked_lm()
     pieces = tokens_of(text, "masks", tokenizer)
@@ -388,9 +305,10 @@ def threshold(cut: float, at: float) -> dict:
 def losses(kind: str, anchor: list, positive: list, negatives: list, margin: float, scale: float) -> dict:
     """A loss on points in the plane, and its gradient at each: lesson 11's formulas.
 
-    kind: "triplet" (Schroff et al. 2015, section 3.1, but distances not squared, as in Reimers & Gurevych 2019, section
-    3), over each negative; or "ranking" (van den Oord et al. 2018, equation 4): cross entropy of scaled cosines.
-    "costs" has what each negative costs in the triplet loss, before their mean, or its share of the softmax.
+    kind: "triplet" (Schroff et al. 2015, section 3.1, but distances not squared, as in Reimers &
+    Gurevych 2019, section 3), over each negative; or "ranking" (van den Oord et al. 2018, equation
+    4): cross entropy of scaled cosines. "costs" has what each negative costs in the triplet loss,
+    before their mean, or its share of the softmax.
     """
     points = torch.tensor([anchor, positive, *negatives], dtype=torch.float64, requires_grad=True)
     from_anchor = (points[0] - points[1:]).norm(dim=1)

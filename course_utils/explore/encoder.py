@@ -1,4 +1,6 @@
-"""What all explorers with the encoder share: a look at the text, one run of the encoder, and short numbers."""
+"""What all explorers with the encoder share: a look at the text, one run of the encoder, and short
+numbers.
+"""
 
 import contextlib
 import functools
@@ -16,7 +18,10 @@ MOST_CHARACTERS = 20_000
 
 
 class ExploreError(ValueError):
-    """The text or setting cannot be shown. The message says why, in a sentence for the one who typed it."""
+    """The text or setting cannot be shown.
+
+    The message says why, in a sentence for the one who typed it.
+    """
 
 
 def checked(text: str) -> str:
@@ -45,7 +50,9 @@ def lines_of(text: str, most: int, things: str = "sentences") -> list[str]:
 
 
 def rounded(values: Any, digits: int = 4) -> Any:
-    """Numbers, also in lists, tensors and arrays, as rounded numbers in lists: what goes to the page is small."""
+    """Numbers, also in lists, tensors and arrays, as rounded numbers in lists: what goes to the
+    page is small.
+    """
     if hasattr(values, "tolist"):
         values = values.tolist()
     if isinstance(values, list):
@@ -58,8 +65,9 @@ def run(texts: Sequence[str], silenced: Iterable[tuple[int, int]] = ()) -> tuple
 
     silenced: (layer, head) pairs, layers from 1, whose context counts as 0.
 
-    Returns (tokens of each text, attention_mask, output). The output has `hidden_states`, layers + 1 tensors (texts,
-    tokens, hidden), and `attentions`, a tensor (texts, heads, tokens, tokens) for each layer.
+    Returns (tokens of each text, attention_mask, output). The output has `hidden_states`, layers +
+    1 tensors (texts, tokens, hidden), and `attentions`, a tensor (texts, heads, tokens, tokens) for
+    each layer.
     """
     tokenizer, encoder = load_encoder()
     inputs = tokenizer(list(texts), padding=True, truncation=True, max_length=256, return_tensors="pt")

@@ -1,4 +1,5 @@
-"""The picture of each explorer's first state, where nothing can run: paper, a slide, GitHub, no JavaScript.
+"""The picture of each explorer's first state, where nothing can run: paper, a slide, GitHub, no
+JavaScript.
 
 Each function takes the state and the answer to it, and returns a Diagram.
 """
@@ -71,7 +72,9 @@ def _padding(state, answer):
 
 
 def side_by_side(places: list[tuple[float, float]], least: float = 23) -> list[tuple[float, float]]:
-    """Points moved apart until none covers another; points at one place part in the order of their numbers."""
+    """Points moved apart until none covers another; points at one place part in the order of their
+    numbers.
+    """
     places = [(x + 0.01 * row, y) for row, (x, y) in enumerate(places)]
     for _ in range(60):
         for one in range(len(places)):
@@ -86,7 +89,8 @@ def side_by_side(places: list[tuple[float, float]], least: float = 23) -> list[t
 
 
 def line_between(places: list[tuple[float, float]], kinds: list[int]) -> tuple[float, float, float] | None:
-    """The straight line that separates places of two kinds with the widest margin, or None if there is none.
+    """The straight line that separates places of two kinds with the widest margin, or None if there
+    is none.
 
     It is given as (a, b, offset): a place (x, y) lies on it where a x + b y is the offset.
     """
@@ -332,7 +336,9 @@ def _hybrid(state, answer):
 
 
 def _name_in_two_lines(name, most):
-    """The name of a page, broken before its last part, or at an underscore where that part is wider than `most`."""
+    """The name of a page, broken before its last part, or at an underscore where that part is wider
+    than `most`.
+    """
     module, _, last = name.rpartition(".")
     if text_width(module, SMALL) > most:
         first, *_, own = module.split(".")

@@ -1,4 +1,6 @@
-"""What Python answers to the two explorers that search: in documentation (lesson 12), and in reviews (lesson 14)."""
+"""What Python answers to the two explorers that search: in documentation (lesson 12), and in
+reviews (lesson 14).
+"""
 
 import functools
 import math
@@ -24,12 +26,13 @@ BINS, LOWEST = 26, -0.3  # of the histogram of cosines, each 0.05 wide
 
 @functools.cache
 def documentation() -> dict:
-    """All that decides the lists of lesson 12 for `DOC_QUERIES`: every page takes part, so the lists are exact.
+    """All that decides the lists of lesson 12 for `DOC_QUERIES`: every page takes part, so the
+    lists are exact.
 
-    "names" and "lengths" have the pages, lengths in words. "counts" has for each word of a query the pages that have
-    it, as steps from one to the next, and how often each has it. "queries" has for each id its "query" and "kind", its
-    "grades" (page, grade), and the "cosines" of the pages' best windows, in units of 0.00001. "fusion" is the constant
-    of reciprocal rank fusion.
+    "names" and "lengths" have the pages, lengths in words. "counts" has for each word of a query
+    the pages that have it, as steps from one to the next, and how often each has it. "queries" has
+    for each id its "query" and "kind", its "grades" (page, grade), and the "cosines" of the pages'
+    best windows, in units of 0.00001. "fusion" is the constant of reciprocal rank fusion.
     """
     docs, stored = load_docstrings(), load_file(VECTORS)
     place_of = {name: place for place, name in enumerate(docs["name"])}
@@ -62,18 +65,22 @@ def documentation() -> dict:
 
 
 def _ordered(scores):
-    """Places by descending score; scores that are equal but for rounding keep the order of the pages."""
+    """Places by descending score; scores that are equal but for rounding keep the order of the
+    pages.
+    """
     return np.argsort(-np.round(1e9 * np.asarray(scores)), kind="stable").tolist()
 
 
 def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight: float, page: int | None) -> dict:
-    """The pages of the documentation by words, by vectors and by both, for one query: lesson 12's formulas.
+    """The pages of the documentation by words, by vectors and by both, for one query: lesson 12's
+    formulas.
 
-    query: an id of `DOC_QUERIES`. off: its words that BM25 leaves out. fusion: "sum" of scaled scores, the words with
-    this `weight`, or reciprocal "ranks" of the first thirty. page: the place of a page to explain, or None.
+    query: an id of `DOC_QUERIES`. off: its words that BM25 leaves out. fusion: "sum" of scaled
+    scores, the words with this `weight`, or reciprocal "ranks" of the first thirty. page: the place
+    of a page to explain, or None.
 
-    "lists", "ndcg" and each page's "ranks" are those of words, both and vectors, in this order. A page without any of
-    the words is not in the list of the words, and has no rank there.
+    "lists", "ndcg" and each page's "ranks" are those of words, both and vectors, in this order. A
+    page without any of the words is not in the list of the words, and has no rank there.
     """
     docs = documentation()
     asked, names, lengths = docs["queries"][query], docs["names"], docs["lengths"]
@@ -133,7 +140,9 @@ def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight:
 
 
 def _bm25_of(word, k1, b):
-    """Of a word of a query: how rare it is, and for each page how often it has it and what that is worth."""
+    """Of a word of a query: how rare it is, and for each page how often it has it and what that is
+    worth.
+    """
     docs = documentation()
     lengths = np.array(docs["lengths"], dtype=float)
     steps, found = (np.array(numbers, dtype=int) for numbers in docs["counts"][word])
@@ -150,13 +159,14 @@ def _scaled(scores):
 
 @functools.cache
 def collection() -> tuple[list[str], torch.Tensor, torch.Tensor]:
-    """Sentences to search in, with a vector for each, from each hidden state and pooling, in 8 bits.
+    """Sentences to search in, with a vector for each, from each hidden state and pooling, in 8
+    bits.
 
     Of the sentences of lesson 14, every fourth, and those that its development queries want.
 
-    Returns (texts, codes, scales): `codes` int8 (states, poolings, texts, hidden), `scales` float32 (states, poolings,
-    texts); code times scale is a vector of length 1. The poolings stand in the order of `pooling.POOLINGS`. A progress
-    bar appears after two seconds.
+    Returns (texts, codes, scales): `codes` int8 (states, poolings, texts, hidden), `scales` float32
+    (states, poolings, texts); code times scale is a vector of length 1. The poolings stand in the
+    order of `pooling.POOLINGS`. A progress bar appears after two seconds.
     """
     reviews = load_reviews()["text"]
     reviews = reviews[reviews.str.split().str.len().between(12, 24)]
@@ -174,10 +184,11 @@ def collection() -> tuple[list[str], torch.Tensor, torch.Tensor]:
 
 
 def search(query: str, layer: int, pooling: str) -> dict:
-    """The sentences of the collection nearest to a query, by the vectors of one hidden state and pooling.
+    """The sentences of the collection nearest to a query, by the vectors of one hidden state and
+    pooling.
 
-    layer: which hidden state, from 0. pooling: a name of `pooling.POOLINGS`. "usual" is the rank by the last state and
-    the mean; "first" is the rank here of the sentence that is first by these.
+    layer: which hidden state, from 0. pooling: a name of `pooling.POOLINGS`. "usual" is the rank by
+    the last state and the mean; "first" is the rank here of the sentence that is first by these.
     """
     tokens_of(query, "search")
     _, mask, output = run([query])

@@ -1,4 +1,6 @@
-"""Other formats of the lessons: the lecture deck, the book, question banks, cards, copies for Colab."""
+"""Other formats of the lessons: the lecture deck, the book, question banks, cards, copies for
+Colab.
+"""
 
 
 class PublishError(RuntimeError):

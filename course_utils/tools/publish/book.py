@@ -1,7 +1,10 @@
-"""All lessons as a book: a site that needs no server or network, and one PDF. `course book` writes build/book.
+"""All lessons as a book: a site that needs no server or network, and one PDF.
 
-Sphinx with MyST-NB renders the stored outputs; nothing is run. Content for other readers is changed on the way:
-pictures for the lecture are removed, and a solution becomes a stub with the folded solution below it.
+`course book` writes build/book.
+
+Sphinx with MyST-NB renders the stored outputs; nothing is run. Content for other readers is changed
+on the way: pictures for the lecture are removed, and a solution becomes a stub with the folded
+solution below it.
 """
 
 import io
@@ -45,9 +48,11 @@ FURTHER_PARTS = "```{{toctree}}\n:hidden:\n\n{}\n```"
 
 
 def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.NotebookNode]:
-    """{name: notebook} of the lessons, and the glossary if it exists, in reading order; see `name_of`.
+    """{name: notebook} of the lessons, and the glossary if it exists, in reading order; see
+    `name_of`.
 
-    Raises PublishError if there are no lessons, or for a file that is not a notebook or cannot go into the book.
+    Raises PublishError if there are no lessons, or for a file that is not a notebook or cannot go
+    into the book.
     """
     notebooks = {}
     for path in [*parts(sources).values(), *Path(sources).glob("glossary.ipynb")]:
@@ -104,8 +109,8 @@ def _chapter(path, earlier):
 def for_readers(cells: list[nbformat.NotebookNode], chapter: str) -> list[nbformat.NotebookNode]:
     """The cells that a reader gets. Figures are numbered within the chapter.
 
-    Raises PublishError for a figure that cannot be drawn or has no alt text, an output that is an error nobody wanted,
-    or an unreadable formula, ValueError for an unpaired solution mark.
+    Raises PublishError for a figure that cannot be drawn or has no alt text, an output that is an
+    error nobody wanted, or an unreadable formula, ValueError for an unpaired solution mark.
     """
     kept = []
     for cell in cells:
@@ -132,7 +137,9 @@ def for_readers(cells: list[nbformat.NotebookNode], chapter: str) -> list[nbform
 
 
 def _made_accessible(shown):
-    """An output with names for screen readers: the page and the menus of an attention view, the corner of its table."""
+    """An output with names for screen readers: the page and the menus of an attention view, the
+    corner of its table.
+    """
     shown = shown.replace("<th></th>", "<td></td>")
     shown = re.sub(r'<select id="(\w+)"', r'<select aria-label="\1" id="\1"', shown)
     shown = shown.replace('<meta charset="utf-8">', '<meta charset="utf-8"><title>Attention view</title>')
@@ -140,10 +147,12 @@ def _made_accessible(shown):
 
 
 def write_book(out: str | Path, sources: str | Path = NOTEBOOKS, say: Callable[[str], object] = print) -> Path:
-    """Write the site and, if Chromium is installed, the PDF into a folder, replacing an earlier book.
+    """Write the site and, if Chromium is installed, the PDF into a folder, replacing an earlier
+    book.
 
-    say: is given sentences about the progress. Returns index.html. Raises PublishError if a lesson is damaged, a link
-    is broken, the folder cannot be written or is not a book's. An earlier book then stays.
+    say: is given sentences about the progress. Returns index.html. Raises PublishError if a lesson
+    is damaged, a link is broken, the folder cannot be written or is not a book's. An earlier book
+    then stays.
     """
     lessons = read_lessons(sources)
     out = Path(out).resolve()
@@ -215,7 +224,8 @@ def _paper(source, folder, lessons, say):
 def _sphinx(builder, source, out, lessons):
     """Run Sphinx once over this many lessons.
 
-    Raises PublishError with its first warning: all warnings are errors, unless conf.py lists them with a reason.
+    Raises PublishError with its first warning: all warnings are errors, unless conf.py lists them
+    with a reason.
     """
     from sphinx.application import Sphinx
     from sphinx.errors import SphinxError

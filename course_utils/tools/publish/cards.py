@@ -1,7 +1,9 @@
-"""Cards for spaced repetition with Anki: the terms of the glossary, and the known mistakes of the exercises.
+"""Cards for spaced repetition with Anki: the terms of the glossary, and the known mistakes of the
+exercises.
 
-A note's guid is made from the term's anchor, or from the exercise and the first sentence of the mistake, so a new
-version of the course updates the cards that a learner has and keeps their schedule.
+A note's guid is made from the term's anchor, or from the exercise and the first sentence of the
+mistake, so a new version of the course updates the cards that a learner has and keeps their
+schedule.
 """
 
 import io
@@ -41,13 +43,17 @@ NOTE_TYPE = genanki.Model(
 
 
 def _note(kind, key, lesson, *fields):
-    """A card. key: what it is known by. fields: about, front, back, and the exercise's text, as XHTML."""
+    """A card. key: what it is known by. fields: about, front, back, and the exercise's text, as
+    XHTML.
+    """
     guid = genanki.guid_for("sentence-embeddings-course", kind, key)
     return genanki.Note(NOTE_TYPE, fields, tags=[f"lesson-{lesson}", kind.lower()], guid=guid)
 
 
 def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
-    """A card for each term of the glossary. lessons: notebooks by name, as `read_lessons` gives them."""
+    """A card for each term of the glossary. lessons: notebooks by name, as `read_lessons` gives
+    them.
+    """
     text = BREAK.join(cell.source for notebook in lessons.values() for cell in notebook.cells)
     notes = []
     for cell in lessons["glossary"].cells:
@@ -66,7 +72,9 @@ def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
 
 
 def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
-    """A card for each mistake of the exercises whose words explain something, as its exercise says in `card`."""
+    """A card for each mistake of the exercises whose words explain something, as its exercise says
+    in `card`.
+    """
     texts = {}
     for notebook in lessons.values():
         for cell in notebook.cells:
@@ -88,8 +96,8 @@ def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
 def deck(sources: str | Path = NOTEBOOKS) -> tuple[bytes, int, int]:
     """The Anki package as bytes, and the numbers of its term cards and mistake cards.
 
-    Two calls differ only in times of writing, by which Anki sees what is newer. Raises PublishError for a damaged
-    lesson.
+    Two calls differ only in times of writing, by which Anki sees what is newer. Raises PublishError
+    for a damaged lesson.
     """
     lessons = read_lessons(sources)
     notes = {"Terms": term_cards(lessons), "Mistakes": mistake_cards(lessons)}

@@ -1,4 +1,7 @@
-"""Where else the course opens: Google Colab, Binder, a codespace. All addresses follow from one, in pyproject.toml."""
+"""Where else the course opens: Google Colab, Binder, a codespace.
+
+All addresses follow from one, in pyproject.toml.
+"""
 
 import re
 import tomllib
@@ -47,7 +50,9 @@ def repository(project: Project) -> str:
 
 
 def address(project: Project, place: str, file: str = "") -> str:
-    """The address of a place of `PLACES`; `file`: of the release, or in Colab the lesson, such as "04_pooling"."""
+    """The address of a place of `PLACES`; `file`: of the release, or in Colab the lesson, such as
+    "04_pooling".
+    """
     return PLACES[place].format(repository=repository(project), version=project["version"], file=file)
 
 
@@ -63,7 +68,10 @@ def is_known(project: Project) -> bool:
 
 
 def links(project: Project, names: Sequence[str]) -> str:
-    """The links to all lessons, as Markdown. A sentence as long as the repository has no address."""
+    """The links to all lessons, as Markdown.
+
+    A sentence as long as the repository has no address.
+    """
     if not is_known(project):
         return WAITING
     lessons = []
@@ -75,7 +83,9 @@ def links(project: Project, names: Sequence[str]) -> str:
 
 
 def badge(project: Project) -> str:
-    """Whether the hosted tests of the newest commit pass, as a picture that leads to them. Markdown.
+    """Whether the hosted tests of the newest commit pass, as a picture that leads to them.
+
+    Markdown.
 
     Nothing as long as the repository has no address: it would be a broken picture.
     """
@@ -115,16 +125,21 @@ def _names(root):
 
 
 def requirements(project: Project) -> str:
-    """The requirements of the lessons in Colab, as a file for pip. The wheel is installed after them, without its own.
+    """The requirements of the lessons in Colab, as a file for pip.
 
-    Left out is what Colab does in its own way: JupyterLab would replace parts of the server that runs there.
+    The wheel is installed after them, without its own.
+
+    Left out is what Colab does in its own way: JupyterLab would replace parts of the server that
+    runs there.
     """
     needs = [need for need in project["dependencies"] if need.partition("==")[0].lower() not in NOT_IN_COLAB]
     return "\n".join([f"--extra-index-url {TORCH_INDEX}", *needs]) + "\n"
 
 
 def colab_copy(notebook: nbformat.NotebookNode, project: Project, name: str) -> nbformat.NotebookNode:
-    """The learner's copy of a lesson with a cell that installs the course, below the title. Links lead to Colab.
+    """The learner's copy of a lesson with a cell that installs the course, below the title.
+
+    Links lead to Colab.
 
     name: the lesson's, such as "further/05_effects", from where its links are seen.
     """
@@ -144,7 +159,9 @@ def colab_copy(notebook: nbformat.NotebookNode, project: Project, name: str) -> 
 
 
 def write_colab(folder: str | Path, root: str | Path = ROOT) -> list[Path]:
-    """Write the copies of all lessons for Colab, and their requirements, into a folder. Returns the paths.
+    """Write the copies of all lessons for Colab, and their requirements, into a folder.
+
+    Returns the paths.
 
     Raises PublishError, OSError.
     """

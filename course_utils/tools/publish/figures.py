@@ -1,4 +1,6 @@
-"""The figures of the book: drawings and attention views get a number and a caption, and are checked."""
+"""The figures of the book: drawings and attention views get a number and a caption, and are
+checked.
+"""
 
 import re
 from xml.etree import ElementTree
@@ -20,10 +22,12 @@ def without_blank_lines(drawing: str) -> str:
 
 
 def number_figures(cells: list[NotebookNode], chapter: str) -> None:
-    """Give each figure of a lesson its number, such as 5.3, and its caption, and fold the code that draws it.
+    """Give each figure of a lesson its number, such as 5.3, and its caption, and fold the code that
+    draws it.
 
-    The caption is the cell's metadata `course.caption` or else the first sentence of the alternative text.
-    Raises PublishError, with the cell's id, for a figure that cannot be drawn or has no alternative text.
+    The caption is the cell's metadata `course.caption` or else the first sentence of the
+    alternative text. Raises PublishError, with the cell's id, for a figure that cannot be drawn or
+    has no alternative text.
     """
     number = 0
     for cell in cells:
@@ -64,7 +68,9 @@ def _alternative_text(name, diagram):
 
 
 def _in_a_box(diagram):
-    """A diagram without its own figure: it stands in the book's, which is told how wide it is drawn."""
+    """A diagram without its own figure: it stands in the book's, which is told how wide it is
+    drawn.
+    """
     wide = re.search(r'viewBox="0 0 ([\d.]+)', diagram)
     style = f' style="--wide:{wide[1]}"' if wide else ""
     return DIAGRAM.sub(rf'<div \1class="cu-diagram"{style}>\2</div>', diagram)

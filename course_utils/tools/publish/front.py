@@ -15,7 +15,8 @@ FOLDER = Path(__file__).parent
 
 
 def title_page(lessons: Mapping[str, NotebookNode], sources: str | Path, extras: str = "") -> str:
-    """The first page as Markdown: a picture, an introduction, and each lesson with its minutes and exercises.
+    """The first page as Markdown: a picture, an introduction, and each lesson with its minutes and
+    exercises.
 
     lessons: {name: notebook} of the book. sources: their folder. extras: more links, below the
     introduction.

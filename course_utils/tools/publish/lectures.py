@@ -1,4 +1,5 @@
-"""A lecture: one Markdown file of slides and speaker's notes, in the syntax of Quarto's presentations.
+"""A lecture: one Markdown file of slides and speaker's notes, in the syntax of Quarto's
+presentations.
 
     ---
     title: "Pooling: from many vectors to one"
@@ -7,9 +8,8 @@
     minutes: 38
     ---
 
-    ::: {.plan}
-    what the lecturer reads before: shown in the notes of the title slide, below the minutes of the sections
-    :::
+    ::: {.plan} what the lecturer reads before: shown in the notes of the title slide, below the
+    minutes of the sections :::
 
     **The question of the lecture?**
 
@@ -26,8 +26,8 @@
     what the lecturer says
     :::
 
-An embedded code cell shows its output, with `echo=true` its code above it; an embedded Markdown cell, such as a
-question, shows its text.
+An embedded code cell shows its output, with `echo=true` its code above it; an embedded Markdown
+cell, such as a question, shows its text.
 """
 
 import contextlib
@@ -64,7 +64,9 @@ WRONG = {  # lines that are meant for something else, and what to write
 
 @dataclass
 class Block:
-    """A part of a slide: "text", "notes", "plan" or "embed", and at which press of a key it appears (0: at once)."""
+    """A part of a slide: "text", "notes", "plan" or "embed", and at which press of a key it appears
+    (0: at once).
+    """
 
     kind: str
     line: int

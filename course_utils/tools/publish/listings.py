@@ -1,7 +1,9 @@
-"""Code and printed text of the book, line by line: how wide a listing is, and where a line that is too long goes on.
+"""Code and printed text of the book, line by line: how wide a listing is, and where a line that is
+too long goes on.
 
-The stylesheet does the rest, for a page of any width (see "Listings" in book.css): a listing is set smaller until its
-longest line fits, down to a readable size; then lines wrap, except the rows of a table, which scrolls.
+The stylesheet does the rest, for a page of any width (see "Listings" in book.css): a listing is set
+smaller until its longest line fits, down to a readable size; then lines wrap, except the rows of a
+table, which scrolls.
 """
 
 import html
@@ -69,7 +71,9 @@ def rows_in(lines: list[str]) -> list[str]:
 
 
 def kind_of(language: str, lines: list[str]) -> str:
-    """ "code", "text" or "table": half of the lines, and at least two, are rows, or one row has three numbers."""
+    """ "code", "text" or "table": half of the lines, and at least two, are rows, or one row has
+    three numbers.
+    """
     if language in KINDS:
         return KINDS[language]
     rows = rows_in(lines)
@@ -79,7 +83,9 @@ def kind_of(language: str, lines: list[str]) -> str:
 
 
 def is_sentence(line: str, widest_row: int) -> bool:
-    """Whether a line of a table stands above or below its rows; if it is too long, it goes on below."""
+    """Whether a line of a table stands above or below its rows; if it is too long, it goes on
+    below.
+    """
     return not starts(line) and (is_prose(line) or width(line) > widest_row)
 
 
@@ -93,5 +99,7 @@ def hang(kind: str, line: str) -> int:
 
 
 def breakable(row: str) -> str:
-    """A row of code in HTML that can go on below after a dot, an opening bracket and the like: the text stays."""
+    """A row of code in HTML that can go on below after a dot, an opening bracket and the like: the
+    text stays.
+    """
     return BREAK.sub(r"\1<wbr>", row)

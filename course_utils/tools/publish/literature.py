@@ -1,4 +1,7 @@
-"""A page of the book: what the literature says, beside what the lessons measured. Its rows are in literature.toml."""
+"""A page of the book: what the literature says, beside what the lessons measured.
+
+Its rows are in literature.toml.
+"""
 
 import tomllib
 from collections import Counter
@@ -37,13 +40,17 @@ PART = """
 
 
 def claims() -> list[tuple[str, list[dict[str, Any]]]]:
-    """[(title of the part, [claim])] in the order of the page; the `cells` of a claim are words in one text."""
+    """[(title of the part, [claim])] in the order of the page; the `cells` of a claim are words in
+    one text.
+    """
     text = (Path(__file__).parent / "literature.toml").read_text(encoding="utf-8")
     return [(part["title"], part["claim"]) for part in tomllib.loads(text)["part"]]
 
 
 def literature_page(lessons: Mapping[str, NotebookNode]) -> str:
-    """The page as Markdown. lessons: {name: notebook} of the book; a cell's link leads to the heading above it."""
+    """The page as Markdown. lessons: {name: notebook} of the book; a cell's link leads to the
+    heading above it.
+    """
     links = _links(lessons)
     text, verdicts = [], Counter()
     for title, part in claims():

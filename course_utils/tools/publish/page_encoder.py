@@ -1,9 +1,11 @@
-"""Write the encoder for the explorers in the book: an ONNX graph in 8 bits, with everything that an explorer shows.
+"""Write the encoder for the explorers in the book: an ONNX graph in 8 bits, with everything that an
+explorer shows.
 
-The graph is that of `transformers.BertModel` (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3), written
-below in ONNX's own notation, an operator a line, so that the same weights give the same bytes. The word embeddings are
-int8 in blocks of 16; most matrices are 8-bit in blocks of 32, which onnxruntime's MatMulNBits multiplies with float32
-activations, and those in `HALF` are float16.
+The graph is that of `transformers.BertModel` (Devlin et al. 2019, section 3; Vaswani et al. 2017,
+section 3), written below in ONNX's own notation, an operator a line, so that the same weights give
+the same bytes. The word embeddings are int8 in blocks of 16; most matrices are 8-bit in blocks of
+32, which onnxruntime's MatMulNBits multiplies with float32 activations, and those in `HALF` are
+float16.
 """
 
 from __future__ import annotations
@@ -137,7 +139,9 @@ class Graph:
         self.constants: dict[str, Any] = {}
 
     def linear(self, name: str, states: str) -> str:
-        """The operators of a linear layer, whose weight is in 8-bit blocks along its inputs, or in float16."""
+        """The operators of a linear layer, whose weight is in 8-bit blocks along its inputs, or in
+        float16.
+        """
         matrix = self.weights[f"{name}.weight"]
         rows, columns = matrix.shape
         if any(part in name for part in HALF):
@@ -242,16 +246,18 @@ def quantised(values: np.ndarray, kind: type[np.floating] = np.float32) -> tuple
 def write_encoder(
     path: str | Path, weights: Mapping[str, torch.Tensor], config: PreTrainedConfig, prefix: str = ""
 ) -> Path:
-    """Write a BertModel, or a BertForMaskedLM with a tied head if `weights` have one, as ONNX to `path`.
+    """Write a BertModel, or a BertForMaskedLM with a tied head if `weights` have one, as ONNX to
+    `path`.
 
-    weights: tensors by name. config: `num_attention_heads` and `layer_norm_eps` of the model's configuration.
-    prefix: before the names of the encoder's weights.
+    weights: tensors by name. config: `num_attention_heads` and `layer_norm_eps` of the model's
+    configuration. prefix: before the names of the encoder's weights.
 
-    Inputs of the graph: `input_ids` and `attention_mask`, int64 (batch, tokens); `head_mask`, float32 (layers, heads).
-    Outputs: `hidden_states` (layers + 1, batch, tokens, hidden); `attentions` (layers, batch, heads, tokens, tokens);
-    `queries`, `keys` and `values` (layers, batch, heads, tokens, size of a head); with a head also `logits` (batch,
-    tokens, vocabulary). A head's mask multiplies its context, as in "Are sixteen heads really better than one?"
-    (Michel et al. 2019, section 2.3); `attentions` are those before it.
+    Inputs of the graph: `input_ids` and `attention_mask`, int64 (batch, tokens); `head_mask`,
+    float32 (layers, heads). Outputs: `hidden_states` (layers + 1, batch, tokens, hidden);
+    `attentions` (layers, batch, heads, tokens, tokens); `queries`, `keys` and `values` (layers,
+    batch, heads, tokens, size of a head); with a head also `logits` (batch, tokens, vocabulary). A
+    head's mask multiplies its context, as in "Are sixteen heads really better than one?" (Michel et
+    al. 2019, section 2.3); `attentions` are those before it.
 
     The same weights give the same bytes. Returns the path.
     """

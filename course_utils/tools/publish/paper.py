@@ -19,7 +19,10 @@ def find_browser() -> str | None:
 
 
 def print_pdf(browser: str, page: Path, target: Path, query: str = "") -> str:
-    """Print a page to PDF with Chromium. Returns "" or why there is no PDF, as text for the user."""
+    """Print a page to PDF with Chromium.
+
+    Returns "" or why there is no PDF, as text for the user.
+    """
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
         places = (f"--user-data-dir={profile}", f"--print-to-pdf={target}", page.as_uri() + query)
         command = [browser, *FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND", *places]

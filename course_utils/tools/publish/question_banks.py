@@ -1,8 +1,9 @@
 """The questions of the lessons for a learning platform: Moodle XML, or a QTI 2.1 content package.
 
-A question is a cell `quiz-...`. Platforms have no cells above and below, so each question brings the text that stands
-before it in its lesson, and says where its pictures and outputs are. Its identifier is made from lesson and cell id, so
-it stays when a cell is moved or edited. The bytes depend on the lessons alone.
+A question is a cell `quiz-...`. Platforms have no cells above and below, so each question brings
+the text that stands before it in its lesson, and says where its pictures and outputs are. Its
+identifier is made from lesson and cell id, so it stays when a cell is moved or edited. The bytes
+depend on the lessons alone.
 """
 
 import io
@@ -61,7 +62,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `context` and `text` are XHTML, `text` without blocks; titles are plain text."""
+    """One question.
+
+    `context` and `text` are XHTML, `text` without blocks; titles are plain text.
+    """
 
     id: str
     lesson: str
@@ -75,8 +79,8 @@ class Question:
 def xhtml(markdown: str, inline: bool = False) -> str:
     """A piece of Markdown as well-formed XHTML that works outside the course.
 
-    Formulas become MathML. Links within the course become their text, and pictures their description.
-    Raises PublishError for HTML that is not well-formed.
+    Formulas become MathML. Links within the course become their text, and pictures their
+    description. Raises PublishError for HTML that is not well-formed.
     """
     source = with_mathml(markdown)
     html = READER.renderInline(source) if inline else READER.render(source)
@@ -117,7 +121,8 @@ def _plain(markdown):
 def questions(numbers: Iterable[str] = (), sources: str | Path = NOTEBOOKS) -> list[Question]:
     """The questions of some lessons, such as ("04", "05"), or of all, in reading order.
 
-    Raises PublishError for an unknown lesson, a damaged one, one without questions, or a question that cannot be read.
+    Raises PublishError for an unknown lesson, a damaged one, one without questions, or a question
+    that cannot be read.
     """
     chosen = [name_of(find_lesson(number, sources)) for number in numbers]
     bank = []
@@ -132,7 +137,8 @@ def questions(numbers: Iterable[str] = (), sources: str | Path = NOTEBOOKS) -> l
 
 
 def of_inventory(form: str, numbers: Iterable[str] = ()) -> list[Question]:
-    """One form of the concept inventory, "before" or "after", of some lessons such as ("04",), or of all.
+    """One form of the concept inventory, "before" or "after", of some lessons such as ("04",), or
+    of all.
 
     Raises PublishError for a lesson without ideas.
     """
@@ -182,7 +188,9 @@ def _question(lesson, cells, place):
 
 
 def _set_up(cell):
-    """What a cell says ahead of a question: all below its last heading; of a reading of results, the last paragraph."""
+    """What a cell says ahead of a question: all below its last heading; of a reading of results,
+    the last paragraph.
+    """
     text = HEADING.split(cell.source)[-1].strip()
     return text.split(BREAK)[-1] if cell.id.endswith("-read") else text
 
@@ -210,7 +218,8 @@ def qti(bank: list[Question]) -> bytes:
 def write_export(path: Path, content: bytes) -> bool:
     """Write an export to a new file or over an earlier export. Returns whether there was one.
 
-    Raises PublishError with one sentence if something else stands there, or the file cannot be written.
+    Raises PublishError with one sentence if something else stands there, or the file cannot be
+    written.
     """
     try:
         replaces = path.exists()

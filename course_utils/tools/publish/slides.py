@@ -1,8 +1,8 @@
 """A lecture as a deck: one self-contained HTML file, made by nbconvert and reveal.js.
 
-A lecture (see `lectures`) has slides, speaker's notes and the cells whose outputs it shows. The deck sets type and
-pictures as large as each slide allows; a diagram's steps (`<g class="cu-step" data-step="1">`) appear one at a time.
-The notes say which section takes which minutes.
+A lecture (see `lectures`) has slides, speaker's notes and the cells whose outputs it shows. The
+deck sets type and pictures as large as each slide allows; a diagram's steps (`<g class="cu-step"
+data-step="1">`) appear one at a time. The notes say which section takes which minutes.
 """
 
 import html
@@ -45,7 +45,10 @@ def lectures(sources: str | Path = NOTEBOOKS) -> dict[str, Path]:
 
 
 def find_lesson(key: str, sources: str | Path = NOTEBOOKS) -> Path:
-    """The file of a lesson by its key, such as "05", "5" or "05-effects". Raises PublishError, listing the keys."""
+    """The file of a lesson by its key, such as "05", "5" or "05-effects".
+
+    Raises PublishError, listing the keys.
+    """
     lessons = parts(sources)
     name = padded(key)
     if name not in lessons:
@@ -56,7 +59,8 @@ def find_lesson(key: str, sources: str | Path = NOTEBOOKS) -> Path:
 def explorer_pages(book: str, sources: str | Path = NOTEBOOKS) -> dict[str, str]:
     """The addresses of all explorers in the book, by their names.
 
-    book: its address or folder; a lesson's explorer stands in a cell named after it, mostly in a further part.
+    book: its address or folder; a lesson's explorer stands in a cell named after it, mostly in a
+    further part.
     """
     folder = f"{book.rstrip('/')}/" if book else ""
     pages = {}
@@ -69,9 +73,12 @@ def explorer_pages(book: str, sources: str | Path = NOTEBOOKS) -> dict[str, str]
 
 
 def deck_cells(lecture: Lecture, pages: dict[str, str] | None = None) -> list[nbformat.NotebookNode]:
-    """The cells of a deck. Raw cells between them open and close slides, notes, and what appears at a press of a key.
+    """The cells of a deck.
 
-    pages: what `explorer_pages` returns, for links from the pictures of explorers; without it, no links.
+    Raw cells between them open and close slides, notes, and what appears at a press of a key.
+
+    pages: what `explorer_pages` returns, for links from the pictures of explorers; without it, no
+    links.
     """
     notebooks: dict[Path, dict] = {}
     bodies = [_body(lecture, slide, notebooks, pages or {}) for slide in lecture.slides]
@@ -178,7 +185,9 @@ def _embedded(lecture: Lecture, block: Block, notebooks, pages):
 
 
 def _on_a_slide(shown, pages):
-    """An attention view that gives the keys pressed in its frame to the deck; an explorer with a link to the book."""
+    """An attention view that gives the keys pressed in its frame to the deck; an explorer with a
+    link to the book.
+    """
     if "</iframe>" in shown:
         script = (DECK / "frame.html").read_text(encoding="utf-8")
         return shown.replace("'></iframe>", f"{html.escape(script)}'></iframe>")
@@ -191,9 +200,11 @@ def _on_a_slide(shown, pages):
 
 
 def spread_minutes(lecture: Lecture, words: list[int]) -> list[int]:
-    """The seconds of each slide: its part of its section's minutes, by the words that are read and said on it.
+    """The seconds of each slide: its part of its section's minutes, by the words that are read and
+    said on it.
 
-    words: of each slide; a pause to look is added. What comes before the first section is part of that section.
+    words: of each slide; a pause to look is added. What comes before the first section is part of
+    that section.
     """
     parts = [WORDS_IN_A_LOOK + count for count in words]
     starts = [place for place, slide in enumerate(lecture.slides) if slide.level == 1]
@@ -206,7 +217,8 @@ def spread_minutes(lecture: Lecture, words: list[int]) -> list[int]:
 
 
 def book_seen_from(out: str | Path) -> str | None:
-    """The folder of the book that links of decks in the folder `out` lead to; None if there is no book.
+    """The folder of the book that links of decks in the folder `out` lead to; None if there is no
+    book.
 
     It is looked for in `out` itself, beside it as `book`, and where `course book` puts it.
     """
@@ -220,8 +232,8 @@ def book_seen_from(out: str | Path) -> str | None:
 def render(path: Path, book: str | None = None) -> str:
     """The deck of one lecture as HTML text.
 
-    book: where the book's pages are, as in `write_deck`. Raises PublishError: a lecture that cannot be read, an address
-    that is none.
+    book: where the book's pages are, as in `write_deck`. Raises PublishError: a lecture that cannot
+    be read, an address that is none.
     """
     from nbconvert.exporters import HTMLExporter
 
@@ -262,8 +274,8 @@ def _libraries():
 def write_deck(number: str, out: str | Path, sources: str | Path = NOTEBOOKS, book: str | None = None) -> Path:
     """Write NN_name.slides.html to a folder, which is created if needed. Returns its path.
 
-    book: the address of the book, or its folder seen from the deck's ("" if both are one), for links from the pictures
-    of explorers. Without it, there are none. Raises PublishError.
+    book: the address of the book, or its folder seen from the deck's ("" if both are one), for
+    links from the pictures of explorers. Without it, there are none. Raises PublishError.
     """
     lesson = find_lesson(number, sources)
     path = Path(sources) / "lectures" / f"{lesson.stem}.md"
@@ -279,7 +291,10 @@ def write_deck(number: str, out: str | Path, sources: str | Path = NOTEBOOKS, bo
 
 
 def write_pdf(deck: Path) -> str:
-    """Print a deck beside it, as NN_name.slides.pdf. Returns "" or why there is no PDF, as text for the user."""
+    """Print a deck beside it, as NN_name.slides.pdf.
+
+    Returns "" or why there is no PDF, as text for the user.
+    """
     browser = find_browser()
     if browser is None:
         return "Chromium was not found, so no PDF was made. The decks themselves can be printed: add ?print-pdf."
