@@ -164,10 +164,7 @@ def test_a_lock_that_another_holds_delays_a_lesson_by_a_second_at_most(workspace
     assert passed(workspace) == {"00-nearest"}
 
 
-def test_without_filelock_or_rights_a_lesson_goes_on(workspace, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "filelock", None)
-        remember("00-nearest")
+def test_without_rights_a_lesson_goes_on(workspace, monkeypatch):
     (workspace / PROGRESS).write_text("{}")
     with monkeypatch.context() as patch:
         read = Path.read_bytes

@@ -405,20 +405,19 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(sources, w
     assert Mine(workspace).texts()[0] == "My newest title"
 
 
-def recorded_version(workspace, *version):
-    """The version of the course in the record, after setting it if one is given."""
+def set_version(workspace, version):
     record = json.loads((workspace / RECORD).read_text())
-    if version:
-        (workspace / RECORD).write_text(json.dumps(record | {"version": version[0]}))
-    return record.get("version")
+    assert record["version"] == __version__
+    (workspace / RECORD).write_text(json.dumps(record | {"version": version}))
 
 
 @pytest.mark.parametrize("older", [None, "0.0.9", "next", 7])
 def test_a_workspace_of_an_older_course_is_updated_and_says_which_wrote_it(sources, workspace, older):
-    assert recorded_version(workspace, older) == __version__
-    mine = edited(workspace, title="My title")
+    set_version(workspace, older)
+    learners = edited(workspace, title="My title")
     assert write_workspace(workspace, sources) and update_workspace(workspace, sources)
-    assert recorded_version(workspace) == __version__ and (workspace / FILE).read_bytes() == mine
+    set_version(workspace, None)  # it was this version's
+    assert (workspace / FILE).read_bytes() == learners
 
 
 def test_an_update_brings_the_folder_of_further_parts(sources, workspace):
@@ -436,7 +435,7 @@ def test_an_update_brings_the_folder_of_further_parts(sources, workspace):
 @pytest.mark.parametrize("newer", ["99.0.0", __version__.rpartition(".")[0] + ".1000"])
 def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
     """An older course would take untouched lessons back, and offer to merge its own into the others."""
-    recorded_version(workspace, newer)
+    set_version(workspace, newer)
     edited(workspace, title="My title")
     course(sources, part("title", "# Old"))
 
