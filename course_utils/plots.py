@@ -41,7 +41,8 @@ STYLE = {
     "lines.linewidth": 2,
     "lines.markersize": 6,
 }
-# seaborn's "colorblind", distinguishable under the common colour-vision deficiencies; its import takes seconds
+# seaborn's "colorblind", distinguishable under the common colour-vision deficiencies; written out,
+# since its import takes seconds
 PALETTE = "#0173b2 #de8f05 #029e73 #d55e00 #cc78bc #ca9161 #fbafe4 #949494 #ece133 #56b4e9".split()
 MARKERS = "osD^vP"
 HATCHES = ("", "//", "..", "xx")

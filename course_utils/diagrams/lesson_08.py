@@ -35,7 +35,8 @@ def two_orders(names, scores, cosines):
     of their ranks.
     """
     row, high = 27, 22
-    score_at, cosine_at, left, right = 291, 339, 382, 484  # the middles of two columns, the left edges of the boxes
+    score_at, cosine_at = 291, 339  # the middles of two columns
+    left, right = 382, 484  # the left edges of the boxes
     by_score, by_cosine = ranks(scores), ranks(cosines)
     worst = int(np.argmax(np.abs(by_score - by_cosine)))
     canvas = Canvas("08 two orders", 66 + row * len(names))
@@ -44,7 +45,8 @@ def two_orders(names, scores, cosines):
     for x, heading in columns.items():
         canvas.text(x, 18, heading, SMALL, quiet=True)
 
-    score_order, cosine_order = np.argsort(scores, kind="stable"), np.argsort(cosines, kind="stable")
+    score_order = np.argsort(scores, kind="stable")
+    cosine_order = np.argsort(cosines, kind="stable")
     starts = {pair: 52 + row * at for at, pair in enumerate(score_order)}
     ends = {pair: 52 + row * at for at, pair in enumerate(cosine_order)}
     for pair, y in starts.items():
@@ -59,8 +61,10 @@ def two_orders(names, scores, cosines):
             canvas.text(cosine_at, starts[pair], f"{cosines[pair]:.2f}", SMALL)
     with canvas.step():
         for pair, y in ends.items():
-            look = {"kind": "loss", "thick": True} if pair == worst else {"kind": "padding"}
-            canvas.arrow((left + 32, starts[pair]), (right, y), tip=False, **look)
+            moves_most = bool(pair == worst)
+            kind = "loss" if moves_most else "padding"
+            start = (left + 32, starts[pair])
+            canvas.arrow(start, (right, y), kind=kind, thick=moves_most, tip=False)
         moved = f"{names[worst].rstrip('.')}: from {by_score[worst]:g} to {by_cosine[worst]:g}"
         canvas.text(516, 54 + row * len(names), moved, SMALL, "end", bold=True, kind="loss")
     both = ", ".join(f"{names[pair]} {by_score[pair]:g} and {by_cosine[pair]:g}" for pair in score_order)

@@ -22,18 +22,16 @@ def frozen_and_trained(encoder, regression, head, hidden=384):
         middle, below = top + high / 2, top + high + 20
         with canvas.step():
             canvas.box(4, top, 62, high, "tokens", "token", SMALL)
-            if trained:
-                words, look = "encoder, trained", {"kind": "layer", "thick": True}
-            else:
-                words, look = "encoder, frozen", {"kind": "padding", "dashed": True}
-            words += f"\n{encoder:,}"
+            state, kind = ("trained", "layer") if trained else ("frozen", "padding")
+            words = f"encoder, {state}\n{encoder:,}"
+            look = {"dashed": not trained, "thick": trained}
             left = encoder_at - 74
-            canvas.box_from((66, middle), left, top, 148, high, words, size=SMALL, **look)
+            canvas.box_from((66, middle), left, top, 148, high, words, kind, SMALL, **look)
             canvas.arrow((238, middle), (262, middle))
             canvas.vector(264, top + 4, kind="sentence", width=26, height=44)
             canvas.text(277, top - 12, f"{pooling}: {hidden}", SMALL, quiet=True)
-            words, look = f"{name}\n{weights:,}", {"kind": "layer", "thick": True}
-            canvas.box_from((290, middle), head_at - 50, top, 100, high, words, size=SMALL, **look)
+            left, words = head_at - 50, f"{name}\n{weights:,}"
+            canvas.box_from((290, middle), left, top, 100, high, words, "layer", SMALL, thick=True)
             canvas.arrow((414, middle), (436, middle))
             canvas.text(result_at, middle, result.replace(" ", "\n"), SMALL)
         with canvas.step():

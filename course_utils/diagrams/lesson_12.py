@@ -97,8 +97,9 @@ def text_in_windows(words, size, cosines):
     with canvas.step():
         canvas.label(left, 132, "cosine with the query", quiet=True)
         for middle, cosine in zip(middles, cosines):
-            look = {"bold": True, "kind": "sentence"} if cosine == best else {}
-            canvas.text(middle, 154, f"{cosine:.2f}", **look)
+            wins = cosine == best
+            kind = "sentence" if wins else None
+            canvas.text(middle, 154, f"{cosine:.2f}", bold=wins, kind=kind)
     with canvas.step():
         start = (middles[cosines.index(best)], 166)
         canvas.arrow(start, (MIDDLE, 192), kind="sentence", thick=True)

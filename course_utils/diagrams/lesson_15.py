@@ -58,9 +58,9 @@ def masks(panels):
         canvas.text(left + wide / 2, 14, name, bold=True)
         for row, seen_by_row in enumerate(rows):
             for column, seen in enumerate(seen_by_row):
-                look = {"kind": "head", "shade": 0.6} if seen else {"kind": "padding"}
+                kind, shade = ("head", 0.6) if seen else ("padding", 0)
                 x, y = left + column * cell, top + row * cell
-                canvas.box(x, y, cell - 2, cell - 2, round_by=2, **look)
+                canvas.box(x, y, cell - 2, cell - 2, kind=kind, round_by=2, shade=shade)
         canvas.text(left + wide / 2, top + wide + 20, below, SMALL)
         if at == 0:
             legend = "a row: who looks; a column: what is looked at; filled: may look"
