@@ -53,8 +53,13 @@ class Breakage:
 
 def breakages(words=()):
     """Those of the list that have all the words."""
-    listed = [Breakage(**{**one, "tests": tuple(one["tests"])}) for one in tomllib.loads(LIST.read_text())["breakage"]]
-    return [one for one in listed if all(word in f"{one.room} {one.file} {one.what}" for word in words)]
+    rows = tomllib.loads(LIST.read_text())["breakage"]
+    listed = [Breakage(**{**row, "tests": tuple(row["tests"])}) for row in rows]
+
+    def has_all_words(breakage):
+        return all(word in f"{breakage.room} {breakage.file} {breakage.what}" for word in words)
+
+    return list(filter(has_all_words, listed))
 
 
 class Copy:
@@ -98,10 +103,10 @@ class Copy:
         before = path.read_bytes()
         path.write_text(breakage.broken(before.decode("utf-8")), encoding="utf-8")
         try:
-            status, said = self.run(breakage.tests, "-x")
+            status, printed = self.run(breakage.tests, "-x")
         finally:
             path.write_bytes(before)
-        return status == FAILED, said
+        return status == FAILED, printed
 
 
 def tried(chosen, bar):
@@ -120,19 +125,19 @@ def tried(chosen, bar):
                 free.put(copy)
                 bar.update()
 
-        selections = list(dict.fromkeys(one.tests for one in chosen))
-        sound = dict(zip(selections, pool.map(lambda tests: call("run", tests), selections)))
+        selections = list(dict.fromkeys(breakage.tests for breakage in chosen))
+        without_breakage = dict(zip(selections, pool.map(lambda tests: call("run", tests), selections)))
 
         def outcome(breakage):
-            status, said = sound[breakage.tests]
-            if status != PASSED or " passed" not in said:
+            status, printed = without_breakage[breakage.tests]
+            if status != PASSED or " passed" not in printed:
                 bar.update()
-                return f"its tests do not pass without it, or all are skipped:\n{said}"
+                return f"its tests do not pass without it, or all are skipped:\n{printed}"
             try:
-                noticed, said = call("notices", breakage)
+                noticed, printed = call("notices", breakage)
             except Stale as error:
                 return str(error)
-            return "noticed" if noticed else f"nobody noticed:\n{said[-300:]}"
+            return "noticed" if noticed else f"nobody noticed:\n{printed[-300:]}"
 
         return dict(zip(chosen, pool.map(outcome, chosen)))
 
@@ -142,7 +147,7 @@ def main(words):
         return f"No breakage in {LIST.name} has the words: {' '.join(words)}"
     os.environ.setdefault("COURSE_COLD_SANDBOX", "1")
     block_network()
-    with tqdm(total=len({one.tests for one in chosen}) + len(chosen), unit="run") as bar:
+    with tqdm(total=len({breakage.tests for breakage in chosen}) + len(chosen), unit="run") as bar:
         outcomes = tried(chosen, bar)
     for breakage, outcome in outcomes.items():
         print(f"{breakage.room:12} {breakage.what}: {outcome}")
