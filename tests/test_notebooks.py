@@ -69,7 +69,7 @@ def test_cell_ids_are_unique_and_meaningful(path):
 @each_lesson
 def test_no_noise_in_stored_outputs(path):
     for cell in code_cells(read(path)):
-        is_error = ["error"] == [output.output_type for output in cell.outputs]
+        is_error = [output.output_type for output in cell.outputs] == ["error"]
         assert is_error == ("raises-exception" in cell.metadata.get("tags", [])), cell.id
         for output in cell.outputs:
             assert output.get("name") != "stderr", cell.id
