@@ -99,8 +99,10 @@ def _require_free_name(
 def _exercise_cells(name: str, names: Mapping[str, str]) -> list[nbformat.NotebookNode]:
     exercise, function, title = names["id"], names["name"], names["title"]
     text = (
-        f"## Exercise: {title[:1].lower()}{title[1:]}\n\n`{exercise}` · difficulty 2 of 3 · 10 minutes\n\n"
-        "TODO: what the function takes and returns: types, shapes, ties, edge cases. This text is the contract."
+        f"## Exercise: {title[:1].lower()}{title[1:]}\n\n`{exercise}` · difficulty 2 of 3 · 10 "
+        "minutes\n\n"
+        "TODO: what the function takes and returns: types, shapes, ties, edge cases. This text is "
+        "the contract."
     )
     marks = {"schema_version": 3, "task": False}
     answer = {**marks, "grade_id": exercise, "grade": False, "locked": False, "solution": True}

@@ -82,7 +82,8 @@ def place(folder: Path | None = None) -> Finding:
     advice = ""
     if any(part.lower().startswith(("onedrive", "dropbox", "icloud")) for part in folder.parts):
         advice = (
-            "; a program that synchronises it may hold a lesson back while you save: if saving fails, wait, or choose "
+            "; a program that synchronises it may hold a lesson back while you save: if saving "
+            "fails, wait, or choose "
             "a folder elsewhere with --workspace"
         )
     return Finding("folder", f"{folder}{advice}")
@@ -147,7 +148,7 @@ def kernel() -> Finding:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # IPython's, about a home folder that cannot be written: see home()
+            warnings.simplefilter("ignore")  # IPython's, about a home folder that cannot be written
             program = Path(KernelSpecManager().get_kernel_spec("python3").argv[0])
     except NoSuchKernel:
         return Finding("notebook kernel", "no kernel named python3", fix)

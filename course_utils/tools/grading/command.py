@@ -15,7 +15,7 @@ from .manual import unclaimed
 from .records import doubtful_owners
 from .tables import count_left_out
 
-NOT_MARKED, DOUBTFUL = 3, 4  # exit statuses: somebody has no points yet; hand-ins may be somebody else's
+NOT_MARKED, DOUBTFUL = (3, 4)  # exit statuses: somebody has no points yet; hand-ins may be somebody else's
 
 
 def mark(submissions: Path, out: Path, options: Options, course: Path | None = None) -> int:

@@ -188,7 +188,7 @@ def end_with(parent: int) -> None:
 
 def main() -> None:
     """Run the warm process, and in its children one kernel each."""
-    listening, starter, asked = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), dict(os.environ)
+    listening, starter, asked = (socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), dict(os.environ))
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does
     request, threads = None, 1

@@ -48,7 +48,8 @@ def existing(folder: str | Path | None = None) -> Path:
     workspace = Path(folder).expanduser()
     if not (workspace / RECORD).is_file():
         raise CopyError(
-            f"{workspace.resolve()} is not a folder with your lessons (it has no {RECORD}). Go to the folder with "
+            f"{workspace.resolve()} is not a folder with your lessons (it has no {RECORD}). Go to "
+            "the folder with "
             "your lessons, or name it with --workspace; `course lab` creates one."
         )
     return workspace
@@ -336,8 +337,10 @@ def _recording(workspace: Path) -> Generator[dict[str, Any]]:
     known = read_record(path)
     if _numbers(known.get(WRITER)) > _numbers(__version__):
         raise CopyError(
-            f"{workspace} was written by version {known[WRITER]} of the course, and this is {__version__}. Install "
-            "that version or a newer one, or choose another folder with --workspace; nothing was changed."
+            f"{workspace} was written by version {known[WRITER]} of the course, and this is "
+            f"{__version__}. Install "
+            "that version or a newer one, or choose another folder with --workspace; nothing was "
+            "changed."
         )
     record = {**known, WRITER: __version__}
     try:

@@ -16,9 +16,12 @@ from .copies import CopyError, copied, learner_copy, lesson_named, write_other, 
 WIDTH = 88  # of a comment
 TO_A_LESSON = re.compile(r"(?<=\]\()([\w./-]+)(?=\.ipynb)")
 NOTE = (
-    "**This is a live copy of [{name}](../{name}).** Its worked cells are empty but for a comment that says what to "
-    "write. Write it, or add `reveal()` below the comment and press Ctrl+Enter: the code comes back, and Ctrl+Enter "
-    "runs it. If there is code of yours in the cell, the course's goes into a new cell below. All of it is in "
+    "**This is a live copy of [{name}](../{name}).** Its worked cells are empty but for a comment "
+    "that says what to "
+    "write. Write it, or add `reveal()` below the comment and press Ctrl+Enter: the code comes "
+    "back, and Ctrl+Enter "
+    "runs it. If there is code of yours in the cell, the course's goes into a new cell below. All "
+    "of it is in "
     "[{page}]({page}), too.\n\nWhat you hand in is [your own copy]({up}), not this one."
 )
 PAGE = """<!doctype html>
@@ -141,7 +144,8 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
     cell = _cell_to_reveal(lesson, number, str(request.get("metadata", {}).get("cellId")))
     if shell is None or cell is None:
         print(
-            "There is no code to bring back here: run reveal() in an emptied cell of a live copy in JupyterLab, or "
+            "There is no code to bring back here: run reveal() in an emptied cell of a live copy "
+            "in JupyterLab, or "
             'name a lesson and a number of its page, such as reveal("04", 1).'
         )
         return

@@ -36,7 +36,8 @@ def open_lab(
         page = _show_live(workspace, live, say)
     if not write_only and (server := lab.find_running_server(workspace, page)):
         say(
-            f"JupyterLab is already running on this workspace, on port {server['port']}: continue at "
+            f"JupyterLab is already running on this workspace, on port {server['port']}: continue "
+            "at "
             f"{server['address']}, or stop it (Ctrl-C twice in its terminal) and run this again."
         )
         return

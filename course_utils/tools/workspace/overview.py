@@ -233,7 +233,8 @@ class Overview:
         text += f"; {self._passed_of(further)} exercises of further parts." if further else "."
         hours = self.hours
         return (
-            f"{text} The cores take about {in_hours(hours['the course'])}, the one-day route {hours['one day']}, "
+            f"{text} The cores take about {in_hours(hours['the course'])}, the one-day route "
+            f"{hours['one day']}, "
             f"everything {hours['everything']}."
         )
 
@@ -302,7 +303,8 @@ class Overview:
 
 CELL = "text-align: left; padding: 0.15em 0.6em; vertical-align: middle"
 SQUARE = (
-    "display: inline-block; box-sizing: border-box; width: 1.6em; height: 1.6em; line-height: 1.45em; margin-right: "
+    "display: inline-block; box-sizing: border-box; width: 1.6em; height: 1.6em; line-height: "
+    "1.45em; margin-right: "
     "0.25em; text-align: center; border-radius: 3px"
 )
 DONE = "background: #007a5e; color: #ffffff; border: 1px solid #007a5e"
