@@ -142,6 +142,7 @@ ada | ada | bob ; 0 ; - ; ada/01/04_pooling.ipynb | ada/02/04_pooling.ipynb | bo
 # skipped files are reported
 ada | bob ; 0 ; - ; ada/.04_pooling.ipynb.icloud | bob/x.ipynb
 ada ; 2 ; - ; ada/x.ipynb | .bob/x.ipynb | ada/.y.ipynb | .eve.ipynb
+4711 | 4712 ; 0 ; - ; .Ada_4711_assignsubmission_file_/x.ipynb | Bob_4712_assignsubmission_file_/x.ipynb
 ada ; 0 ; - ; ada/x.ipynb | roster.csv | README.md | .DS_Store | ada/data.csv | ada/picture.png
 ada ; 2 ; - ; ada/x.ipynb | ada/more.7z | essay.docx
 813 | ada ; 0 ; - ; ada.ipynb | raybob_813_99002_essay.docx

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ..._support.files import file_sha256
+from .platforms import readings
 from .store import GradeError
 from .untrusted import for_keys
 
@@ -95,8 +96,11 @@ def machine_faults(beginning: str) -> Generator[None]:
 
 
 def is_ignored(folder: str) -> bool:
-    """Whether what is in a folder of this name is no hand-in: what is hidden, copies, packages."""
-    return folder.startswith(".") or folder in IGNORED
+    """Whether what is in a folder of this name is no hand-in: what is hidden, copies, packages.
+
+    A learner's own name may begin with a dot, and so the platform's folder.
+    """
+    return folder in IGNORED or folder.startswith(".") and not readings(folder)
 
 
 def refused(parts: tuple[str, ...], problem: str, outer: int | None = None) -> HandedFile:

@@ -5,7 +5,7 @@ import hmac
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..._support.notebooks import part_with
 from ...exercises import find
@@ -95,18 +95,16 @@ def _identify(record: LearnerRecord, files: Sequence[HandIn], roster: Mapping[st
         record.platform, record.number = on_platform[0].platform, on_platform[0].number
 
 
-def _note_namesakes(learners: Iterable[LearnerRecord]) -> None:
+def _note_namesakes(learners: Collection[LearnerRecord]) -> None:
     """Note in the rows of people of one name, who have nothing, what belongs to one of them."""
     bearers = Counter(learner.name for learner in learners if learner.status == NOTHING)
-    files: dict[str, list[str]] = {}
-    for learner in learners:
-        if STRANGER in learner.notes and bearers[learner.name] > 1:
-            files.setdefault(learner.name, []).extend(learner.files)
-    for learner in learners:
-        if learner.status == NOTHING and learner.name in files:
-            why = "several on the roster have this name"
-            learner.notes += [f"{LEFT_OUT}{file}: {why}" for file in files[learner.name]]
-            learner.reason = LEFT_OUT_REASON
+    strangers = [one for one in learners if STRANGER in one.notes and one.files and bearers[one.name] > 1]
+    for stranger in strangers:
+        for learner in learners:
+            if learner.name == stranger.name and learner.status == NOTHING:
+                why = "several on the roster have this name"
+                learner.notes += [f"{LEFT_OUT}{file}: {why}" for file in stranger.files]
+                learner.reason = LEFT_OUT_REASON
 
 
 def doubtful_owners(learners: Sequence[LearnerRecord]) -> str:
