@@ -16,7 +16,7 @@ NAMES = {
     "load_doc_judgements load_doc_questions load_plot_queries",
     "own_data": "load_texts doubtful_texts read_judged",
     "exercises": "check hint solution",
-    "exercises.lesson_14": "search_targets",
+    "exercises.search_engine": "search_targets",
     "evaluation": "bootstrap",
     "training": "watch",
     "trainings.search": "load_window_vectors load_doc_runs",

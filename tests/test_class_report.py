@@ -9,6 +9,7 @@ import pytest
 
 from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import all_exercises
+from course_utils.exercises.words import told
 from course_utils.tools.grading import class_report
 from course_utils.tools.grading.class_report import discrimination, example, items
 from course_utils.tools.grading.csv_files import write_table
@@ -248,7 +249,7 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
     for exercise in all_exercises().values():
         own = parts()[part_with(exercise.id)].stem
         family = [deck for stem, deck in decks.items() if stem[:2] == own[:2]]
-        for shown_in in {"", exercise.shown_in, *(one.shown_in for one in exercise.mistakes)}:
+        for shown_in in {"", told(exercise.id)[1], *(one.shown_in for one in exercise.mistakes)}:
             place = place_of(exercise.id, shown_in)
             assert place and (place.number or not decks[own][2]), (exercise.id, shown_in)
             assert f"## {place.section}" in decks[place.page.partition(".")[0].rpartition("/")[2]][1]

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from course_utils import load_docstrings, load_plot_queries, load_texts
-from course_utils.exercises.lesson_14 import CORPUS, HELD_OUT
+from course_utils.exercises.search_engine import CORPUS, HELD_OUT
 from course_utils.own_data import doubtful_texts, read_judged
 from course_utils.ranking import ndcgs, recalls, reciprocal_ranks
 

@@ -7,7 +7,7 @@ import pytest
 
 from course_utils.exercises import check, find
 from course_utils.exercises.judging import examine
-from course_utils.exercises.lesson_14 import HELD_OUT_TARGET, _pool
+from course_utils.exercises.search_engine import HELD_OUT_TARGET, _pool
 from course_utils.tools.grading.marking import cases_of
 
 EXERCISE = find("14-search")

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 
 from course_utils._support.cell_needs import CONDITIONS
 from course_utils._support.notebooks import BEGIN, END, cores, exercise_parts, kind_of, lesson_cells, part_of, parts
-from course_utils.exercises import all_exercises, check, completions_of, written_solution
+from course_utils.exercises import all_exercises, check, tasks_of, written_solution
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.statements import bound, used
 from course_utils.tools.workspace.copies import learner_copy
@@ -280,7 +280,7 @@ def test_completions_are_right_and_a_gap_counts_as_not_attempted(path):
     notebook = read(path)
     for cell in filter(is_completion, notebook.cells):
         name = re.search(r'^check\("([\w-]+)", (\w+)\)', cell.source, re.MULTILINE)
-        assert name and name[1] in completions_of([path.stem[:2]]) and "✓ passed" in str(cell.outputs), cell.id
+        assert name and name[1] in tasks_of([path.stem[:2]]) and "✓ passed" in str(cell.outputs), cell.id
         assert f"`{name[1]}` · completion · " in "".join(cell.source for cell in notebook.cells), cell.id
 
 

@@ -13,11 +13,16 @@ from .._support.inspection import is_array
 TOLERANCE = 1e-5
 ROUNDING = 1e-9  # of a decimal, where a whole number is expected
 DIGITS = 4  # significant ones, of a decimal in an answer; inputs have those that NumPy prints
-MOST_RETURNED = 1_000_000  # numbers, texts and so on in what an answer returns; correct results are far smaller
+RETURNED = "your function returned {} where {} is expected"
+# numbers, texts and so on in what an answer returns; correct results are far smaller
+MOST_RETURNED = 1_000_000
 
 
 def too_many(outcome):
-    """Whether an answer returned more than MOST_RETURNED things. Copies nothing; of arrays it reads the shape only."""
+    """Whether an answer returned more than MOST_RETURNED things.
+
+    Copies nothing; of arrays it reads the shape only.
+    """
     count, left = 0, [outcome]
     while left and count <= MOST_RETURNED:
         value = left.pop()
@@ -35,7 +40,10 @@ def too_many(outcome):
 
 
 def copied(value):
-    """As `copy.deepcopy`, which takes ten times as long, but what stands in two places becomes two objects."""
+    """As `copy.deepcopy`, which takes ten times as long.
+
+    But what stands in two places becomes two objects.
+    """
     kind = type(value)
     if kind in (str, int, float, bool):
         return value
@@ -58,14 +66,18 @@ def unchanged(after, before):
 
 def _is_same(after, before):
     if isinstance(before, (list, tuple)):
-        return isinstance(after, (list, tuple)) and len(after) == len(before) and all(map(_is_same, after, before))
+        same_length = isinstance(after, (list, tuple)) and len(after) == len(before)
+        return same_length and all(map(_is_same, after, before))
     if isinstance(before, dict):
-        return after.keys() == before.keys() and all(_is_same(after[key], before[key]) for key in before)
-    if not is_array(before):
-        return type(after) is type(before) and bool(after == before or (after != after and before != before))
-    if type(after) is not type(before) or after.shape != before.shape or after.dtype != before.dtype:
+        same_keys = after.keys() == before.keys()
+        return same_keys and all(_is_same(after[key], before[key]) for key in before)
+    if type(after) is not type(before):
         return False
-    return np.array_equal(_float64(after), _float64(before), equal_nan=True)
+    if is_array(before):
+        same_form = after.shape == before.shape and after.dtype == before.dtype
+        return same_form and np.array_equal(as_float64(after), as_float64(before), equal_nan=True)
+    both_nan = after != after and before != before
+    return bool(after == before or both_nan)
 
 
 def wording(error):
@@ -86,16 +98,21 @@ def kind_of(value):
     if value is None:
         return "`None`"
     name = type(value).__name__ or "thing"
+    article = "an" if name[0] in "aeioAEIO" or name.startswith("nd") else "a"
     if is_array(value):
-        name += f" of shape {shape}" if (shape := tuple(value.shape)) else " without dimensions, a single number"
-    return f"{'an' if name[0] in 'aeioAEIO' or name.startswith('nd') else 'a'} {name}"
+        shape = f"of shape {tuple(value.shape)}"
+        name += f" {shape if value.shape else 'without dimensions, a single number'}"
+    return f"{article} {name}"
 
 
+# What counts as the same type.
+#
+# NumPy's numbers are numbers; lists, tuples and, unless `strict`, arrays are lists.
 def _family(value, strict):
-    """What counts as the same type: NumPy numbers are numbers; lists, tuples and, unless `strict`, arrays are lists."""
+    if is_array(value) and not value.shape:
+        value = value.item()
     if is_array(value):
-        kind = type(value).__name__ if strict else "list"
-        return kind if tuple(value.shape) else _family(value.item(), strict)
+        return type(value).__name__ if strict else "list"
     for family, types in (("list", (list, tuple)), ("dict", dict), ("number", numbers.Real)):
         if isinstance(value, types):
             return family
@@ -105,13 +122,13 @@ def _family(value, strict):
 def difference(got, right, strict=False):
     """None if `got` equals `right`, else a few words on the first difference.
 
-    Decimals may be off by 1e-5, and by 1e-9 from a whole number; integers, words and truth values are equal or not.
-    A list, a tuple, a NumPy array and a tensor of the same numbers are equal, whatever the dtype; if `strict`, arrays
-    must be of the same type and dtype.
+    Decimals may be off by 1e-5, and by 1e-9 from a whole number; integers, words and truth values
+    are equal or not. A list, a tuple, a NumPy array and a tensor of the same numbers are equal,
+    whatever the dtype; if `strict`, arrays must be of the same type and dtype.
     """
     try:
-        tell = _difference(got, right, strict)
-        return tell and tell()
+        say = _difference(got, right, strict)
+        return say and say()
     except Exception:  # inspecting a returned object may raise
         return f"your function returned something that cannot be compared with {kind_of(right)}"
 
@@ -124,15 +141,17 @@ def equal(got, right, strict):
         return False
 
 
+# None, or a function that says what the difference is.
+#
+# Most differences are only looked for, and never put into words.
 def _difference(got, right, strict):
-    """None, or a function that says what the difference is: most differences are only looked for, and never told."""
     if type(got) is type(right) and type(right) in (str, bool, int, float) and got == right:
         return None  # most items of long lists
     if isinstance(got, BaseException):
         return lambda: f"your function raised {type(got).__name__}: {text_of(got)[:200] or '(no text)'}"
     family = _family(right, strict)
     if _family(got, strict) != family:
-        return lambda: f"your function returned {kind_of(got)} where {kind_of(right)} is expected"
+        return lambda: RETURNED.format(kind_of(got), kind_of(right))
     if is_array(right) and tuple(right.shape):
         return _array_difference(got, right, strict)
     if family == "list":
@@ -141,62 +160,64 @@ def _difference(got, right, strict):
         return _number_difference(_listed(got), _listed(right))
     if family == "dict":
         return _dict_difference(got, right, strict)
-    return None if got == right else lambda: f"your function returned {short(got)} where {short(right)} is expected"
+    return None if got == right else lambda: RETURNED.format(short(got), short(right))
 
 
+# An array as nested lists, or as a number; anything else as it is.
 def _listed(value):
-    """An array as nested lists, or as a number."""
-    return (value.detach() if hasattr(value, "detach") else value).tolist() if is_array(value) else value
+    return value.tolist() if is_array(value) else value
 
 
 def _number_difference(got, right):
     if got == right or (got != got and right != right):
         return None
     got = got if isinstance(got, (int, float)) else float(got)
-    whole = isinstance(right, int)
-    near = ROUNDING * isinstance(got, float) if whole else TOLERANCE * max(1.0, abs(right))
+    near = TOLERANCE * max(1.0, abs(right))
+    if isinstance(right, int):  # a whole number of an answer must be the same
+        near = ROUNDING * isinstance(got, float)
     if math.isfinite(right) and abs(got - right) <= near:
         return None
-
-    def tell():
-        one, other = _told_apart(got, right)
-        return f"your function returned {one} where {other} is expected"
-
-    return tell
+    return lambda: RETURNED.format(*told_apart(got, right))
 
 
+# The sentence that shows both as a whole, or None if one is too long for that or both are shown
+# alike.
 def _whole(got, right):
-    """The sentence that shows both as a whole, or None if one is too long for that or both are shown alike."""
     shown = [short(value) for value in (got, right)]
     if max(map(len, shown)) < 120 and shown[0] != shown[1]:
-        return f"your function returned {shown[0]} where {shown[1]} is expected"
+        return RETURNED.format(*shown)
     return None
 
 
 def _dict_difference(got, right, strict):
     if got.keys() != right.keys():
-        return lambda: f"your function returned {short(got)} where {short(right)} is expected"
-    items = ((key, _difference(got[key], right[key], strict)) for key in right)
-    key, first = next(((key, item) for key, item in items if item), (None, None))
-    return first and (lambda: _whole(got, right) or f"under {short(key)}: {first()}")
+        return lambda: RETURNED.format(short(got), short(right))
+    for key in right:
+        say = _difference(got[key], right[key], strict)
+        if say:
+            return lambda: _whole(got, right) or f"under {short(key)}: {say()}"
+    return None
 
 
 def _list_difference(got, right, strict):
-    items = (_difference(one, other, strict) for one, other in zip(got, right, strict=False))
-    place, first = next(((place, item) for place, item in enumerate(items) if item), (0, None))
-    if len(got) == len(right) and first is None:
+    differences = (_difference(*pair, strict) for pair in zip(got, right))
+    position, say = next((item for item in enumerate(differences) if item[1]), (0, None))
+    if len(got) == len(right) and not say:
         return None
 
-    def tell():
-        if whole := _whole(*([_listed(item) for item in value] for value in (got, right))):
+    def say_it():
+        whole = _whole([_listed(item) for item in got], [_listed(item) for item in right])
+        if whole:
             return whole
-        if len(got) != len(right):
+        if len(got) != len(right) or say is None:
             return f"your function returned {len(got)} items where {len(right)} are expected"
-        if (told := first()).startswith("item "):
-            return told.replace(" of what", f" of item {place} of what", 1)
-        return f"item {place} of what your function returned: {told.removeprefix('your function returned ')}"
+        said = say()
+        if said.startswith("item "):
+            return said.replace(" of what", f" of item {position} of what", 1)
+        said = said.removeprefix("your function returned ")
+        return f"item {position} of what your function returned: {said}"
 
-    return tell
+    return say_it
 
 
 def _array_difference(got, right, strict):
@@ -205,12 +226,12 @@ def _array_difference(got, right, strict):
         try:
             got = np.array(_nested(got))
         except ValueError:
-            return lambda: f"your function returned {kind_of(got)} where the shape {shape} is expected"
+            return lambda: RETURNED.format(kind_of(got), f"the shape {shape}")
     if tuple(got.shape) != shape:
         return lambda: f"your result has the shape {tuple(got.shape)} where {shape} is expected"
     if strict and got.dtype != right.dtype:
         return lambda: f"your result has the dtype {got.dtype} where {right.dtype} is expected"
-    found, wanted = _float64(got), _float64(right)
+    found, wanted = as_float64(got), as_float64(right)
     if np.array_equal(found, wanted):
         return None
     if (np.isnan(found) != np.isnan(wanted)).any():
@@ -220,7 +241,7 @@ def _array_difference(got, right, strict):
     if np.isclose(found, wanted, rtol=0, atol=near, equal_nan=True).all():
         return None
 
-    def tell():
+    def say():
         if "bool" in str(right.dtype):
             first, *others = np.argwhere(found != wanted).tolist()
             expected = bool(wanted[tuple(first)])
@@ -231,21 +252,22 @@ def _array_difference(got, right, strict):
         off = np.abs(np.subtract(found, wanted, where=found != wanted, out=np.zeros_like(found)))
         return f"your result is off by up to {np.nanmax(off):.3g}"
 
-    return tell
+    return say
 
 
+# A list of numbers, lists or arrays as nested lists.
 def _nested(value):
-    """A list of numbers, lists or arrays as nested lists."""
     return [_nested(item) for item in value] if isinstance(value, (list, tuple)) else _listed(value)
 
 
-def _float64(array):
-    return array.detach().cpu().double().numpy() if hasattr(array, "detach") else np.asarray(array, dtype=np.float64)
+def as_float64(array):
+    """Numbers, as an array of float64. Raises TypeError or ValueError."""
+    array = array.detach().cpu() if hasattr(array, "detach") else array
+    return np.asarray(array, dtype=np.float64)
 
 
+# Of containers, their first 40 items; decimals rounded, whole numbers exact.
 class _Brief(reprlib.Repr):
-    """Of containers, their first 40 items; decimals rounded, whole numbers exact."""
-
     def __init__(self, most, digits):
         super().__init__()
         self.maxlist = self.maxtuple = self.maxdict = self.maxset = 40
@@ -264,13 +286,14 @@ def short(value, most=120, digits=DIGITS):
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
+# A decimal with so many significant digits. A whole number stays, but for floats above 2**53.
 def _rounded(value, digits):
-    """A decimal with this many significant digits; a whole number as it is, but for floats beyond exactness."""
     whole = isinstance(value, int) or (float(value).is_integer() and abs(value) < 2**53)
     return value if whole else float(f"{value:.{digits}g}")
 
 
-def _told_apart(one, other):
-    """Two unequal numbers as text, with four significant digits or as many as it takes to see that they differ."""
-    digits = next(n for n in range(DIGITS, 18) if f"{one:.{n}g}" != f"{other:.{n}g}" or n == 17)
+def told_apart(one, other, digits=DIGITS):
+    """Two unequal numbers as texts, with so many significant digits or as many as tell them apart."""
+    while digits < 17 and f"{one:.{digits}g}" == f"{other:.{digits}g}":
+        digits += 1
     return [str(_rounded(number, digits)).removesuffix(".0") for number in (one, other)]

@@ -38,7 +38,10 @@ COMPLETE = "Write what is missing in the function, then run this cell again."  #
 
 
 class OutOfTime(BaseException):
-    """An answer took too long. Not a subclass of Exception, so that an answer's own `except` does not catch it."""
+    """An answer took too long.
+
+    Not a subclass of Exception, so that an answer's own `except` does not catch it.
+    """
 
 
 def call_directly(answer, args, seconds):
@@ -49,7 +52,7 @@ def call_directly(answer, args, seconds):
     try:
         with time_limit(seconds):
             return answer(*args), args
-    except (Exception, SystemExit) as error:  # any exception from a learner's code is reported to the learner
+    except (Exception, SystemExit) as error:  # whatever a learner's code raises is told to them
         return error, args
 
 
@@ -78,16 +81,16 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
         if too_many(outcome):
             return report("failed", (f"{case.label}: {TOO_MANY.format(kind_of(outcome))}",))
         results.append((case, _kept(outcome)))
-        changed += [
-            CHANGED.format(name)
-            for name, before, after in zip(exercise.arguments, case.args, args, strict=True)
-            if not unchanged(after, before)
-        ]
+        for name, before, after in zip(exercise.arguments, case.args, args, strict=True):
+            if not unchanged(after, before):
+                changed.append(CHANGED.format(name))
     return _judged(exercise, answer, results, changed[:1], report)
 
 
+# The report of an answer that returned or raised something on each case.
+#
+# changed: what to say of its arguments.
 def _judged(exercise, answer, results, changed, report):
-    """The report of an answer that returned or raised something on each case. changed: what to say of its arguments."""
     problem_of = {case: _problem(exercise, case, outcome) for case, outcome in results}
     wrong_first = sorted(results, key=lambda result: problem_of[result[0]] is None)
     wrong = [(case, outcome) for case, outcome in wrong_first if problem_of[case]]
@@ -96,29 +99,33 @@ def _judged(exercise, answer, results, changed, report):
         held = "property holds" if len({*labels}) == 1 else "properties hold"
         measured = [exercise.measured(case.args, outcome) for case, outcome in results if case.secret]
         return report("passed", (HELD.format(len({*labels}), held, len(labels)), *measured))
-    if wrong and (foreign := getattr(answer, "notebook_data", None) or notebook_data(answer)):
-        return report("failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),))
-    mistakes, slip = explanation_of(exercise, wrong_first) if wrong else ((), "")
+    mistakes, slip = (), ""
+    if wrong:
+        foreign = getattr(answer, "notebook_data", None) or notebook_data(answer)
+        if foreign:
+            return report("failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),))
+        mistakes, slip = explanation_of(exercise, wrong_first)
     known = tuple(mistake.message for mistake in mistakes)
     told = (*changed, *known, *filter(None, [slip]))
     if changed or known:
-        return report("failed", told, mistakes=known, slip=slip)
+        return report("failed", told, mistakes=known)
     problems = {}  # each error once, and each property once
     for case, outcome in wrong:
         key = wording(outcome) if isinstance(outcome, BaseException) else case.label
-        if key not in problems and len(problems) < (1 if slip else 3):
-            problem = problem_of[case]
-            line, meaning = _of_error(case, outcome, answer)
-            problems[key] = (
-                f"{case.label}: {problem}{line}{_given(exercise, case)}.{meaning}",
-                f"{case.label}: {_discreet(case, outcome, problem)}.{meaning}",
-            )
-    full, discreet = zip(*problems.values(), strict=True)
-    return report("failed", (*told, *full), discreet=(*told, *discreet), slip=slip)
+        problems.setdefault(key, (case, outcome))
+    full, discreet = [], []
+    for case, outcome in list(problems.values())[: 1 if slip else 3]:
+        problem = problem_of[case]
+        line, meaning = _of_error(case, outcome, answer)
+        full.append(f"{case.label}: {problem}{line}{_given(exercise, case)}.{meaning}")
+        discreet.append(f"{case.label}: {_discreet(case, outcome, problem)}.{meaning}")
+    return report("failed", (*told, *full), discreet=(*told, *discreet))
 
 
+# The line of what an answer raised, and what it means, as words to put behind a problem.
+#
+# Two empty texts if it raised nothing.
 def _of_error(case, outcome, answer):
-    """Of what an answer raised, its line and what it means, as words to put behind a problem; else two empty texts."""
     if case.secret or not isinstance(outcome, BaseException):
         return "", ""
     line, meaning = line_of(outcome, answer), in_plain_words(outcome)
@@ -126,17 +133,19 @@ def _of_error(case, outcome, answer):
 
 
 def explanation_of(exercise, results):
-    """What explains all results, (case, outcome): known mistakes, one or two, and the sentence of a slip, or neither.
+    """What explains all results, (case, outcome): one or two known mistakes, and the sentence of a slip.
 
-    Neither, too, for an answer like the reference where that fails itself: another encoder may miss a target.
+    Neither, too, for an answer like the reference where that fails itself: another encoder may miss a
+    target.
     """
 
     def agrees(function):
         return all(_same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in results)
 
     def slip_from(function, **words):
+        pairs = [(outcome, case.outcome_of(function)) for case, outcome in results]
         try:
-            return slip_between([(outcome, case.outcome_of(function)) for case, outcome in results], **words)
+            return slip_between(pairs, **words)
         except Exception:  # inspecting a returned object may raise
             return ""
 
@@ -147,46 +156,50 @@ def explanation_of(exercise, results):
                 _problem(exercise, case, case.outcome_of(reference)) for case, _ in results
             )
             return ((), "") if missed else ((mistake,), "")
-    for place, name in enumerate(exercise.arguments):
-        if all(equal(outcome, case.args[place], exercise.strict) for case, outcome in results):
+    for position, name in enumerate(exercise.arguments):
+        if all(equal(outcome, case.args[position], exercise.strict) for case, outcome in results):
             return (), f"You return `{name}` as it is."
     pairs = [{one, other} for one, other, both in _two_at_once(exercise.mistakes) if agrees(both)]
     if pairs:  # where several explain the same results, what they share is certain
         certain = set.intersection(*pairs) or pairs[0]
         return tuple(mistake for mistake in exercise.mistakes if mistake in certain), ""
-    if not exercise.judge and (slip := slip_from(reference)):  # with a judge, many results are right
+    if exercise.judge:  # many results are right, so nothing follows from those of one function
+        return (), ""
+    if slip := slip_from(reference):
         return (), slip
-    for mistake in () if exercise.judge else exercise.mistakes:
+    for mistake in exercise.mistakes:
         for imitate in mistake.imitations:
             if slip := slip_from(imitate, than=BESIDE):
                 return (mistake,), f"There is a second mistake: {slip[0].lower()}{slip[1:]}"
-    return () if exercise.judge else _made_in_most(exercise, results), ""
+    return _made_in_most(exercise, results), ""
 
 
+# The mistake that explains most wrong results and contradicts no right one, in a tuple.
+#
+# Another mistake then shows in the other results. It must explain at least three and half of all
+# wrong ones, and no other mistake as many. The tuple is empty if there is none.
 def _made_in_most(exercise, results):
-    """The mistake that explains most wrong results and contradicts no right one, in a tuple; empty if there is none.
+    def same_as(function):
+        return [_same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in results]
 
-    Another mistake then shows in the other results. It must explain at least three and half of all wrong ones, and
-    no other mistake as many.
-    """
-    right = [_same_outcome(outcome, case.outcome_of(exercise.reference), exercise) for case, outcome in results]
+    right = same_as(exercise.reference)
     least = max(3, right.count(False) / 2)
     explained = {}
     for mistake in exercise.mistakes:
         for imitate in mistake.imitations:
-            same = [_same_outcome(outcome, case.outcome_of(imitate), exercise) for case, outcome in results]
-            if all(itertools.compress(same, right)) and (count := sum(same) - sum(right)) >= least:
+            same = same_as(imitate)
+            count = sum(same) - sum(right)
+            if all(itertools.compress(same, right)) and count >= least:
                 explained[mistake] = max(count, explained.get(mistake, 0))
     most = [mistake for mistake, count in explained.items() if count == max(explained.values())]
     return tuple(most) if len(most) == 1 else ()
 
 
+# [(mistake, another, a function that makes both)], of steps of the reference done otherwise.
+#
+# At most MOST_PAIRS, the first forms of each mistake first.
 @functools.cache
 def _two_at_once(mistakes):
-    """[(mistake, another, a function that makes both)], of those that are steps of the reference done otherwise.
-
-    At most MOST_PAIRS, the first forms of each mistake first.
-    """
     steps = [
         (rank, mistake, form)
         for mistake in mistakes
@@ -194,19 +207,27 @@ def _two_at_once(mistakes):
         if isinstance(form, Otherwise)
     ]
     pairs = sorted(itertools.combinations(steps, 2), key=lambda pair: pair[0][0] + pair[1][0])
-    made = ((one, other, first.both(second)) for (_, one, first), (_, other, second) in pairs if one is not other)
-    return list(itertools.islice((found for found in made if found[2]), MOST_PAIRS))
+    made = []
+    for (_, mistake, form), (_, another, other_form) in pairs:
+        both = form.both(other_form) if mistake is not another else None
+        if both:
+            made.append((mistake, another, both))
+        if len(made) == MOST_PAIRS:
+            break
+    return made
 
 
+# A problem for a page that others may read.
+#
+# It holds no expected values, and nothing that an answer made of a secret.
 def _discreet(case, outcome, problem):
-    """A problem for a page that others may read: no expected values, and nothing that an answer made of a secret."""
     if case.secret and isinstance(outcome, BaseException):
         return "your function raised an error, which is not shown since it could show these inputs"
     return problem.partition(" where ")[0]
 
 
+# What is wrong with an outcome, in a few words, or None.
 def _problem(exercise, case, outcome):
-    """What is wrong with an outcome, in a few words, or None."""
     right = [] if exercise.judge else case.outcome_of(exercise.reference)
     if isinstance(right, BaseException):
         raise right
@@ -242,8 +263,10 @@ def time_limit(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
+# A copy, since an answer may return the same list each time.
+#
+# Errors, and what cannot be copied, are kept.
 def _kept(outcome):
-    """A copy, since an answer may return the same list each time. Errors, and what cannot be copied, are kept."""
     if isinstance(outcome, BaseException):  # a copy would have no traceback
         return outcome
     try:
@@ -252,17 +275,16 @@ def _kept(outcome):
         return outcome
 
 
+# The arguments as text, if they are few and short.
 def _given(exercise, case):
-    """The arguments as text, if they are few and short."""
-    given = ", ".join(
-        f"`{name}` = {short(value, 200, digits=8)}" for name, value in zip(exercise.arguments, case.args, strict=True)
-    )
+    values = zip(exercise.arguments, case.args, strict=True)
+    given = ", ".join(f"`{name}` = {short(value, 200, digits=8)}" for name, value in values)
     return f" (given {given})" if len(given) <= 150 and "\n" not in given else ""
 
 
 def _same_outcome(one, other, exercise):
     if isinstance(one, BaseException) or isinstance(other, BaseException):
-        return type(one).__name__ == type(other).__name__ and wording(one) == wording(other)
+        return (type(one).__name__, wording(one)) == (type(other).__name__, wording(other))
     if equal(one, other, exercise.strict):
         return True
     try:

@@ -129,8 +129,9 @@ RANKED = completion("00-ranked", _ranked_cases, _ranked, judge=_ranked_problem)(
 # --- the odd one out ---------------------------------------------------------------------------------------------
 
 
+# A symmetric table with 1 on the diagonal, in which each change (rows, columns, value) is made on
+# both sides.
 def _changed(table, *changes):
-    """A symmetric table with 1 on the diagonal, in which each change (rows, columns, value) is made on both sides."""
     table = table.copy()
     for rows, columns, value in changes:
         table[rows, columns] = table[columns, rows] = value

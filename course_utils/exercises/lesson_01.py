@@ -11,8 +11,8 @@ from .model import Case
 from .words import completion, exercise
 
 
+# `n` different two-letter syllables that share no letters.
 def _syllables(rng, n):
-    """`n` different two-letter syllables that share no letters."""
     letters = rng.sample(string.ascii_lowercase, 2 * n)
     return ["".join(letters[i : i + 2]) for i in range(0, 2 * n, 2)]
 
@@ -222,8 +222,8 @@ def _wordpiece_cases(rng):
     ]
 
 
+# All splits of a word, those with a longer start first.
 def _splits(word, pieces, mark=""):
-    """All splits of a word, those with a longer start first."""
     if not word:
         yield []
     for end in range(len(word), 0, -1):
@@ -325,8 +325,8 @@ def _judge_harmful(args, outcome):
 _MORE, _NONE = "len(after) > len(before)", "return None"
 
 
+# Each of the swaps alone, and once more where the answer for nothing found is an empty text.
 def _or_no_text(*swaps):
-    """Each of the swaps alone, and once more where the answer for nothing found is an empty text."""
     return [one | more for one in swaps for more in ({}, {_NONE: 'return ""'})]
 
 
@@ -392,8 +392,9 @@ def _merge_cases(rng):
     ]
 
 
+# Joins the symbols by `z`, replaces in this text (in whole symbols only, or anywhere), and cuts
+# it at `cut`.
 def _as_text(symbols, pair, z=" ", cut=" ", whole=False, empty=()):
-    """Joins the symbols by `z`, replaces in this text (in whole symbols only, or anywhere), and cuts it at `cut`."""
     found = re.escape(z.join(pair))
     pattern = rf"(?<![^{z}]){found}(?![^{z}])" if whole else found
     text = re.sub(pattern, lambda _: "".join(pair), z.join(symbols))

@@ -10,8 +10,8 @@ from .model import Case, normal
 from .words import completion, exercise
 
 
+# `count` different ids, none of them familiar from the lesson (0, 101, 102).
 def _ids(rng, count):
-    """`count` different ids, none of them familiar from the lesson (0, 101, 102)."""
     return rng.sample(range(1000, 30000), count)
 
 
@@ -169,8 +169,8 @@ def _masked_softmax(scores, attention_mask):
     return weights
 
 
+# Weights of real tokens may be off by 1e-5. The weight of padding is 0, and nothing near it.
 def _judge_weights(args, outcome):
-    """Weights of real tokens may be off by 1e-5. The weight of padding is 0, and nothing near it."""
     if problem := difference(outcome, _masked_softmax(*args)):
         return problem
     real = args[1].bool().flatten().tolist()
@@ -223,8 +223,9 @@ VOCABULARY = 22
 FEW = 3  # so few ids, and an odd number of them, that a case can have all of them at padding, after all real ones
 
 
+# A small encoder that keeps what it returned: imitations of mistakes ask for the same again and
+# again.
 def _encoder(*recipe):
-    """A small encoder that keeps what it returned: imitations of mistakes ask for the same again and again."""
     encode, known = small_encoder(*recipe), {}
 
     @functools.wraps(encode)
@@ -242,8 +243,9 @@ def _leak_cases(rng):
     hidden = rng.randint(5, 7)
     table, positions = 0.4 * normal(rng, VOCABULARY, hidden), 0.4 * normal(rng, 8, hidden)
 
+    # Rows of ids, filled up to `width` with the id of padding of each; of a negative length, on
+    # the left.
     def batch(width, lengths, pad_ids):
-        """Rows of ids, filled up to `width` with the id of padding of each; of a negative length, on the left."""
         places = torch.arange(width)
         mask = torch.stack([places < n if n > 0 else places >= width + n for n in lengths]).long()
         real = [

@@ -63,28 +63,32 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
 )
 
 
+# Rotate the rows at random into a space with more dimensions, which leaves their cosines
+# unchanged.
 def _turned(rng, rows):
-    """Rotate the rows at random into a space with more dimensions, which leaves their cosines unchanged."""
     few = rows.shape[1]
     return rows @ torch.linalg.qr(normal(rng, few + 4, few + 4)).Q[:few]
 
 
+# `count` pairs of rows: the rows of a pair are close (cosine about 0.95), other rows are further
+# apart.
 def _pairs(rng, count, common=0.0):
-    """`count` pairs of rows: the rows of a pair are close (cosine about 0.95), other rows are further apart."""
     pair = torch.eye(count).repeat_interleave(2, dim=0)
     side = torch.tensor([[0.16], [-0.16]]).repeat(count, 1)
     rows = torch.cat([pair, side * pair, torch.full((2 * count, 1), common)], dim=1)
     return _turned(rng, rows + 0.003 * normal(rng, *rows.shape))
 
 
+# Rows at the given angles in one plane, each moved by `most` degrees at most; the plane is
+# rotated at random.
 def _in_a_plane(rng, *degrees, most=2):
-    """Rows at the given angles in one plane, each moved by `most` degrees at most; the plane is rotated at random."""
     angles = torch.tensor([angle + rng.uniform(-most, most) for angle in degrees]).deg2rad()
     return _turned(rng, torch.stack([angles.cos(), angles.sin()], dim=1))
 
 
+# Two close rows, and one further out on either side. Without their mean, the close ones are
+# opposite.
 def _far_from_0(rng):
-    """Two close rows, and one further out on either side. Without their mean, the close ones are opposite."""
     ones, one, other = torch.linalg.qr(torch.cat([torch.ones(6, 1), normal(rng, 6, 2)], dim=1)).Q.T
     return torch.stack([4 * ones + x * one + y * other for x, y in ((-0.1, 0), (0.1, 0), (-1, 0.2), (1, -0.2))])
 

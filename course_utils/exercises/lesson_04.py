@@ -7,8 +7,9 @@ from .model import Case, normal
 from .words import completion, exercise
 
 
+# Random token vectors and their mask (int64, as tokenizers return it); the right padding holds
+# large numbers.
 def _padded(rng, lengths, width, hidden):
-    """Random token vectors and their mask (int64, as tokenizers return it); the right padding holds large numbers."""
     mask = torch.tensor([[1] * n + [0] * (width - n) for n in lengths])
     vectors = normal(rng, len(lengths), width, hidden)
     return vectors + 5 * (1 - mask).unsqueeze(-1) * normal(rng, len(lengths), width, hidden).abs(), mask
@@ -51,11 +52,11 @@ def _max_cases(rng):
     ]
 
 
+# Whether two results differ only where both hold numbers far below all that is usual, of nearly
+# the same size.
+#
+# So do the results of two poolings that fill padding with different low numbers.
 def _both_low(one, other):
-    """Whether two results differ only where both hold numbers far below all that is usual, of nearly the same size.
-
-    So do the results of two poolings that fill padding with different low numbers.
-    """
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     off = one != other
@@ -119,8 +120,8 @@ _WAYS = {
 }
 
 
+# Turn each row by a random angle of the given cosine.
 def _aside(rng, rows, cosines):
-    """Turn each row by a random angle of the given cosine."""
     unit, cosines = normalise(rows), torch.tensor(cosines).unsqueeze(-1)
     other = normal(rng, *rows.shape)
     other = normalise(other - (other * unit).sum(dim=1, keepdim=True) * unit)
@@ -203,8 +204,8 @@ HOW = exercise(
 )
 
 
+# Whether two results have the same directions, and the same lengths but in some rows.
 def _only_short_rows_differ(one, other):
-    """Whether two results have the same directions, and the same lengths but in some rows."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     same = torch.isclose(one.norm(dim=1), other.norm(dim=1), rtol=0, atol=1e-5)

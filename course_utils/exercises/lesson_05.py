@@ -98,12 +98,12 @@ PREVIOUS_SCORE = completion("05-previous-score", _previous_cases, _previous_scor
 )
 
 
+# Queries and keys with scores of about a million and minus a million, exact whatever the order of
+# multiplication.
+#
+# In every other row real tokens are far below padding, and in the rows between far above it. One
+# real token takes all the weight, so that no answer depends on how large numbers are rounded.
 def _far_apart(real):
-    """Queries and keys with scores of about a million and minus a million, exact whatever the order of multiplication.
-
-    In every other row real tokens are far below padding, and in the rows between far above it. One real token takes all
-    the weight, so that no answer depends on how large numbers are rounded.
-    """
     places, first = torch.arange(len(real))[:, None], torch.eye(1, 4)
     far_below = torch.where(real[:, None] == 1, -1000.0 - places, 1000.0)
     return (2000 * (-1.0) ** places * first)[None], (far_below * first)[None], real
@@ -122,8 +122,8 @@ def _weight_cases(rng):
     ]
 
 
+# As for any exercise, except that padding must not even get a weight of a millionth.
 def _judge_weights(args, outcome):
-    """As for any exercise, except that padding must not even get a weight of a millionth."""
     problem = difference(outcome, _weights(*args))
     if problem is None:
         padding = (args[2] == 0).nonzero().flatten().tolist()

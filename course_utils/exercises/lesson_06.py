@@ -66,8 +66,8 @@ COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
 )
 
 
+# The means of batches of unit vectors that share a direction, and their counts.
 def _batches(rng, counts):
-    """The means of batches of unit vectors that share a direction, and their counts."""
     shared = normal(rng, 1, rng.randint(5, 8))
     batches = [normalise(shared + normal(rng, count, shared.shape[1])) for count in counts]
     return torch.stack([batch.mean(dim=0) for batch in batches]), counts
@@ -200,8 +200,8 @@ def _pca(n_components=2):
     return PCA(n_components)
 
 
+# The mean of these rows and the axes of their plane. As scikit-learn's PCA, and faster.
 def _plane(rows, n_axes=2):
-    """The mean of these rows and the axes of their plane. As scikit-learn's PCA, and faster."""
     if len(rows) < n_axes:
         _pca(n_axes).fit(rows)  # raises as an answer's PCA does
     middle = rows.mean(axis=0)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from .comparing import difference
+from .comparing import as_float64, difference, told_apart
 from .model import Case, normal
 from .words import completion, exercise
 
@@ -17,8 +17,8 @@ def _edit_cases(rng):
     hidden, table, bias = 2 * normal(rng, width), normal(rng, vocabulary, width), normal(rng, vocabulary)
     piece = rng.randrange(1, vocabulary - 1)
 
+    # The arguments, with a bias of `piece` that puts its logit this far above all others.
     def pushed(by, p, piece=piece, hidden=hidden, more=0):
-        """The arguments, with a bias of `piece` that puts its logit this far above all others."""
         logits = table @ hidden + bias
         new = bias + more
         new[piece] += by + _without(logits, piece).max() - logits[piece]
@@ -49,12 +49,8 @@ def _edit_row(hidden, table, bias, piece, p):
     return table[piece] + rise * step
 
 
-def _numbers(row):
-    return np.asarray(row.detach() if hasattr(row, "detach") else row, dtype=np.float64)
-
-
 def _alike_rows(one, other):
-    one, other = _numbers(one), _numbers(other)
+    one, other = as_float64(one), as_float64(other)
     return one.shape == other.shape and np.allclose(one, other, rtol=1e-4, atol=1e-4, equal_nan=True)
 
 
@@ -62,7 +58,7 @@ def _judge_row(args, outcome):
     hidden, table, bias, piece, p = args
     right = _edit_row(*args)
     try:
-        row = _numbers(outcome)
+        row = as_float64(outcome)
     except (TypeError, ValueError):
         return "your function returned something that is no row of numbers; only the new row is wanted"
     if row.shape != tuple(right.shape):
@@ -75,22 +71,16 @@ def _judge_row(args, outcome):
     logit = row @ hidden.double() + bias[piece].double()
     others = _without(table.double() @ hidden.double() + bias.double(), piece).logsumexp(dim=0)
     if abs(float(logit - others) - math.log(p / (1 - p))) > 1e-3:
-        has, wanted = _distinct(float((logit - others).sigmoid()), p)
+        has, wanted = told_apart(float((logit - others).sigmoid()), p, digits=3)
         return f"with your row, the piece has the probability {has} where {wanted} is wanted"
     away, nearest = float((row - old).norm()), float((right - old).norm())
     if away <= nearest * (1 + 1e-5):
         return f"your row is off by up to {(row - right).abs().max():.3g}"
-    away, nearest = _distinct(away, nearest)
+    away, nearest = told_apart(away, nearest, digits=3)
     return (
         f"with your row, the piece has the right probability, but the row is {away} away from the old one, and the "
         f"nearest one that does it is only {nearest} away"
     )
-
-
-def _distinct(one, other):
-    """Two numbers as texts, with as many digits as it takes to tell them apart."""
-    digits = next(n for n in range(3, 18) if f"{one:.{n}g}" != f"{other:.{n}g}" or n == 17)
-    return f"{one:.{digits}g}", f"{other:.{digits}g}"
 
 
 EDIT_ROW = exercise("07-edit-row", _edit_cases, _edit_row, judge=_judge_row, alike=_alike_rows, points=2)(
@@ -127,8 +117,8 @@ def _mask_cases(rng):
     pad, first, last, mask_id = special
     ids = torch.tensor([[first, *(rng.randrange(20) for _ in range(n)), last, *[pad] * (9 - n)] for n in (6, 9, 4)])
 
+    # Random numbers; words and special tokens both get some below the share and some above.
     def drawn(share):
-        """Random numbers; words and special tokens both get some below the share and some above."""
         draws = torch.tensor([[rng.random() for _ in row] for row in ids])
         draws[:, :3] = torch.tensor([0.5 * share, 0.5 * share, 0.5 * (1 + share)])
         draws[:, -1] = 0.7 * share
@@ -227,8 +217,9 @@ def _surprisal(logits, targets):
     return -of_target / math.log(2)
 
 
+# Whether two results differ only near a bound of one of them, as where a probability of 0 is made
+# 1e-8.
 def _both_bounded(one, other):
-    """Whether two results differ only near a bound of one of them, as where a probability of 0 is made 1e-8."""
     if one.shape != other.shape or max(one.max(), other.max()) > 150:
         return False
     off = ~torch.isclose(one, other, rtol=0, atol=1e-3)

@@ -12,8 +12,8 @@ def _distinct(rng, n):
     return [float(value) for value in rng.sample(range(-50, 50), n)]
 
 
+# Eight numbers: one value once, one twice, one five times.
 def _tied(rng):
-    """Eight numbers: one value once, one twice, one five times."""
     return rng.sample(rng.sample([1.0, 2.0, 3.0, 4.0, 5.0], 3), 8, counts=(1, 2, 5))
 
 
@@ -95,8 +95,9 @@ def _shuffled(rng, values, labels):
     return [values[place] for place in order], [labels[place] for place in order]
 
 
+# Training and test values and labels, drawn until the mistakes named in `differing` give another
+# result.
 def _pairs_drawn(rng, *differing):
-    """Training and test values and labels, drawn until the mistakes named in `differing` give another result."""
     told = [imitate for one in THRESHOLD.mistakes if one.name in differing for imitate in one.imitations]
     while True:
         places = rng.sample(range(10, 110), rng.choice(TRAINED))
@@ -108,34 +109,36 @@ def _pairs_drawn(rng, *differing):
             return drawn
 
 
+# No training value is as good as a threshold above all of them: the most similar training pair is
+# labelled 0.
 def _best_is_none(rng):
-    """No training value is as good as a threshold above all of them: the most similar training pair is labelled 0."""
     low, *others, high = sorted((rng.randint(12, 102) + place / 8) * UNIT for place in range(TRAINED[0]))
     train = _shuffled(rng, [low, *others, high], [1] + [0] * (len(others) + 1))
     return *train, [high, high, high + 0.05, high + 0.1, low - 0.02, others[0]], [1, 1, 1, 1, 0, 0]
 
 
+# Test values just below the best threshold, the lowest similar training value, above the value
+# under it.
 def _just_below(rng, similar):
-    """Test values just below the best threshold, the lowest similar training value, above the value under it."""
     low, high = rng.sample(range(10, 40), TRAINED[0] - similar), rng.sample(range(60, 90), similar)
     train = _shuffled(rng, [value * UNIT for value in low + high], [0] * len(low) + [1] * len(high))
     best, under = min(high) * UNIT, max(low) * UNIT
     return *train, [best, best - 0.02, best - 0.03, best + 0.04, under, under + 0.001], [1, 0, 0, 1, 0, 0]
 
 
+# Every training pair is similar, except one in the middle; some test values lie below all
+# training values.
 def _all_similar(rng):
-    """Every training pair is similar, except one in the middle; some test values lie below all training values."""
     train = [value * UNIT for value in sorted(rng.sample(range(25, 115), TRAINED[0]))]
     test = [train[0], train[0] - 0.03, train[0] - 0.05, train[0] - 0.08, train[-1]]
     return *_shuffled(rng, train, [1, 1, 1, 1, 0, 1, 1, 1]), test, [1, 0, 0, 0, 1]
 
 
+# Two draws that differ in the labels of two equal training values: 0 and 1, or 1 and 0.
+#
+# Whatever order a sort leaves them in, a cut between them is right more often than any threshold
+# in one of the two. The best threshold occurs twice in training and is no test value.
 def _equal_values(rng):
-    """Two draws that differ in the labels of two equal training values: 0 and 1, or 1 and 0.
-
-    Whatever order a sort leaves them in, a cut between them is right more often than any threshold in one of the two.
-    The best threshold occurs twice in training and is no test value.
-    """
     low, best, one, other, equal, high = sorted(value * UNIT for value in rng.sample(range(12, 120, 6), 6))
     values, labels = _shuffled(rng, [low, one, other, best, best, equal, equal, high], [0, 0, 0, 1, 1, None, None, 1])
     first, second = (place for place, label in enumerate(labels) if label is None)
@@ -144,12 +147,12 @@ def _equal_values(rng):
         yield values, list(labels), test, [0, 1, 1, 1, 1, 1]
 
 
+# The best threshold is right on a third of the training pairs; the other two are right less
+# often.
+#
+# The test values lie between the training values, or closely around the best one. All their
+# labels are 1, so the lower a threshold is, the more it gets right.
 def _seldom_right(rng):
-    """The best threshold is right on a third of the training pairs; the other two are right less often.
-
-    The test values lie between the training values, or closely around the best one. All their labels are 1, so the
-    lower a threshold is, the more it gets right.
-    """
     low, middle, best = rng.randint(13, 38) * UNIT, rng.randint(45, 64) * UNIT, (rng.randint(77, 102) + 0.5) * UNIT
     train = _shuffled(rng, [low, middle, middle, best, best, best], [1, 0, 0, 0, 0, 0])
     return *train, [best, best + 0.05, best - 0.00001, (middle + best) / 2, (low + middle) / 2], [1] * 5
@@ -237,11 +240,11 @@ THRESHOLD = exercise("08-threshold", _threshold_cases, _held_out, points=2)(
 )
 
 
+# Scores and two models' similarities for groups of rows that resemble each other, with the group
+# of each row.
+#
+# The second model is noisier than the first. The rows of a group do not stand together.
 def _grouped(rng, *sizes):
-    """Scores and two models' similarities for groups of rows that resemble each other, with the group of each row.
-
-    The second model is noisier than the first. The rows of a group do not stand together.
-    """
     groups = rng.sample(range(len(sizes)), sum(sizes), counts=sizes)
     scores = [score / 10 for score in rng.sample(range(51), len(sizes))]  # all differ, so no resample is constant
     near, far = ([rng.gauss(score, spread) for score in scores] for spread in (1.5, 3))
@@ -249,8 +252,8 @@ def _grouped(rng, *sizes):
     return [scores[group] for group in groups], a, b, groups
 
 
+# Resamples of group numbers, each with at least three different groups.
 def _draws(rng, groups, times):
-    """Resamples of group numbers, each with at least three different groups."""
     return [rng.sample(range(groups), 3) + rng.choices(range(groups), k=times - 3) for _ in range(7)]
 
 
@@ -267,8 +270,9 @@ def _groups_cases(rng):
     ]
 
 
+# Spearman's correlation of the first row of a table with each other row; if no signs are taken,
+# Pearson's.
 def _agreements(columns, change=np.sign):
-    """Spearman's correlation of the first row of a table with each other row; if no signs are taken, Pearson's."""
     centred = change(columns[:, :, None] - columns[:, None]).sum(axis=2)  # of the signs, ranks
     squares = (centred * centred).sum(axis=1)
     with np.errstate(invalid="ignore"):  # some mistakes take rows of one group only, whose scores are equal

@@ -22,8 +22,9 @@ def _tokens_cases(rng):
     ]
 
 
+# Lengths whose pairs float32 cannot count, and whose mean, cut or rounded, gives neither of the
+# two numbers.
 def _long_texts(rng):
-    """Lengths whose pairs float32 cannot count, and whose mean, cut or rounded, gives neither of the two numbers."""
     n = 279  # with fewer, no such mean is cut
     pairs = n * (n - 1) // 2
     while True:
@@ -35,8 +36,8 @@ def _long_texts(rng):
             return lengths
 
 
+# What is wrong with two numbers that are right, but not integers; or None.
 def _not_integers(outcome):
-    """What is wrong with two numbers that are right, but not integers; or None."""
     items = [item.item() if hasattr(item, "item") else item for item in outcome]
     if all(isinstance(item, Integral) for item in items):
         return None
@@ -51,8 +52,8 @@ def _tokens(lengths):
     return [int(alone), int(together)]
 
 
+# Whether two integers are those of the other, up to what float32 or a rounded mean loses.
 def _nearly(one, other):
-    """Whether two integers are those of the other, up to what float32 or a rounded mean loses."""
     both = list(zip(one, other, strict=True))
     return all(isinstance(number, Integral) for pair in both for number in pair) and all(
         abs(int(a) - b) <= 2e-4 * b for a, b in both
@@ -98,8 +99,9 @@ TOKENS = exercise(
 def _closest_cases(rng):
     n, hidden = rng.randint(7, 10), rng.randint(5, 7)
 
+    # Random vectors, of which those at i and j are closest. Two others are opposite to each
+    # other.
     def drawn(i, j):
-        """Random vectors, of which those at i and j are closest. Two others are opposite to each other."""
         vectors = normalise(normal(rng, n, hidden))
         first, second = rng.sample(sorted(set(range(n)) - {i, j}), 2)
         vectors[first] = -vectors[second]
@@ -125,11 +127,12 @@ def _closest_cases(rng):
     ]
 
 
+# Four vectors with a cosine of 0.95 to one another, and two with one of 0.9501, orthogonal to
+# them.
+#
+# spread: whether the two differ by a little in four numbers, or by more in one, as other
+# distances would notice.
 def _group_and_pair(rng, spread):
-    """Four vectors with a cosine of 0.95 to one another, and two with one of 0.9501, orthogonal to them.
-
-    spread: whether the two differ by a little in four numbers, or by more in one, as other distances would notice.
-    """
     axes, cosine = torch.eye(9), 0.9501
     group = [0.95**0.5 * axes[0] + 0.05**0.5 * axes[place] for place in (1, 2, 3, 4)]
     one, across = torch.tensor([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, -0.5, -0.5]]) @ axes[5:] if spread else axes[5:7]
@@ -147,17 +150,18 @@ def _closest(vectors):
     return [row, column]
 
 
+# Put the smaller index of a pair first; leave any other value unchanged.
+#
+# Rounding, which differs between processors, decides which of the two indices `argmax` finds
+# first.
 def _in_order(pair):
-    """Put the smaller index of a pair first; leave any other value unchanged.
-
-    Rounding, which differs between processors, decides which of the two indices `argmax` finds first.
-    """
     pair = pair.tolist() if hasattr(pair, "tolist") else pair
     return sorted(pair) if isinstance(pair, (list, tuple)) and len(pair) == 2 else pair
 
 
+# Whether two pairs are the same in either order, or both are a row and itself, which depends on
+# rounding.
 def _alike_pairs(one, other):
-    """Whether two pairs are the same in either order, or both are a row and itself, which depends on rounding."""
     pairs = [_in_order(one), _in_order(other)]
     same_row = all(isinstance(pair, list) and len(pair) == 2 and pair[0] == pair[1] for pair in pairs)
     return same_row or difference(*pairs) is None
@@ -223,8 +227,9 @@ def _can_skip_cases(rng):
     def cosines(*angles):
         return np.cos(rng.sample(angles, len(angles))).astype(np.float32)
 
+    # Sentences nearer to the pivot than the question (at the angle x) and farther, within the
+    # angle t and not.
     def around(x, t, *more):
-        """Sentences nearer to the pivot than the question (at the angle x) and farther, within the angle t and not."""
         shares = (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)
         return cosines(*(x + sign * t * share for sign in (-1, 1) for share in shares), *more)
 

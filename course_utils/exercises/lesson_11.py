@@ -103,9 +103,9 @@ def _ranking_cases(rng):
     ]
 
 
+# As for any number, but it may differ by `allowed(*args)`: float32 rounds large logits, as the
+# text has them.
 def _judge(right, allowed):
-    """As for any number, but it may differ by `allowed(*args)`: float32 rounds large logits, as the text has them."""
-
     def judge(args, outcome):
         problem = difference(outcome, right(*args))
         near = problem and np.ndim(outcome) == 0 and abs(float(outcome) - right(*args)) <= allowed(*args)
@@ -194,8 +194,8 @@ def _stuck_cases(rng):
     ]
 
 
+# For each text, how many copies stand beside one another there.
 def _runs(positives):
-    """For each text, how many copies stand beside one another there."""
     runs = [list(run) for _, run in itertools.groupby(positives)]
     return [len(run) for run in runs for _ in run]
 
@@ -304,8 +304,8 @@ def _epoch_cases(rng):
         yield Case(label, *scores)
 
 
+# An odd number of 400 triplets, `least` or up to 36 more: a share that needs four digits.
 def _odd(rng, least):
-    """An odd number of 400 triplets, `least` or up to 36 more: a share that needs four digits."""
     return (least + 2 * rng.randint(0, 18)) / 400
 
 

@@ -11,8 +11,9 @@ def _numbers(rng, rows, columns, draw):
     return np.array([[draw() for _ in range(columns)] for _ in range(rows)], dtype=np.float32)
 
 
+# Vectors, lowest and highest, multiples of powers of two: in every precision, each number falls
+# in one step.
 def _calibrated(rng, n, d):
-    """Vectors, lowest and highest, multiples of powers of two: in every precision, each number falls in one step."""
     step = 2 ** -np.array(rng.sample([8, 9, 10, 11] * 2, d), dtype=np.float32)
     low = np.array([-rng.randint(40, 200) for _ in range(d)], dtype=np.float32) * step
     place = _numbers(rng, n, d, lambda: rng.randint(0, 254) + rng.choice([0.25, 0.5, 0.75]))
@@ -48,8 +49,8 @@ def _int8(vectors, low, high):
     return code.astype(np.int64).astype(np.int8)
 
 
+# What is wrong with right numbers that do not take one byte each; or None.
 def _of_one_byte(outcome):
-    """What is wrong with right numbers that do not take one byte each; or None."""
     kind = str(getattr(outcome, "dtype", type(outcome).__name__))
     if kind.rpartition(".")[2] == "int8":
         return None
@@ -144,8 +145,8 @@ HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
 
 
 def _rescore_cases(rng):
+    # A query, a corpus, and candidates whose scores with the query are apart.
     def drawn(n, count, k, d=4, lowest=-40):
-        """A query, a corpus, and candidates whose scores with the query are apart."""
         query = np.array([rng.choice([-1.0, 1.0]) for _ in range(d)], dtype=np.float32)
         corpus = _numbers(rng, n, d, lambda: rng.randint(-8, 8) / 16)
         scores = np.array(rng.sample(range(lowest, lowest + 100 + n), n)) / 64

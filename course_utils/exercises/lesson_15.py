@@ -68,8 +68,8 @@ DISTIL = exercise("15-distil", _distil_cases, _distilled, points=2)(
 )
 
 
+# Random token vectors and their mask; where padding stands, the vectors hold large numbers.
 def _padded(rng, lengths, width, hidden, left=False):
-    """Random token vectors and their mask; where padding stands, the vectors hold large numbers."""
     mask = torch.tensor([[1] * n + [0] * (width - n) for n in lengths])
     mask = mask.flip(1) if left else mask
     vectors = normal(rng, len(lengths), width, hidden)
@@ -144,11 +144,11 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
 )
 
 
+# Token vectors of one text, and the mask of [CLS], [SEP] and padding, whose vectors hold large
+# numbers.
+#
+# real: tokens between [CLS] and the last [SEP]. inside: positions of a [SEP] among them.
 def _one_pass(rng, real, hidden, padding=0, inside=()):
-    """Token vectors of one text, and the mask of [CLS], [SEP] and padding, whose vectors hold large numbers.
-
-    real: tokens between [CLS] and the last [SEP]. inside: positions of a [SEP] among them.
-    """
     special = torch.tensor([1] + [0] * real + [1] + [1] * padding)
     special[list(inside)] = 1
     vectors = normal(rng, len(special), hidden) + 0.5 * normal(rng, 1, hidden)
@@ -214,8 +214,8 @@ LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
 )
 
 
+# Vectors of different lengths.
 def _vectors(rng, n):
-    """Vectors of different lengths."""
     lengths = np.array([[rng.choice([0.5, 1.0, 2.0, 3.0])] for _ in range(n)])
     return lengths * np.array([[round(rng.gauss(0, 1), 3) for _ in range(6)] for _ in range(n)])
 

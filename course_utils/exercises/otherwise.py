@@ -1,49 +1,50 @@
-"""A step of the right way done otherwise: pieces of the reference's source replaced, one at a time or two at once.
+"""A step of the right way done otherwise: pieces of the reference's source replaced.
 
-Most mistakes are the reference with a step left out or done in another way. So a mistake need not be written as a
-function: `{" / counts": ""}` says that it does not divide. Two of them at once are tried where none alone explains an
-answer.
+Most mistakes are the reference with a step left out or done in another way. So a mistake need not be
+written as a function: `{" / counts": ""}` says that it does not divide. Two of them at once are
+tried where none alone explains an answer.
 """
+
+from __future__ import annotations
 
 import functools
 import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Otherwise:
-    """The function whose source is that of `reference` with each old text of `swaps`, (old, new), replaced by the new.
+    """The function whose source is that of `reference`, with texts replaced.
 
-    Raises ValueError when it is first called if an old text does not stand in the source.
+    swaps: (old text, new text), one after the other. Raises ValueError when it is first called if an
+    old text does not stand in the source.
     """
 
-    reference: Callable
+    reference: Callable[..., Any]
     swaps: tuple[tuple[str, str], ...]
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any) -> Any:
         return self.function(*args)
 
     @functools.cached_property
-    def function(self):
+    def function(self) -> Callable[..., Any]:
         source = source_of(self.reference)
         for old, new in self.swaps:
             if old not in source:
                 raise ValueError(f"{old!r} does not stand in {self.reference.__name__}")
             source = source.replace(old, new)
-        made = {}
-        exec(compile(source, f"<{self.reference.__name__}, otherwise>", "exec"), self._globals, made)
-        return made[self.reference.__name__]
+        name = self.reference.__name__
+        made: dict[str, Callable[..., Any]] = {}
+        module = vars(sys.modules[self.reference.__module__])
+        exec(compile(source, f"<{name}, otherwise>", "exec"), module, made)
+        return made[name]
 
-    @property
-    def _globals(self):
-        return vars(sys.modules[self.reference.__module__])
-
-    def both(self, other):
+    def both(self, other: Otherwise) -> Otherwise | None:
         """This and another at once, or None where one takes away what the other replaces."""
-        first, second = (text for text, _ in self.swaps), (text for text, _ in other.swaps)
-        if self.reference is not other.reference or set(first) & set(second):
+        if self.reference is not other.reference or dict(self.swaps).keys() & dict(other.swaps):
             return None
         for swaps in (self.swaps + other.swaps, other.swaps + self.swaps):
             both = Otherwise(self.reference, swaps)
@@ -56,6 +57,14 @@ class Otherwise:
 
 
 @functools.cache
-def source_of(function):
+def source_of(function: Callable[..., Any]) -> str:
     """The source of a function, which stands at the left margin of its module."""
     return inspect.getsource(function)
+
+
+def alone(reference: Callable[..., Any], *swaps: tuple[str, str]) -> Callable[..., Any]:
+    """A mistake of these swaps that is never tried together with another.
+
+    That would take long, or explain too much.
+    """
+    return Otherwise(reference, swaps).__call__

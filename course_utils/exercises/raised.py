@@ -8,11 +8,13 @@ from .comparing import text_of
 
 SHAPES = (
     "The shapes do not line up: print `.shape` of both sides. "
-    "Perhaps it takes `@` instead of `*`, another dimension, a transpose (`.T`), `unsqueeze` or `keepdim=True`."
+    "Perhaps it takes `@` instead of `*`, another dimension, a transpose (`.T`), `unsqueeze` or "
+    "`keepdim=True`."
 )
 NO_INDEX = "An index must be a whole number (for arrays also several, or booleans), and here it is something else."
 NUMBERS = "An array is made of numbers only, in lists of the same length; `torch.stack` joins tensors."
-PLAIN = (  # kinds of errors, a pattern of their text, and what they mean; the first that fits is told
+# kinds of errors, a pattern of their text, and what they mean; the first that fits is told
+PLAIN = (
     (
         "RuntimeError|ValueError|IndexError",
         "must match the size|cannot be multiplied|not aligned|broadcast|tensor size|size mismatch|in its core"
@@ -74,7 +76,7 @@ PLAIN = (  # kinds of errors, a pattern of their text, and what they mean; the f
 
 def line_of(error, answer):
     """The line of an answer's own code that raised, or "" if it is not known, such as in the grader."""
-    file = getattr(getattr(answer, "__code__", None), "co_filename", None)
+    file = getattr(getattr(answer, "__code__", None), "co_filename", "")
     frames = traceback.walk_tb(error.__traceback__)
     numbers = [number for frame, number in frames if frame.f_code.co_filename == file]
     return linecache.getline(file, numbers[-1]).strip() if numbers else ""

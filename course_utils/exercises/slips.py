@@ -29,7 +29,8 @@ def slip_between(pairs, than=RIGHT):
 
     pairs: [(returned, result)], not all equal. than: what to call the results, if they are not the right ones.
     """
-    if any(isinstance(value, BaseException) for pair in pairs for value in pair):
+    values = [value for pair in pairs for value in pair]
+    if any(isinstance(value, BaseException) for value in values):
         return ""
     arrays = [(_numbers(got), _numbers(result)) for got, result in pairs]
     if all(got is not None and result is not None for got, result in arrays):
@@ -37,12 +38,13 @@ def slip_between(pairs, than=RIGHT):
             swapped = all(bool(got) != result for got, result in pairs)
             return f"You have {than}, with true and false swapped." if swapped else ""
         return _slip_of_shape(arrays, than) or _slip_of_numbers(arrays, than)
-    lists = all(isinstance(value, (list, tuple)) and len(value) <= MOST for pair in pairs for value in pair)
-    return _slip_of_lists([(list(got), list(result)) for got, result in pairs], than) if lists else ""
+    if all(isinstance(value, (list, tuple)) and len(value) <= MOST for value in values):
+        return _slip_of_lists([(list(got), list(result)) for got, result in pairs], than)
+    return ""
 
 
+# A number, an array, or lists of numbers as float64, or None.
 def _numbers(value):
-    """A number, an array, or lists of numbers as float64, or None."""
     if not (is_array(value) or isinstance(value, (numbers.Real, list, tuple))):
         return None
     try:
@@ -53,8 +55,9 @@ def _numbers(value):
 
 
 def _close(got, result):
-    scale = np.abs(result[np.isfinite(result)]).max(initial=1.0)
-    return got.shape == result.shape and np.allclose(got, result, rtol=0, atol=TOLERANCE * scale, equal_nan=True)
+    near = TOLERANCE * np.abs(result[np.isfinite(result)]).max(initial=1.0)
+    same_shape = got.shape == result.shape
+    return same_shape and np.allclose(got, result, rtol=0, atol=near, equal_nan=True)
 
 
 def _slip_of_shape(arrays, than):
@@ -78,10 +81,12 @@ def _slip_of_numbers(arrays, than):
     def always(change):
         return all(_close(got, change(result)) for got, result in arrays)
 
-    got, result = (np.concatenate([np.ravel(pair[side]) for pair in arrays]) for side in (0, 1))
+    got = np.concatenate([np.ravel(got) for got, _ in arrays])
+    result = np.concatenate([np.ravel(result) for _, result in arrays])
     if got.size < 3 or always(np.copy):
         return ""
-    single = all(result.ndim == 0 for _, result in arrays)  # a single number per case has a factor whatever was done
+    # a single number per case has a factor whatever was done
+    single = all(result.ndim == 0 for _, result in arrays)
     with np.errstate(all="ignore"):
         if result.any() and got.any():
             factor = np.median(got[result != 0] / result[result != 0])
@@ -93,25 +98,28 @@ def _slip_of_numbers(arrays, than):
         for words, change in CHANGES.items():
             if always(change):
                 return f"You have {words.format(than)}."
-    if all(one.ndim and _close(one, other[::-1]) for one, other in arrays):
+    if all(got.ndim and _close(got, result[::-1]) for got, result in arrays):
         return f"You have {than}, in the reverse order."
     return ""
 
 
+# Whether a number may stand in somebody's code: one of two digits, 1 over it, or a logarithm of
+# such.
 def _written(number):
-    """Whether a number may stand in somebody's code: one of two digits, 1 over it, or a logarithm of such."""
     forms = (number, 1 / number, np.exp(number), np.exp(1 / number))
     return any(np.isclose(form, float(f"{form:.2g}"), rtol=TOLERANCE, atol=0) for form in forms)
 
 
+# Lists of words and the like: in another order, or with some too few or too many.
 def _slip_of_lists(lists, than):
-    """Lists of words and the like: in another order, or with some too few or too many."""
     if all(got == result[::-1] for got, result in lists):
         return f"You have {than}, in the reverse order."
     same_length = all(len(got) == len(result) for got, result in lists)
-    if than != RIGHT and not same_length:  # what follows explains too little to be told beside a mistake
+    if than != RIGHT and not same_length:  # what follows explains too little beside a mistake
         return ""
-    surplus = [[got.count(one) - result.count(one) for one in [*got, *result]] for got, result in lists]
+    surplus = []  # for each result, how many of each of its things are too many
+    for got, result in lists:
+        surplus.append([got.count(thing) - result.count(thing) for thing in [*got, *result]])
     if not any(map(any, surplus)):
         return f"Your list holds the same as {than}, in another order."
     if same_length:

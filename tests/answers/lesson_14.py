@@ -70,7 +70,7 @@ def vectors(sentences):
 
     Not for the first answers of each kind, which also run in the grader's sandbox, where the check is out of reach.
     """
-    from course_utils.exercises.lesson_14 import _embedded
+    from course_utils.exercises.search_engine import _embedded
 
     return _embedded(sentences, "mean")
 
