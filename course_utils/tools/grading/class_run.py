@@ -140,7 +140,8 @@ def grade(
             store.put(_entry(jobs[key], made_with, result))
         if options.is_part:
             return []
-        entries = {_key(hand_in): store.entries.get(_key(hand_in)) for hand_in in hand_ins}
+        keys = [(hand_in.learner, hand_in.file) for hand_in in hand_ins]
+        entries = {key: store.entries.get(key) for key in keys}
         store.keep(entries)
         lines = [json.dumps(asdict(entry)) + "\n" for _, entry in sorted(entries.items()) if entry]
         write_whole(out / RESULTS, "".join(lines))
@@ -154,11 +155,6 @@ def grade(
         for sentence in filter(None, warnings):
             warn(sentence)
         return learners
-
-
-def _key(hand_in):
-    """Under what the result of a hand-in is stored."""
-    return hand_in.learner, hand_in.file
 
 
 def _terms(out, options, lessons):
@@ -316,24 +312,19 @@ def _store_name(part):
 
 
 def _known_results(out, store, options):
-    """The results that this run need not make again."""
-    if options.is_part:
-        return {**_results_of_whole_runs(out, options.regrade), **store.entries}
-    _take_in_parts(out, store, options.regrade)
-    return store.entries
-
-
-def _results_of_whole_runs(out, regrade):
-    """The results of runs without --part."""
-    if not (out / STORE).exists():
-        return {}
-    try:
-        with Store(out / STORE, patience=READING) as store:
-            return store.entries
-    except Damaged:
-        if not regrade:
-            raise
-        return {}
+    """The results that this run need not make again. Of a part, they are also those of runs without --part."""
+    if not options.is_part:
+        _take_in_parts(out, store, options.regrade)
+        return store.entries
+    whole = {}
+    if (out / STORE).exists():
+        try:
+            with Store(out / STORE, patience=READING) as earlier:
+                whole = earlier.entries
+        except Damaged:
+            if not options.regrade:
+                raise
+    return {**whole, **store.entries}
 
 
 def _take_in_parts(out, store, regrade):
@@ -378,7 +369,7 @@ def _jobs(hand_ins, known, made_with, options):
     """The hand-ins to mark, by their place in the class."""
     jobs, (part, parts) = {}, options.part
     for place, hand_in in enumerate(hand_ins):
-        old = known.get(_key(hand_in))
+        old = known.get((hand_in.learner, hand_in.file))
         if hand_in.path is None:
             continue
         if options.only and hand_in.learner not in options.only:

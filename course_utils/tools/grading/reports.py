@@ -50,7 +50,8 @@ PAGES = Environment(
     finalize=lambda value: for_pages(value) if type(value) is str else value,
 )
 PAGES.filters |= {"cut": cut, "sentence": sentence, "number": number, "link": link}
-PAGES.globals.update({"words": MARK_STATUSES})
+# jinja2 types only what it puts there itself
+PAGES.globals["words"] = MARK_STATUSES  # pyrefly: ignore[unsupported-operation]
 
 
 def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[str, str]) -> None:
