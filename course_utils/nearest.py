@@ -94,6 +94,8 @@ def closest_pairs(vectors: ArrayLike | torch.Tensor, k: int = 1) -> tuple[np.nda
             # each of these rows with all that come after the first of them
             block = unit[start : start + rows] @ unit[start + 1 :].T
             block[torch.ones_like(block, dtype=torch.bool).tril(-1)] = -2  # a row with itself or an earlier one
+            if len(cosines) == k and block.max() <= cosines[-1]:
+                continue  # no pair of these is among the nearest
             values, places = block.flatten().topk(min(k, block.numel()))
             one, other = places // block.shape[1] + start, places % block.shape[1] + start + 1
             cosines = torch.cat([cosines, values])

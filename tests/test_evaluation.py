@@ -73,18 +73,6 @@ def test_many_resamples_come_in_blocks_and_are_the_same(monkeypatch):
     assert bootstrap(pearson, x, y, repeats=99) == whole
 
 
-def test_a_difference_sees_what_two_intervals_do_not():
-    """Both columns contain the same pairs, so the difference is more certain than either value."""
-    generator = np.random.default_rng(2)
-    gold = generator.normal(size=150)
-    noise = 0.5 * generator.normal(size=150)
-    good, worse = gold + noise, gold + noise + 0.35 * generator.normal(size=150)
-    one, other = (bootstrap(spearman, gold, column) for column in (good, worse))
-    difference = bootstrap(lambda g, a, b: spearman(g, a) - spearman(g, b), gold, good, worse)
-    assert one[1] < other[2], "the two intervals overlap"
-    assert difference[1] > 0
-
-
 @pytest.mark.parametrize(
     "x, y, words",
     [

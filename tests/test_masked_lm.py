@@ -158,7 +158,7 @@ def test_the_command_stores_what_it_trained_and_goes_on_from_it(tiny, tmp_path, 
     def run(*arguments):
         done = CliRunner().invoke(train.main, ["--rate", "0.02", *map(str, arguments)])
         assert done.exit_code == 0, done.output
-        assert "minutes with 1 threads" in done.output and "none trained on" in done.output
+        assert "none trained on" in done.output
         left = {file.name for file in tmp_path.iterdir()}
         assert left == {path.name, arguments[-1].name}, "nothing unfinished is left"
         return float(re.search(r"([\d.]+) bits, ", done.output).group(1))

@@ -1,5 +1,6 @@
 """Load an encoder from a folder, and say what is wrong with one that cannot be used."""
 
+import contextlib
 import json
 import textwrap
 from inspect import signature
@@ -16,37 +17,20 @@ OWN_CODE = (
 )
 
 
+AGAIN = "Copy the whole folder again, or leave out the name to use the packaged encoder."
+
+
 def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
     """(tokenizer, model) of a folder. Raises EncoderError, which says what is wrong with it and
     what to do.
 
     max_tokens: called with both, since it reads one more file, which may be damaged.
     """
-    from transformers.utils import logging
-
-    path = Path(folder)
-    again = "Copy the whole folder again, or leave out the name to use the packaged encoder."
-    if (path / "adapter_config.json").is_file():
-        raise EncoderError(
-            f"{folder} holds an adapter (LoRA), which changes another model. Merge the two with "
-            "the library peft, model.merge_and_unload(), and save the result to a folder of its "
-            "own."
-        )
-    if not (path / "config.json").is_file():
-        raise EncoderError(f"{folder} has no config.json, so it is not a complete model folder. {again}")
-    if not any(path.glob("*.safetensors")):
-        raise EncoderError(
-            f"{folder} has no *.safetensors file. Weights in other formats can run code while they "
-            "load, so the course refuses them; convert them, or choose another model."
-        )
-    if not any(any(path.glob(pattern)) for pattern in VOCABULARY_FILES):
-        raise EncoderError(f"{folder} has no tokenizer ({', '.join(VOCABULARY_FILES)}). {again}")
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    _check_files(Path(folder))
     try:
-        tokenizer, model, report = _read_folder(folder, masked_lm)
-        max_tokens(tokenizer, model)
+        with _quietly():
+            tokenizer, model, report = _read_folder(folder, masked_lm)
+            max_tokens(tokenizer, model)
     except EncoderError:
         raise
     except Exception as error:  # four libraries, each with its own classes for damage
@@ -55,32 +39,71 @@ def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
             f"The model in {folder} is damaged, half written or of an unknown kind "
             f"({type(error).__name__}: {detail}). Copy or download it again."
         ) from None
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
-    # transformers fills missing weights with random numbers and only warns. The pooler may be
-    # missing: nothing uses it.
-    missing = {key for key in report["missing_keys"] if not key.startswith("pooler.")}
-    misfits = sorted(missing.union(key for key, *_ in report["mismatched_keys"]))
-    if masked_lm and misfits and not any(key.startswith(model.base_model_prefix) for key in misfits):
-        raise EncoderError(
-            f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). "
-            "Choose one that has, or leave out the name to use the course's own."
-        )
-    if misfits and getattr(model.config, "auto_map", None):
-        raise EncoderError(OWN_CODE.format(folder))
-    if misfits:
-        raise EncoderError(
-            f"The weights in {folder} do not fit its config.json (missing or of another shape: "
-            f"{len(misfits)}, the first is {misfits[0]}). {again}"
-        )
+    _check_weights(folder, model, report, masked_lm)
     if not tokenizer.is_fast or tokenizer.pad_token is None:
         raise EncoderError(
             f"The tokenizer in {folder} is not a fast one with a padding token, which batches "
             "need. Choose an encoder like BERT, or leave out the name to use the packaged encoder."
         )
     return tokenizer, model.eval()
+
+
+def _check_files(folder: Path) -> None:
+    """Raise EncoderError unless the folder has what a model needs, in formats that run no code."""
+    if (folder / "adapter_config.json").is_file():
+        raise EncoderError(
+            f"{folder} holds an adapter (LoRA), which changes another model. Merge the two with "
+            "the library peft, model.merge_and_unload(), and save the result to a folder of its "
+            "own."
+        )
+    if not (folder / "config.json").is_file():
+        raise EncoderError(f"{folder} has no config.json, so it is not a complete model folder. {AGAIN}")
+    if not any(folder.glob("*.safetensors")):
+        raise EncoderError(
+            f"{folder} has no *.safetensors file. Weights in other formats can run code while they "
+            "load, so the course refuses them; convert them, or choose another model."
+        )
+    if not any(any(folder.glob(pattern)) for pattern in VOCABULARY_FILES):
+        raise EncoderError(f"{folder} has no tokenizer ({', '.join(VOCABULARY_FILES)}). {AGAIN}")
+
+
+@contextlib.contextmanager
+def _quietly():
+    """transformers without bars and warnings: what is wrong is said in one sentence."""
+    from transformers.utils import logging
+
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _check_weights(folder, model, report, masked_lm) -> None:
+    """Raise EncoderError if weights are missing or of another shape.
+
+    transformers fills these with random numbers and only warns. The pooler may be missing: nothing
+    uses it.
+    """
+    missing = {key for key in report["missing_keys"] if not key.startswith("pooler.")}
+    misfits = sorted(missing.union(key for key, *_ in report["mismatched_keys"]))
+    if not misfits:
+        return
+    if masked_lm and not any(key.startswith(model.base_model_prefix) for key in misfits):
+        raise EncoderError(
+            f"The model in {folder} has no head for masked words (its weights lack {misfits[0]}). "
+            "Choose one that has, or leave out the name to use the course's own."
+        )
+    if getattr(model.config, "auto_map", None):
+        raise EncoderError(OWN_CODE.format(folder))
+    raise EncoderError(
+        f"The weights in {folder} do not fit its config.json (missing or of another shape: "
+        f"{len(misfits)}, the first is {misfits[0]}). {AGAIN}"
+    )
 
 
 def _read_folder(folder, masked_lm):

@@ -13,7 +13,6 @@ import hashlib
 import json
 import random
 import re
-import time
 from pathlib import Path
 
 import click
@@ -39,8 +38,11 @@ def reviews():
 def conversations():
     """About 7,000 typed conversations between two people, each as one text."""
     path = packaged_folder("chitchat_dataset") / "dataset.json"
-    found = json.loads(path.read_text(encoding="utf-8")).values()
-    return [" ".join(said["text"] for turn in one["messages"] for said in turn) for one in found]
+    texts = []
+    for conversation in json.loads(path.read_text(encoding="utf-8")).values():
+        messages = (message for turn in conversation["messages"] for message in turn)
+        texts.append(" ".join(message["text"] for message in messages))
+    return texts
 
 
 def encyclopedia():
@@ -221,14 +223,9 @@ def main(steps, rate, begin, output):
             f"step {step} of {steps}: {seen:,} tokens, {bits:.2f} bits a masked token; kept in {unfinished.name}"
         )
 
-    start = time.monotonic()
     kept = [passage for kept, _ in sides.values() for passage in kept]
     train(model, tokenizer, kept, steps, rate, report=report)
     unfinished.replace(output)
-    click.echo(
-        f"{(time.monotonic() - start) / 60:.0f} minutes with {torch.get_num_threads()} threads, "
-        f"{torch.backends.cpu.get_cpu_capability()}"
-    )
     apply(model, encoder, load_file(output))  # as a reader of the file does
     for name, found in texts.items():
         held = passages(filter(held_out, found), tokenizer, random.Random(0), lengths=(64,))

@@ -15,8 +15,8 @@ from ..embedding import embed, has_bfloat16
 from ..evaluation import bootstrap
 from ..models import progress_bar
 from ..ranking import recalls
-from .common import FOLDER, script, write_table
-from .matryoshka import mean, review_sentences
+from .common import FOLDER, mean, script, write_table
+from .matryoshka import review_sentences
 
 FILE = FOLDER / "growth.csv"  # a row per kind of vectors, their number, and width of the search
 SIZES = {"reviews": (1_000, 10_000, 100_000), "drawn": (1_000, 10_000, 100_000, 1_000_000)}
@@ -84,6 +84,5 @@ def main(folder):
     for kind, size in (bar := progress_bar(iterable=every, unit="index")):
         blocks = [vectors[kind][start : min(start + BLOCK, size)] for start in range(0, size, BLOCK)]
         rows += rows_of(kind, blocks, asked[kind])
-        for row in rows[-len(WIDTHS) :]:
-            bar.write(f"{kind} {size:,}, width {row['width']}: {row['recall']:.3f}, {row['compared']:,} compared")
+        bar.write(str(rows[-1]))
     write_table(rows, folder / FILE.name)

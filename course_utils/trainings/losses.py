@@ -167,9 +167,8 @@ def rows_of_all():
             triplet.setdefault(seed, now)
             about = {"loss": name, "shape": family()[name][0], "seed": seed, "rate": rate, "steps": steps}
             about |= {"development": round(share, 4), "unrelated": round(float(unrelated_cosine(model)), 4)}
-            for row in negation.change_rows(before, now, triplet[seed]):
-                rows.append(about | row)
-                bar.write(str(rows[-1]))
+            rows += [about | row for row in negation.change_rows(before, now, triplet[seed])]
+            bar.write(str(rows[-1]))
     return rows, tried
 
 

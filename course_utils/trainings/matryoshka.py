@@ -19,7 +19,7 @@ from ..evaluation import bootstrap
 from ..models import progress_bar
 from ..nearest import search
 from ..ranking import recalls, reciprocal_ranks
-from .common import FOLDER, script, train_sentences, write_table
+from .common import FOLDER, mean, script, train_sentences, write_table
 from .negation import encoded, fresh_encoder
 
 FILE = FOLDER / "matryoshka.csv"  # a row per recipe, seed and number of dimensions
@@ -77,11 +77,6 @@ def trained(nested, seed, pairs=PAIRS):
     return model, losses
 
 
-def mean(values):
-    """The mean of each row, as `bootstrap` asks for."""
-    return np.mean(values, axis=-1)
-
-
 def measured(vectors, dimensions):
     """(recall@10 of each asked sentence, reciprocal rank of each query), with the first
     `dimensions` numbers only.
@@ -123,7 +118,5 @@ def main(folder):
     for name, seed in (bar := progress_bar(iterable=trainings, unit="training")):
         model, losses = trained(name == "Matryoshka", seed)
         rows += rows_of(name, seed, model, before)[0]
-        bar.write(f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}")
-        for row in rows[-len(DIMENSIONS) :]:
-            bar.write(f"    {row['dimensions']}: recall {row['recall']:.3f}, MRR {row['mrr']:.3f}")
+        bar.write(f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}; {rows[-1]}")
     write_table(rows, folder / FILE.name)

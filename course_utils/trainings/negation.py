@@ -11,13 +11,14 @@ beside this file.
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import torch
 
 from ..benchmark import row_cosines
 from ..data import load_reviews, load_scored_pairs, load_triplets
 from ..evaluation import bootstrap, spearman
 from ..models import encoder_folder, progress_bar
-from .common import CHANGE, FOLDER, rounded, script, train_sentences, write_table
+from .common import CHANGE, FOLDER, mean, rounded, script, train_sentences, write_table
 
 FILE = FOLDER / "negation.csv"  # one row per recipe, seed and measure
 GAIN = FOLDER / "negation_gain.csv"  # the same for trainings that stop at GOAL
@@ -73,8 +74,6 @@ def mixed_in(number=MIXED):
 
     Returns a table with the columns sentence1, sentence2 and score.
     """
-    import pandas as pd
-
     from ..embedding import embed
 
     reviews = load_reviews()["text"]
@@ -184,7 +183,7 @@ def compared(before, after):
     """
     found = {}
     for name, old in before.items():
-        value, size = spearman if len(old) == 2 else _mean, len(old)
+        value, size = spearman if len(old) == 2 else mean, len(old)
 
         def gain(*columns, value=value, size=size):
             return value(*columns[size:]) - value(*columns[:size])
@@ -192,10 +191,6 @@ def compared(before, after):
         changes = bootstrap(gain, *old, *after[name])
         found[name] = (float(value(*old)), float(value(*after[name])), *changes)
     return found
-
-
-def _mean(rows):
-    return np.mean(rows, axis=-1)
 
 
 def change_rows(before, now, other=None):
@@ -259,9 +254,8 @@ def recipe_rows():
     for name, seed in (bar := progress_bar(iterable=turns, unit="training")):
         model, losses, by_epoch = trained(**every[name], seed=seed)
         bar.write(f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}, development {np.round(by_epoch, 2)}")
-        for row in change_rows(before, measured(model)):
-            rows.append({"recipe": name, "seed": seed, **row})
-            bar.write(f"    {row}")
+        rows += [{"recipe": name, "seed": seed, **row} for row in change_rows(before, measured(model))]
+        bar.write(str(rows[-1]))
     return rows
 
 
@@ -279,9 +273,8 @@ def gain_rows():
         triplet.setdefault(seed, now)
         share = right_triplets(model, negation_parts()[1]).mean()
         about = {"recipe": name, "seed": seed, "steps": len(losses), "development": round(float(share), 4)}
-        for row in change_rows(before, now, triplet[seed]):
-            rows.append(about | row)
-            bar.write(str(rows[-1]))
+        rows += [about | row for row in change_rows(before, now, triplet[seed])]
+        bar.write(str(rows[-1]))
     return rows
 
 
@@ -312,7 +305,7 @@ def pair_rows():
     for row in rows:
         values = compared(found["paraphrases"], found[row["training"]])["held-out denials"][2:]
         row |= {f"held-out denials, {part} from paraphrases": value for part, value in zip(PARTS, values)}
-    return [{name: value if name == "training" else round(value, 4) for name, value in row.items()} for row in rows]
+    return pd.DataFrame(rows).round(4)
 
 
 @script

@@ -137,7 +137,7 @@ def main(folder):
     turns = [(kind, size, seed) for kind, (_, sizes) in kinds.items() for size in sizes for seed in SEEDS]
     for kind, size, seed in (bar := progress_bar(iterable=turns, unit="training")):
         model = trained(kinds[kind][0].sample(size, random_state=seed), seed)
-        for row in negation.change_rows(before, measured(model)):
-            rows.append({"pairs": kind, "number": size, "seed": seed, **row})
-            bar.write(str(rows[-1]))
+        about = {"pairs": kind, "number": size, "seed": seed}
+        rows += [about | row for row in negation.change_rows(before, measured(model))]
+        bar.write(str(rows[-1]))
     write_table(rows, folder / FILE.name)

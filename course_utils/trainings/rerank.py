@@ -59,16 +59,19 @@ def mined(docs):
     is the same (`Series.mean`, `DataFrame.mean`), their summary is nearly the same, or the right
     page holds their piece, too.
     """
-    names, summaries = docs["name"].tolist(), [summary(text) for text in docs["text"]]
+    names = docs["name"].tolist()
+    summaries = [summary(text) for text in docs["text"]]
     of_pages = [pieces_of(text) for text in docs["text"]]
     pieces, owners = flat(of_pages)
     texts = [f"{names[owner]} {piece}" for owner, piece in zip(owners, pieces)]
-    asked, last = encoded(summaries), [name.split(".")[-1].lower().strip("_") for name in names]
-    between, questions, table = asked @ asked.T, [], []
+    last = [name.split(".")[-1].lower().strip("_") for name in names]
+    asked, questions, table = encoded(summaries), [], []
+    between = asked @ asked.T
     for place, cosines in enumerate(asked @ encoded(pieces).T):
         if not of_pages[place] or not asks(summaries[place]):
             continue
-        order, body, near, left_out = np.argsort(-cosines, kind="stable"), " ".join(docs["text"][place].split()), [], []
+        order, near, left_out = np.argsort(-cosines, kind="stable"), [], []
+        body = " ".join(docs["text"][place].split())
         nearest = order[np.sort(np.unique(owners[order], return_index=True)[1])]  # a piece of each page
         right = next(piece for piece in nearest if owners[piece] == place)
         others = [piece for piece in nearest if piece != right]
@@ -85,8 +88,9 @@ def mined(docs):
         row = {"question": names[place], "nearest": names[owners[near[0]]]}
         row |= {"own": round(float(cosines[right]), 3), "wrong": round(float(cosines[near[0]]), 3)}
         table.append({**row, **{why: left_out.count(why) for why in excuses}})
-        taken, far = near[SKIPPED : SKIPPED + DRAWN], others[NEAR:]
-        questions.append((summaries[place], *([texts[piece] for piece in part] for part in ([right], taken, far))))
+        wrong = [texts[piece] for piece in near[SKIPPED : SKIPPED + DRAWN]]
+        far = [texts[piece] for piece in others[NEAR:]]
+        questions.append((summaries[place], [texts[right]], wrong, far))
     return questions, table
 
 
@@ -169,10 +173,14 @@ def candidates(docs, queries):
     """For each query the places that a first search has found: by words, by windows, and by windows
     with names.
     """
-    runs, place_of = pd.read_csv(RUNS).set_index(["way", "query"])["names"], dict(zip(docs["name"], docs.index))
+    runs = pd.read_csv(RUNS).set_index(["way", "query"])["names"]
+    place_of = dict(zip(docs["name"], docs.index))
     by_words = best(bm25(queries["query"], pages(docs)), DEPTH).tolist()
-    found = [[place_of[name] for way in FOUND for name in runs[way, one].split()] for one in queries["id"]]
-    return [list(dict.fromkeys(words + vectors)) for words, vectors in zip(by_words, found)]
+    found = []
+    for query, places in zip(queries["id"], by_words):
+        by_vectors = [place_of[name] for way in FOUND for name in runs[way, query].split()]
+        found.append(list(dict.fromkeys(places + by_vectors)))
+    return found
 
 
 def reranked(docs, queries, tokenizer, model):

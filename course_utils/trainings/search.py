@@ -84,14 +84,16 @@ def ways(docs):
     """{way: for each text the list of what is encoded for it}."""
     whole, summaries = pages(docs), [summary(text) for text in docs["text"]]
     windows = [chunks(page, WORDS) for page in whole]
-    above = [f"{name}: {about}" for name, about in zip(docs["name"], summaries)]
+    named = []
+    for name, about, cut in zip(docs["name"], summaries, windows):
+        named.append([f"{name}: {about} {window}" for window in cut])
     return {
         "summary": [[about] for about in summaries],
         "beginning": [[page] for page in whole],
         "windows": windows,
         "overlapping windows": [chunks(page, WORDS, WORDS // 2) for page in whole],
         "sections": [sections(page) for page in whole],
-        "windows with name and summary": [[f"{top} {one}" for one in cut] for top, cut in zip(above, windows)],
+        "windows with name and summary": named,
     }
 
 

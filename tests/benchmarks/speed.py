@@ -62,39 +62,6 @@ def timed(function, *arguments):
     return time.perf_counter() - start
 
 
-def matrix_peak(dtype):
-    """The fastest matrix product measured here, in GFLOP/s, over a few shapes.
-
-    Compares torch's own product with oneDNN's on prepacked weights.
-    """
-    import torch
-
-    from course_utils._support.fast_bert import _product
-
-    best = {"torch": 0, "oneDNN": 0}
-    for m, k, n in [(512, 384, 1536), (2048, 384, 1536), (2048, 1536, 384), (2048, 2048, 2048)]:
-        one, other = torch.rand(m, k).to(dtype), torch.rand(n, k).to(dtype)
-        ready = _product(other, torch.zeros(n), dtype)
-        with torch.inference_mode():
-            for name, product in (("torch", lambda: one @ other.T), ("oneDNN", lambda: ready(one))):
-                seconds = min(timed(lambda: [product() for _ in range(5)]) for _ in range(8)) / 5
-                best[name] = max(best[name], 2 * m * k * n / seconds / 1e9)
-    return best
-
-
-def arithmetic(sentences):
-    """The encoder's multiplications and additions for these sentences, without padding, in GFLOP."""
-    from course_utils import load_encoder
-    from course_utils.models import max_tokens
-
-    tokenizer, encoder = load_encoder()
-    config = encoder.config
-    encoded = tokenizer(sentences, truncation=True, max_length=max_tokens(tokenizer, encoder))["input_ids"]
-    layers, hidden = config.num_hidden_layers, config.hidden_size
-    dense = 2 * layers * (4 * hidden**2 + 2 * hidden * config.intermediate_size)
-    return sum(n * dense + 4 * layers * n * n * hidden for n in map(len, encoded)) / 1e9
-
-
 def fresh(program):
     """A program's output in a new process, the seconds it took, and its peak memory in MB."""
     program += "\nfrom tests.benchmarks.speed import peak_memory; print(peak_memory())"
@@ -167,10 +134,6 @@ def main(rounds, write):
                 f"{(found[0] * found[2]).sum(axis=1).min():.5f}" for found in agree
             ],
         }
-    for name, dtype in (("ours", torch.float32), ("ours, bfloat16", torch.bfloat16)):
-        for whose, peak in matrix_peak(dtype).items() if name in names else ():
-            what = f"{str(dtype)[6:]}, share of the {peak:,.0f} GFLOP/s of {whose}'s matrix product"
-            rows[what] = [f"{arithmetic(found) / min(seconds[load, name]) / peak:.0%}" for load, found in loads.items()]
     text = json.dumps(loads["mixed"])
     programs = (LOAD_OURS, LOAD_THEIRS)
     first = [statistics.median(fresh(program.format("['one']"))[1] for _ in range(3)) for program in programs]
