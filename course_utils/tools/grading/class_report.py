@@ -1,7 +1,8 @@
 """The class report, from which the next lecture is prepared: class.html and class.csv.
 
-For each exercise: how many passed, the known mistakes by name and how often, the slide and the section that treat them,
-and whether the exercise tells learners apart. Everything is computed from records; nobody is named unless asked for.
+For each exercise: how many passed, the known mistakes by name and how often, the slide and the
+section that treat them, and whether the exercise tells learners apart. Everything is computed from
+records; nobody is named unless asked for.
 """
 
 import ast
@@ -104,8 +105,8 @@ class Item:
 def difficulty(passed: int, learners: int) -> Figure:
     """The share of learners who passed, with Wilson's 95% interval; undefined without learners.
 
-    For few learners it is recommended by L. D. Brown, T. T. Cai and A. DasGupta (2001), Interval estimation for a
-    binomial proportion, Statistical Science 16 (2), section 3.1.1.
+    For few learners it is recommended by L. D. Brown, T. T. Cai and A. DasGupta (2001), Interval
+    estimation for a binomial proportion, Statistical Science 16 (2), section 3.1.1.
     """
     if not learners:
         return Figure(why="nobody tried it")
@@ -116,12 +117,14 @@ def difficulty(passed: int, learners: int) -> Figure:
 def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> Figure:
     """Whether those who pass an exercise are those who do well in the others.
 
-    passed: for each learner, whether the exercise was passed. rest: the learner's points in all other exercises.
+    passed: for each learner, whether the exercise was passed. rest: the learner's points in all
+    other exercises.
 
-    The corrected point-biserial correlation: Pearson's r of the two, where `rest` leaves out the exercise itself, which
-    would otherwise correlate with itself; S. Henrysson (1963), Correction of item-total correlations in item analysis,
-    Psychometrika 28 (2), pp. 211-218. The interval is by Fisher's z = artanh r, which assumes two normal variables, and
-    one of these is 0 or 1, so it is approximate.
+    The corrected point-biserial correlation: Pearson's r of the two, where `rest` leaves out the
+    exercise itself, which would otherwise correlate with itself; S. Henrysson (1963), Correction of
+    item-total correlations in item analysis, Psychometrika 28 (2), pp. 211-218. The interval is by
+    Fisher's z = artanh r, which assumes two normal variables, and one of these is 0 or 1, so it is
+    approximate.
     """
     if len(passed) < FEWEST:
         return Figure(why=f"undefined: fewer than {FEWEST} learners")
@@ -137,8 +140,8 @@ def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> Figure:
 def items(learners: Sequence[LearnerRecord]) -> list[Item]:
     """An `Item` for each exercise of these records, in their order. Learners who are not marked do not count.
 
-    Difficulty and discrimination are about those who tried the exercise. The points in the other exercises are those of
-    the grades: what is missing or not attempted has none.
+    Difficulty and discrimination are about those who tried the exercise. The points in the other
+    exercises are those of the grades: what is missing or not attempted has none.
     """
     marked = [learner for learner in learners if learner.points is not None]
     everybody = {name for learner in marked for name in _names_of(learner) if _is_telling(name)}
@@ -222,10 +225,11 @@ def without_emphasis(text: str) -> str:
 def example(answers: Sequence[tuple[str, Collection[str]]], everybody: Collection[str], lesson: str) -> str:
     """The shortest answer that can be shown, without comments, docstrings and strings of the learner's own, or "".
 
-    answers: [(code, names of its learner)]. everybody: words of all names in the class. lesson: the code of the lesson,
-    whose strings and words identify nobody.
+    answers: [(code, names of its learner)]. everybody: words of all names in the class. lesson: the
+    code of the lesson, whose strings and words identify nobody.
 
-    Left out are answers that are too long, are no Python, or hold a name of their learner or, as a word, of another.
+    Left out are answers that are too long, are no Python, or hold a name of their learner or, as a
+    word, of another.
     """
     usual = _words(lesson)
     for text, names in sorted(answers, key=lambda answer: (len(answer[0]), answer[0]))[:TRIED]:
@@ -332,8 +336,8 @@ def write_page(
 ) -> None:
     """Write class.html. found: the `items`. lessons: their titles. names: whether to say who made a mistake.
 
-    book, decks: the addresses of their files, or their folders seen from the page. If empty, they are beside it, and
-    what is not there is no link.
+    book, decks: the addresses of their files, or their folders seen from the page. If empty, they
+    are beside it, and what is not there is no link.
     """
     made = [(item, mistake) for item in found for mistake in item.mistakes]
     most = sorted(made, key=lambda pair: -len(pair[1].learners))[:3]

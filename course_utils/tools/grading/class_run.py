@@ -1,7 +1,7 @@
 """Mark a class: find new hand-ins, have them marked, and keep the results.
 
-Each result is committed to a database as it arrives (`store`), so that an interruption loses nothing. Everything else
-in the folder is derived from the database and written atomically.
+Each result is committed to a database as it arrives (`store`), so that an interruption loses
+nothing. Everything else in the folder is derived from the database and written atomically.
 """
 
 import json
@@ -51,8 +51,10 @@ class Options:
     scheduler: the address of a Dask cluster.
     part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
     beside: other folders that will be written to.
-    due, late, received: the deadline, the rule about late hand-ins, and the table of dates; see `late`.
-    secret_pages: give the learners' pages names that nobody can guess, in this run and all later ones.
+    due, late, received: the deadline, the rule about late hand-ins, and the table of dates; see
+    `late`.
+    secret_pages: give the learners' pages names that nobody can guess, in this run and all later
+    ones.
     feedback_zip: also write the learners' pages as this platform takes them back.
     names: whether the class report names learners. book, decks: where its links lead.
     resemblance: also write which hand-ins share more than chance explains.
@@ -98,8 +100,8 @@ def grade(
     progress: wraps the iterable of results.
     warn: is called with each sentence that the teacher should read.
 
-    Raises GradeError, SandboxError or ValueError (a lesson that does not exist), each with a one-sentence
-    message.
+    Raises GradeError, SandboxError or ValueError (a lesson that does not exist), each with a
+    one-sentence message.
     """
     out, work = Path(out), assignment(options.lessons and tuple(options.lessons))
     if options.isolated and options.scheduler is None and (reason := isolation_problem()):
@@ -288,7 +290,8 @@ def _os_errors_as_grade_errors(out):
 def _unpacking(out, part):
     """A folder for unpacked archives, removed afterwards.
 
-    It first removes what a killed run of this part left; a run without --part removes what all parts left.
+    It first removes what a killed run of this part left; a run without --part removes what all
+    parts left.
     """
     folder = out / f".unpacked-{part[0]}-of-{part[1]}"
     left = {folder, *out.glob(".unpacked-*")} if part[1] == 1 else {folder}

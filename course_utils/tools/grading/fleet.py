@@ -46,7 +46,7 @@ class MarkingProcess:
         )
         try:
             self.patience = 2 * settings["seconds"] + 60
-            self.filtered = self.ask(settings, STARTING)["filter"]
+            self.ask(settings, STARTING)
         except BaseException:
             self.__exit__()
             raise
@@ -89,8 +89,8 @@ class MarkingProcess:
 def mark_here(jobs: list[dict], settings: dict, workers: int) -> Generator[tuple[int, Result], None, None]:
     """Mark jobs on this machine. Yields (key, Result) in order of completion. Raises SandboxError.
 
-    jobs: dicts with key, name and path of a notebook, and its learner if that is known. Once a learner's notebooks have
-    taken BUDGET times what one may take, the others are not run.
+    jobs: dicts with key, name and path of a notebook, and its learner if that is known. Once a
+    learner's notebooks have taken BUDGET times what one may take, the others are not run.
     """
     fleet = _Fleet(jobs, settings)
     for _ in range(min(workers, len(jobs))):

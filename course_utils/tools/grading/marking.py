@@ -44,10 +44,11 @@ NO_MEMORY = re.compile(
 def assignment(lessons: tuple[str, ...] | None = None, folder: Path | None = None) -> dict[str, dict]:
     """What is marked, read from the source lessons.
 
-    Returns {"exercises": {id: (function, points)}, "by_hand": {id: points}, "rubrics": {id: {row: points}} of those
-    with a rubric in their metadata, "titles": {lesson: title}, "known": the code cells that learners get unchanged, by
-    checksum}. A lesson is given by its key: "05" is its core, "05-layer" a further part. None: all with exercises.
-    Raises ValueError for a lesson that does not exist.
+    Returns {"exercises": {id: (function, points)}, "by_hand": {id: points}, "rubrics": {id: {row:
+    points}} of those with a rubric in their metadata, "titles": {lesson: title}, "known": the code
+    cells that learners get unchanged, by checksum}. A lesson is given by its key: "05" is its core,
+    "05-layer" a further part. None: all with exercises. Raises ValueError for a lesson that does
+    not exist.
     """
     functions, points, by_hand, rubrics, titles, known = {}, {}, {}, {}, {}, {}
     available = parts(folder)
@@ -86,8 +87,8 @@ def assignment(lessons: tuple[str, ...] | None = None, folder: Path | None = Non
 def marking_fingerprint() -> str:
     """A checksum of everything except the submission that a mark depends on.
 
-    These are the checks, the course's functions and tables that checks and answers use, the lessons' points, this
-    grader, and the versions of the packages that compute.
+    These are the checks, the course's functions and tables that checks and answers use, the
+    lessons' points, this grader, and the versions of the packages that compute.
     """
     checksum = hashlib.sha256(json.dumps(assignment(), sort_keys=True).encode())
     tools = PACKAGE / "tools"
@@ -103,7 +104,8 @@ def marking_fingerprint() -> str:
 class Answer:
     """A stand-in for a function in the sandbox: sends arguments, receives the result.
 
-    foreign: what it reads of the notebook's data, as the sandbox says. deadline: of its notebook, by `time.monotonic`.
+    foreign: what it reads of the notebook's data, as the sandbox says. deadline: of its notebook,
+    by `time.monotonic`.
     """
 
     def __init__(self, session: Session, exercise_id: str, foreign: str | None, deadline: float) -> None:
@@ -235,9 +237,10 @@ class Marker:
     def exercise(self, notebook: bytes, exercise_id: str, deadline: float) -> Mark:
         """The mark for one exercise.
 
-        First, only what the answer names is run. If it does not pass, the learner's other cells may change the result
-        (they fill a table, set a global), so they are run from the top, in a new process, on the same inputs; only a
-        pass that can be repeated replaces the first mark: an answer that draws its result has one try.
+        First, only what the answer names is run. If it does not pass, the learner's other cells may
+        change the result (they fill a table, set a global), so they are run from the top, in a new
+        process, on the same inputs; only a pass that can be repeated replaces the first mark: an
+        answer that draws its result has one try.
         """
         first, reply = self.attempt(notebook, exercise_id, deadline)
         if first.state == "killed":

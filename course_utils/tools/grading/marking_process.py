@@ -1,8 +1,8 @@
 """A marking process: one sandbox that marks jobs one after the other, with JSON lines in and out.
 
-The first line holds the settings: lessons, seed, isolated, seconds, memory, and optionally judging (bytes). Each
-further line is a job: key, name, and either path or data (base64). Each reply has its job's key. The process ends when
-its input ends, or the process that started it.
+The first line holds the settings: lessons, seed, isolated, seconds, memory, and optionally judging
+(bytes). Each further line is a job: key, name, and either path or data (base64). Each reply has its
+job's key. The process ends when its input ends, or the process that started it.
 """
 
 import base64
@@ -43,9 +43,9 @@ def main() -> None:
             marker = Marker(sandbox, settings["lessons"], settings["seed"], settings["seconds"])
             # imports what the checks import, before memory is limited
             exercises_of({key[:2] for key in settings["lessons"]})
-            filtered = sandbox.wait()
+            sandbox.wait()
             sandbox_server.limit_memory(settings.get("judging", JUDGING), sandbox_server.mapped())
-            say({"ready": True, "filter": filtered})
+            say({"ready": True})
             for line in sys.stdin:
                 job = json.loads(line)
                 data = base64.b64decode(job["data"]) if "data" in job else read(job["path"], LARGEST + 1)
@@ -58,7 +58,8 @@ def main() -> None:
 def read(path: str | Path, most: int) -> bytes:
     """A hand-in's bytes, so many at most.
 
-    Raises SandboxError if it cannot be read: it could be a moment ago, so that is not the learner's fault.
+    Raises SandboxError if it cannot be read: it could be a moment ago, so that is not the learner's
+    fault.
     """
     try:
         with open(path, "rb") as file:

@@ -67,8 +67,8 @@ def _part_with_cell(part, cell):
 def _find_place(part, cell, exercise):
     """The place of a cell, or of an exercise, in a lesson, or None.
 
-    The section is the last one above that is no exercise's own. The slide is the one that the cell is on or follows; of
-    an exercise, the first of its section, or else the last above.
+    The section is the last one above that is no exercise's own. The slide is the one that the cell
+    is on or follows; of an exercise, the first of its section, or else the last above.
     """
     cells, slides = cells_of(part), _slides(part)
     showing = [number for number, slide in enumerate(slides) if cell in slide.cells]
@@ -138,8 +138,9 @@ class _Slide:
 def _slides(part):
     """The slides of a lesson's lecture. [] if it has none.
 
-    A slide belongs to the section that it is called after, else to the first cell that it shows; if the lesson has
-    neither, to what the slide before it belongs to, and a first one to the first section. The title belongs to none.
+    A slide belongs to the section that it is called after, else to the first cell that it shows; if
+    the lesson has neither, to what the slide before it belongs to, and a first one to the first
+    section. The title belongs to none.
     """
     if part not in lectures():
         return []

@@ -37,8 +37,10 @@ class Program:
     bodies: by cell, its statements as they stand.
     own: the cells that are not the lesson's, whose checksums are `known`.
     problems: by cell, a sentence that says why it cannot be read.
-    inputs, counts: what Jupyter calls `In`, and by cell its index there: In[1] is the first cell that is not empty.
-    flags: of the compiler, for `from __future__ import ...`, since each statement is compiled separately.
+    inputs, counts: what Jupyter calls `In`, and by cell its index there: In[1] is the first cell
+    that is not empty.
+    flags: of the compiler, for `from __future__ import ...`, since each statement is compiled
+    separately.
     python: the version with which the notebook was last run, if it says so.
     """
 
@@ -80,7 +82,8 @@ class Program:
     def answer_name(self, exercise_id: str, name: str) -> str:
         """The name under which an exercise is answered.
 
-        The given name; else the name that `check` is called with; else the only function of the exercise's cell.
+        The given name; else the name that `check` is called with; else the only function of the
+        exercise's cell.
         """
         if any(part.defines(name) for part in self.parts):
             return name
@@ -116,8 +119,8 @@ class Program:
     def slice(self, name: str, answer: int) -> set[int]:
         """The places of all statements that `name` needs to have its value in the notebook.
 
-        For each name that the answer uses, these are the definitions before it (or in its cell), as in a run from the
-        top; if there are none, any definition.
+        For each name that the answer uses, these are the definitions before it (or in its cell), as
+        in a run from the top; if there are none, any definition.
         """
         wanted, left, seen = {answer}, [answer], set()
         while left:
@@ -159,7 +162,8 @@ class Program:
     def whole(self, name: str, last: int) -> tuple[set[int], set[int]]:
         """What a run from the top executes.
 
-        Returns the learner's own cells up to the last one, and the places of the lesson's statements that they need.
+        Returns the learner's own cells up to the last one, and the places of the lesson's
+        statements that they need.
         """
         cells = {number for number in self.own if number <= last}
         needs = set()
@@ -171,8 +175,9 @@ class Program:
     def further_runs(self, exercise_id: str, name: str, answer: int, sliced: set[int]) -> list[str]:
         """The further runs that might change the result.
 
-        "check" adds all cells above the one that checks the exercise, "end" those below. If the notebook does something
-        with what `check` returns, it may choose between candidates: "try 1", "try 2" and so on take one each.
+        "check" adds all cells above the one that checks the exercise, "end" those below. If the
+        notebook does something with what `check` returns, it may choose between candidates: "try
+        1", "try 2" and so on take one each.
         """
         last = self.checked(exercise_id)
         if last is None:

@@ -82,7 +82,8 @@ def _marks(learner):
 def _lessons(learner, titles):
     """The lessons on a learner's page, each as a dict.
 
-    title; exercises: [(id, mark, sentences)]; by_hand: [(id, cell)]; gone: whether nothing of it was handed in.
+    title; exercises: [(id, mark, sentences)]; by_hand: [(id, cell)]; gone: whether nothing of it
+    was handed in.
     """
     lessons = {}
     for exercise, mark in _marks(learner).items():

@@ -1,9 +1,10 @@
 """Hand-ins that share more of their own code than chance explains: for a person to look at, never for a mark.
 
-The fingerprints are those of winnowing (Schleimer, Wilkerson and Aiken 2003, sections 3 and 4): the runs of RUN tokens,
-without those that were given out. Answers are short, so every run is kept, which is a window of 1. The library for it,
-copydetect, is not used: its last release is of March 2024, its choice of fingerprints depends on Python's `hash`, which
-differs from process to process, and it takes a run that an answer repeats for one that was given out.
+The fingerprints are those of winnowing (Schleimer, Wilkerson and Aiken 2003, sections 3 and 4): the
+runs of RUN tokens, without those that were given out. Answers are short, so every run is kept,
+which is a window of 1. The library for it, copydetect, is not used: its last release is of March
+2024, its choice of fingerprints depends on Python's `hash`, which differs from process to process,
+and it takes a run that an answer repeats for one that was given out.
 """
 
 import inspect
@@ -53,7 +54,8 @@ Token = tuple[str, int, int]  # a token or word, and where it begins and ends
 class Pair:
     """Two learners, by their places in the class.
 
-    shares: by exercise, how much of the shorter answer both have, what is rare counting more. total: their sum.
+    shares: by exercise, how much of the shorter answer both have, what is rare counting more.
+    total: their sum.
     above: whether this is more than chance explains.
     passages: by exercise, the fingerprints that only these two have, if they are PASSAGE or more.
     """
@@ -101,7 +103,8 @@ def write_resemblance(out: Path, learners: Sequence[LearnerRecord]) -> None:
 def compare(texts: Mapping[str, Sequence[str]], given: Set[int] = frozenset()) -> Found:
     """What the answers of a class share.
 
-    texts: by exercise, the answer of each learner, "" where there is none. given: fingerprints that nobody owns.
+    texts: by exercise, the answer of each learner, "" where there is none. given: fingerprints that
+    nobody owns.
     """
     found, shares, alone, answered = Found(), {}, {}, {}
     for exercise, answers in sorted(texts.items()):
@@ -131,8 +134,8 @@ def compare(texts: Mapping[str, Sequence[str]], given: Set[int] = frozenset()) -
 def compared_part(text: str) -> str:
     """What is compared of an answer, and shown: its first LONGEST characters.
 
-    Without empty lines and spaces at the ends of lines. A long answer also loses its comments and long strings, so that
-    they hide nothing that stands behind them.
+    Without empty lines and spaces at the ends of lines. A long answer also loses its comments and
+    long strings, so that they hide nothing that stands behind them.
     """
     lines = _filled(text[:MOST_READ])  # first, since the lexer takes minutes for thousands of empty lines
     if len(lines) > LONGEST:
@@ -158,7 +161,8 @@ def fingerprints(text: str) -> set[int]:
 def _tokens(text) -> tuple[list[Token], list[Token]]:
     """The tokens of the code, and the words of comments and strings.
 
-    Names of the learner's choice are one token; brackets and commas are none, since a formatter adds and removes them.
+    Names of the learner's choice are one token; brackets and commas are none, since a formatter
+    adds and removes them.
     """
     code, words, after_dot = [], [], False
     for start, kind, word in LEXER.get_tokens_unprocessed(text):
@@ -219,8 +223,8 @@ def _own(answers, given):
 def _shared(own, written):
     """For each two answers to an exercise, what they share, and how many fingerprints are theirs alone.
 
-    A fingerprint that f of n answers have weighs log(n/f) / log(n/2): 1 if only these two have it, nothing if all have.
-    Returns two symmetric matrices, (learners, learners).
+    A fingerprint that f of n answers have weighs log(n/f) / log(n/2): 1 if only these two have it,
+    nothing if all have. Returns two symmetric matrices, (learners, learners).
     """
     counts = Counter(chain.from_iterable(own))
     several = sorted(run for run, count in counts.items() if count > 1)
@@ -239,8 +243,9 @@ def _shared(own, written):
 def _chance(shares, answered):
     """The total that QUANTILE of shuffled classes stay below.
 
-    Shuffled means that the answers to each exercise are dealt anew to those who answered it, as if nobody who shares
-    one answer shared others, too. What is left is how often two learners write the same.
+    Shuffled means that the answers to each exercise are dealt anew to those who answered it, as if
+    nobody who shares one answer shared others, too. What is left is how often two learners write
+    the same.
     """
     random = np.random.default_rng(0)
     size = max(map(len, shares.values()))

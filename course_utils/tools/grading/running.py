@@ -34,7 +34,8 @@ class TooSlow(BaseException):
 class Space:
     """A namespace like a new kernel's, in which statements run in order. Failures are recorded and skipped.
 
-    problems: the errors that statements raised. stopped: the cells that took too long, counted from 1.
+    problems: the errors that statements raised. stopped: the cells that took too long, counted from
+    1.
     """
 
     def __init__(self, program: Program) -> None:
@@ -56,8 +57,8 @@ class Space:
     def run(self, statement: ast.stmt, number: int) -> bool:
         """Run a statement of a cell and return whether it succeeded.
 
-        The value of an expression becomes `_`, as in Jupyter. An `_Alarm` may raise TooSlow anywhere in here, and
-        nowhere else in the grader.
+        The value of an expression becomes `_`, as in Jupyter. An `_Alarm` may raise TooSlow
+        anywhere in here, and nowhere else in the grader.
         """
         if isinstance(statement, IMPORTS):
             importlib.invalidate_caches()  # a cell may just have written the module
@@ -122,8 +123,9 @@ class Space:
 class _Alarm:
     """Raise TooSlow in `Space.run` after so many seconds of processor time, or WALL times as many by the clock.
 
-    It rings until the block is left: a learner's `except`, or a callback of asyncio, may swallow what it raises. Code
-    that blocks signals, or computes outside Python for ever, ends with its process.
+    It rings until the block is left: a learner's `except`, or a callback of asyncio, may swallow
+    what it raises. Code that blocks signals, or computes outside Python for ever, ends with its
+    process.
     """
 
     def __init__(self, seconds):

@@ -1,7 +1,8 @@
 """The grader's side of the sandbox: it starts the isolated warm server and talks to one submission at a time.
 
-Bubblewrap provides the isolation: no network, a separate process tree, and only programs and packages visible,
-read-only. Each submission is a fork of the warm server with further isolation (`sandbox_server.shut_in`).
+Bubblewrap provides the isolation: no network, a separate process tree, and only programs and
+packages visible, read-only. Each submission is a fork of the warm server with further isolation
+(`sandbox_server.shut_in`).
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class SandboxError(RuntimeError):
 class Ended(BaseException):
     """A submission's process has ended or sent an invalid reply.
 
-    Not a subclass of Exception, so that no check mistakes it for an answer's error. `state` is "crashed", "timeout",
-    "memory" or, if the system killed it, "killed"; `reason` is a sentence.
+    Not a subclass of Exception, so that no check mistakes it for an answer's error. `state` is
+    "crashed", "timeout", "memory" or, if the system killed it, "killed"; `reason` is a sentence.
     """
 
     def __init__(self, state: str, reason: str) -> None:
@@ -128,8 +129,8 @@ def walls() -> list[str]:
 def made_of() -> list[Path]:
     """The files, links and folders of this Python, its packages and the course, parents before their contents.
 
-    Of a prefix that the whole machine shares, such as /usr, only Python's own folders and the system's shared libraries
-    are shown.
+    Of a prefix that the whole machine shares, such as /usr, only Python's own folders and the
+    system's shared libraries are shown.
     """
     encoder = hub_cache.cache_with() / hub_cache.ENTRY  # and no other models
     paths = {PACKAGE, encoder, *map(Path, SYSTEM), *map(Path, site.getsitepackages())}
@@ -162,7 +163,8 @@ def made_of() -> list[Path]:
 def read_only(path: Path) -> list[str]:
     """Bubblewrap's arguments for a link, or for a readable file or folder.
 
-    Its parents are created explicitly, since those that Bubblewrap creates can be entered only by root.
+    Its parents are created explicitly, since those that Bubblewrap creates can be entered only by
+    root.
     """
     parents = [word for parent in reversed(path.parents[:-1]) for word in ("--perms", "0755", "--dir", str(parent))]
     if path.is_symlink():
@@ -223,7 +225,8 @@ def checked_reply(reply: dict) -> dict:
 class Sandbox:
     """The warm server, as a context manager. `Session` talks to one submission.
 
-    isolated: False runs learners' code with your own rights; only for code that you would run yourself.
+    isolated: False runs learners' code with your own rights; only for code that you would run
+    yourself.
     seconds, memory: the processor time and the bytes of memory that one submission may use.
     cold: import nothing in advance; by default as the environment says (COLD).
 
@@ -353,8 +356,8 @@ class Session:
     def call(self, seconds: float, **request: Any) -> tuple[dict, dict]:
         """As `ask`, for a call of an answer. Returns its reply, and the request as it is afterwards.
 
-        Arrays are in memory shared with the submission's process, so that changes to them are seen here, whatever the
-        reply claims.
+        Arrays are in memory shared with the submission's process, so that changes to them are seen
+        here, whatever the reply claims.
         """
         if not hasattr(os, "memfd_create"):
             return self.ask(seconds, **request), request

@@ -1,9 +1,9 @@
 """The sandbox's inside: a warm server that forks one child per submission.
 
-Nothing here judges answers or knows the right ones. The server imports what answers use, loads the encoder, and from
-then on only forks. A child isolates itself (`shut_in`), reads the notebook, and runs what an answer needs of it
-(`submission`). A child's messages cannot be trusted, since a learner's code can change the child; the grader therefore
-accepts only values.
+Nothing here judges answers or knows the right ones. The server imports what answers use, loads the
+encoder, and from then on only forks. A child isolates itself (`shut_in`), reads the notebook, and
+runs what an answer needs of it (`submission`). A child's messages cannot be trusted, since a
+learner's code can change the child; the grader therefore accepts only values.
 """
 
 from __future__ import annotations
@@ -251,7 +251,8 @@ class Server:
     def end(self, gone: bool = False) -> dict:
         """Kill the child if it is still alive. Returns how it ended: signal, exit status, seconds of processor time.
 
-        gone: its connection is closed. The kernel does that first when a process ends, so the end may follow shortly.
+        gone: its connection is closed. The kernel does that first when a process ends, so the end
+        may follow shortly.
         """
         if self.child is None:
             return {"alive": False, "signal": 0, "status": NOT_SHUT_IN, "seconds": 0}
@@ -285,7 +286,8 @@ def leave_root() -> None:
 def settle() -> None:
     """Become the user nobody and the first process of a new PID namespace, in a new user namespace.
 
-    Only a process with all capabilities in its own namespace can return to it after each `fork_apart`.
+    Only a process with all capabilities in its own namespace can return to it after each
+    `fork_apart`.
     """
     leave_root()
     own_users(NEW_PROCESSES)

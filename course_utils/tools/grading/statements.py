@@ -1,7 +1,8 @@
 """Cells as Jupyter reads them: their statements, and what each of them binds, uses and changes.
 
-Part of what the sandbox sees. IPython's own shell turns a cell into Python. Which names a statement binds and uses is
-read from its bytecode, where Python itself has told the notebook's names from local ones.
+Part of what the sandbox sees. IPython's own shell turns a cell into Python. Which names a statement
+binds and uses is read from its bytecode, where Python itself has told the notebook's names from
+local ones.
 """
 
 import ast
@@ -29,7 +30,8 @@ DEFINITIONS = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 def shell() -> Any:
     """IPython's shell of this process.
 
-    It starts no program and opens no window: `!ls` and `%pip install` do nothing and return nothing.
+    It starts no program and opens no window: `!ls` and `%pip install` do nothing and return
+    nothing.
     """
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.text import SList
@@ -66,8 +68,8 @@ def _instead_of_a_program(command):
 def parsed(source: str) -> tuple[str, list[ast.stmt], list[ast.stmt]]:
     """A cell's text as Python, its statements, and these with the bodies of `%%time` and similar magics unwrapped.
 
-    Raises what Python raises. Cached, as is what is known of each statement: the warm server parses the lesson's own
-    cells once for all submissions.
+    Raises what Python raises. Cached, as is what is known of each statement: the warm server parses
+    the lesson's own cells once for all submissions.
     """
     text = shell().transform_cell(source)
     body = ast.parse(text).body

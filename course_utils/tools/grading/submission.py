@@ -1,7 +1,7 @@
 """One submission in its process: it runs what an answer needs, and calls the answer.
 
-Part of what the sandbox sees. Nothing here judges answers or knows the right ones, and the grader cannot trust what is
-sent from here, since a learner's code can change this process.
+Part of what the sandbox sees. Nothing here judges answers or knows the right ones, and the grader
+cannot trust what is sent from here, since a learner's code can change this process.
 """
 
 import mmap
@@ -28,7 +28,8 @@ FROM_OUTSIDE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "EOFE
 class Checks:
     """Stands in for `check`, which knows the answers: it judges nothing, so that a notebook goes on after a check.
 
-    It says "passed", or in a run that tries one of several candidates, only of that one. No mark depends on it.
+    It says "passed", or in a run that tries one of several candidates, only of that one. No mark
+    depends on it.
     """
 
     def __init__(self) -> None:
@@ -94,11 +95,12 @@ class Submission:
     def define(self, exercise_id: str, name: str, run: str = "slice") -> dict:
         """Run what an answer needs.
 
-        run: "slice" for what it names; "check" for all of the learner's own cells up to the one that checks it; "end"
-        for all of them; "try 2" as "check", where only the second call of `check` for this exercise says "passed".
+        run: "slice" for what it names; "check" for all of the learner's own cells up to the one
+        that checks it; "end" for all of them; "try 2" as "check", where only the second call of
+        `check` for this exercise says "passed".
 
-        Reports whether it is a function, which further runs might give another result, and which cells were stopped;
-        any other value is sent as it is. Raises CellUnreadable.
+        Reports whether it is a function, which further runs might give another result, and which
+        cells were stopped; any other value is sent as it is. Raises CellUnreadable.
         """
         run, _, candidate = run.partition(" ")
         CHECKS.start(int(candidate or 0))

@@ -1,8 +1,9 @@
 """The protocol between the grader and the sandbox: values as JSON and plain arrays, never pickle.
 
-A frame is two lengths, JSON, and the bytes of all arrays. Numbers, strings, lists, tuples, dicts, sets, NumPy arrays
-and torch tensors keep their type; of any other value only the name of its type is sent. The decoder trusts nothing: it
-verifies lengths, types, shapes and offsets, and raises WireError for anything invalid.
+A frame is two lengths, JSON, and the bytes of all arrays. Numbers, strings, lists, tuples, dicts,
+sets, NumPy arrays and torch tensors keep their type; of any other value only the name of its type
+is sent. The decoder trusts nothing: it verifies lengths, types, shapes and offsets, and raises
+WireError for anything invalid.
 """
 
 import functools
@@ -93,8 +94,8 @@ def unpack(text: bytes, arrays: Any, recipes: bool = False, align: int = 1, shar
 
     arrays: bytes or a memory map.
     recipes: whether functions may be made.
-    shared: the arrays are in memory shared with the sender; decoded arrays are views, so that changes are visible to
-    both.
+    shared: the arrays are in memory shared with the sender; decoded arrays are views, so that
+    changes are visible to both.
     """
     try:
         message = _Decoder(arrays, recipes, align, shared).value(json.loads(text))
@@ -233,7 +234,8 @@ class _Decoder:
     def hashable(self, nodes, depth):
         """The keys of a dict or a set.
 
-        Raises TypeError if one has no hash, and WireError if so many may collide, or do, that it would take hours.
+        Raises TypeError if one has no hash, and WireError if so many may collide, or do, that it
+        would take hours.
         """
         self.keys += sum(not isinstance(node, str) for node in nodes)
         if self.keys > MOST_KEYS:
