@@ -91,14 +91,12 @@ def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight:
     of_words = [place for place in _ordered(by_words) if by_words[place] > 0]
     of_vectors = _ordered(by_vectors)
     if fusion == "ranks":
-        first = [of_words[:DEPTH], of_vectors[:DEPTH]]
-        [of_both] = reciprocal_rank_fusion(*([places] for places in first))
-        sums = reciprocal_sums(first)
-        by_both = np.array([sums.get(place, 0.0) for place in range(len(names))])
+        by_both, of_both = _fused_by_ranks(of_words, of_vectors, len(names))
     else:
         by_both = weight * _scaled(by_words) + (1 - weight) * _scaled(by_vectors)
         of_both = _ordered(by_both)
-    orders, scores = [of_words, of_both, of_vectors], [by_words, by_both, by_vectors]
+    orders = [of_words, of_both, of_vectors]
+    lists = [_listed(order, scores) for order, scores in zip(orders, (by_words, by_both, by_vectors))]
     grades = dict(asked["grades"])
     good = {place: grade for place, grade in grades.items() if grade}
     ranks = [{place: rank for rank, place in enumerate(order, start=1)} for order in orders]
@@ -112,7 +110,6 @@ def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight:
             "ranks": [of.get(place) for of in ranks],
         }
 
-    shown = sorted({place for order in orders for place in order[:LISTED]})
     explained = None
     if page is not None:
         explained = {
@@ -125,18 +122,29 @@ def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight:
             "score": rounded(float(by_words[page])),
             "cosine": float(by_vectors[page]),
         }
+    shown = sorted({place for listed in lists for place, _ in listed})
     return {
         "queries": [[id_, docs["queries"][id_]["kind"], docs["queries"][id_]["query"]] for id_ in DOC_QUERIES],
         "words": [[word, len(docs["counts"][word][0])] for word in dict.fromkeys(in_query)],
         "size": len(names),
-        "lists": [
-            [[place, rounded(float(own[place]))] for place in order[:LISTED]] for order, own in zip(orders, scores)
-        ],
+        "lists": lists,
         "pages": [{"page": place, **about(place)} for place in shown],
         "good": len(good),
         "ndcg": rounded(ndcgs([order[:10] for order in orders], [good] * 3), 6),
         "explained": explained,
     }
+
+
+def _fused_by_ranks(of_words, of_vectors, number):
+    """The scores of this number of pages, and their order, by the ranks in the beginnings of two lists."""
+    first = [of_words[:DEPTH], of_vectors[:DEPTH]]
+    [order] = reciprocal_rank_fusion(*([places] for places in first))
+    sums = reciprocal_sums(first)
+    return np.array([sums.get(place, 0.0) for place in range(number)]), order
+
+
+def _listed(order, scores):
+    return [[place, rounded(float(scores[place]))] for place in order[:LISTED]]
 
 
 def _bm25_of(word, k1, b):

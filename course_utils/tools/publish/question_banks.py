@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, OPTION, name_of
-from ..ideas.inventory import inventory
+from ..ideas.inventory import Option, inventory
 from . import PublishError
 from .book import read_lessons
 from .mathematics import with_mathml
@@ -51,20 +51,11 @@ CONTEXT = {
 
 
 @dataclass(frozen=True)
-class Option:
-    """One answer of a question, and the sentences that explain why it is right or wrong, as XHTML."""
-
-    letter: str
-    text: str
-    why: str
-    right: bool
-
-
-@dataclass(frozen=True)
 class Question:
     """One question.
 
-    `context` and `text` are XHTML, `text` without blocks; titles are plain text.
+    `context` and `text` are XHTML, `text` without blocks; titles are plain text. Texts of `options`
+    are XHTML, too; their letters follow from their order.
     """
 
     id: str
@@ -149,8 +140,7 @@ def of_inventory(form: str, numbers: Iterable[str] = ()) -> list[Question]:
     for idea in ideas:
         asked = getattr(idea, form)
         options = tuple(
-            Option(letter, xhtml(option.text, inline=True), xhtml(option.why), option.right)
-            for letter, option in zip("ABCD", asked.options)
+            Option(xhtml(option.text, inline=True), xhtml(option.why), option.right) for option in asked.options
         )
         title, text = f"Ideas, {form}", xhtml(asked.ask, inline=True)
         bank.append(Question(f"i{asked.id}", idea.lesson, title, idea.id, "", text, options))
@@ -164,8 +154,8 @@ def _is_quiz(cell):
 def _question(lesson, cells, place):
     cell = cells[place]
     options = tuple(
-        Option(letter, xhtml(text, inline=True), xhtml(why), why.startswith("Right."))
-        for letter, text, why in OPTION.findall(cell.source)
+        Option(xhtml(text, inline=True), xhtml(why), why.startswith("Right."))
+        for _, text, why in OPTION.findall(cell.source)
     )
     if sum(option.right for option in options) != 1 or len(options) != cell.source.count("<details>"):
         raise PublishError(f"The cell {cell.id} of lesson {lesson} is not a question with one right option.")
