@@ -226,20 +226,16 @@ def opened(open_page, lab, name="views"):
 
 
 def all_drawn(page):
-    """Check that each view, when scrolled into view, is drawn in full and fits into its frame."""
+    """Check that each view, when scrolled into view, is drawn in full, fits into its frame and answers to the mouse."""
     for title, lines in LINES.items():
         frame = page.locator(f"iframe[title^='{title}']")
         bring_into_view(page, frame)
-        within = inside(page, title, lines)
-        fits(within)
+        fits(inside(page, title, lines))
     assert page.locator("iframe").count() == len(LINES)
-    same(weights(inside(page, "Head view of layer 0"), heads=12), attend(SENTENCE)[1][0])
-
-
-def hover_changes(page):
     frame = page.locator("iframe[title^='Head view of layer 0']")
     bring_into_view(page, frame)
     within = inside(page, "Head view of layer 0")
+    same(weights(within, heads=12), attend(SENTENCE)[1][0])
     before, picture = within.evaluate(STATE), frame.screenshot()
     within.locator("#left text", has_text="cat").hover()
     within.wait_for_function(VISIBLE, arg=12 * 8)
@@ -272,7 +268,6 @@ def saved(open_page, lab):
 def test_drawn_when_run(saved):
     assert saved.locator("[data-mime-type='application/vnd.jupyter.stderr']").count() == 0
     all_drawn(saved)
-    hover_changes(saved)
     assert saved.outside == []
 
 
@@ -290,7 +285,6 @@ def test_the_whole_course_is_drawn_with_what_was_passed(saved):
 def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
     page = opened(open_page, lab)
     all_drawn(page)
-    hover_changes(page)
     assert page.outside == []
 
 
@@ -318,7 +312,6 @@ def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
     page = open_page()
     page.goto((tmp_path / "views.html").as_uri(), wait_until="commit")
     all_drawn(page)
-    hover_changes(page)
     # nbconvert's own template requests MathJax
     assert [address for address, frame in page.outside if frame != page.url] == []
     assert re.search("mathjax|require", str(page.outside), re.IGNORECASE), "the guard sees nothing any more"
