@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 from ..data import load_doc_judgements, load_doc_queries, load_docstrings, load_queries, load_reviews
 from ..embedding import embed, hidden_states
 from ..pooling import POOLINGS, normalise
-from ..ranking import FUSION, best_of_each, bm25_parts, ndcgs, reciprocal_rank_fusion, reciprocal_sums, words
+from ..ranking import FUSION, best_of_each, bm25_parts, ndcgs, reciprocal_sums, words
 from ..trainings.search import DEPTH, VECTORS, pages
 from .encoder import rounded, run, tokens_of
 
@@ -91,7 +91,9 @@ def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight:
     of_words = [place for place in _ordered(by_words) if by_words[place] > 0]
     of_vectors = _ordered(by_vectors)
     if fusion == "ranks":
-        by_both, of_both = _fused_by_ranks(of_words, of_vectors, len(names))
+        sums = reciprocal_sums([of_words[:DEPTH], of_vectors[:DEPTH]])
+        by_both = np.array([sums.get(place, 0.0) for place in range(len(names))])
+        of_both = sorted(sums, key=lambda place: -sums[place])
     else:
         by_both = weight * _scaled(by_words) + (1 - weight) * _scaled(by_vectors)
         of_both = _ordered(by_both)
@@ -102,7 +104,6 @@ def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight:
     ranks = [{place: rank for rank, place in enumerate(order, start=1)} for order in orders]
 
     def about(place):
-        """What is said of a page in any case."""
         return {
             "name": names[place],
             "length": lengths[place],
@@ -133,14 +134,6 @@ def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight:
         "ndcg": rounded(ndcgs([order[:10] for order in orders], [good] * 3), 6),
         "explained": explained,
     }
-
-
-def _fused_by_ranks(of_words, of_vectors, number):
-    """The scores of this number of pages, and their order, by the ranks in the beginnings of two lists."""
-    first = [of_words[:DEPTH], of_vectors[:DEPTH]]
-    [order] = reciprocal_rank_fusion(*([places] for places in first))
-    sums = reciprocal_sums(first)
-    return np.array([sums.get(place, 0.0) for place in range(number)]), order
 
 
 def _listed(order, scores):
@@ -213,14 +206,15 @@ def search(query: str, layer: int, pooling: str) -> dict:
     counts = [0] * BINS
     for value in cosines:
         counts[max(0, min(BINS - 1, math.floor((value - LOWEST) * 20)))] += 1
-    results = []
-    for place in order[:RESULTS]:
-        results.append({
+    results = [
+        {
             "text": texts[place],
             "cosine": cosines[place],
             "usual": sum(value > usual[place] for value in usual) + 1,
             "shared": sorted(asked.intersection(re.findall(r"\w+", texts[place]))),
-        })  # fmt: skip
+        }
+        for place in order[:RESULTS]
+    ]
     return {
         "results": results,
         "first": order.index(usual.index(max(usual))) + 1,
