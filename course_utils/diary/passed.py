@@ -15,9 +15,12 @@ PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
 
 
 def remember(exercise_id: str, folder: str | Path | None = None) -> None:
-    """Record in a workspace (by default the current folder) that an exercise was passed. This is never undone here.
+    """Record in a workspace (by default the current folder) that an exercise was passed.
 
-    No error here reaches the lesson: a full disk, a read-only folder, a lock held by another process.
+    This is never undone here.
+
+    No error here reaches the lesson: a full disk, a read-only folder, a lock held by another
+    process.
     """
     try:
         folder = Path(folder) if folder else current()
@@ -28,17 +31,26 @@ def remember(exercise_id: str, folder: str | Path | None = None) -> None:
 
 
 def passed(folder: str | Path) -> set[str]:
-    """The ids of the exercises passed in a workspace. Raises OSError if the file exists but cannot be read."""
+    """The ids of the exercises passed in a workspace.
+
+    Raises OSError if the file exists but cannot be read.
+    """
     return _read(Path(folder) / PROGRESS)[0]
 
 
 def passed_in(folder: str | Path, part: str) -> set[str]:
-    """The ids of the exercises passed in a core or a further part, such as "04". Raises OSError as `passed` does."""
+    """The ids of the exercises passed in a core or a further part, such as "04".
+
+    Raises OSError as `passed` does.
+    """
     return {exercise_id for exercise_id in passed(folder) if part_with(exercise_id) == part}
 
 
 def forget(folder: str | Path, part: str) -> set[str]:
-    """Remove the exercises of a core or a further part from those passed. Returns their ids. Raises OSError."""
+    """Remove the exercises of a core or a further part from those passed.
+
+    Returns their ids. Raises OSError.
+    """
     gone = passed_in(folder, part)
     if gone:
         _change(Path(folder), lambda ids: ids - gone)
@@ -54,7 +66,10 @@ def _change(folder: Path, change: Callable[[set[str]], set[str]]) -> None:
 
 
 def _read(path: Path) -> tuple[set[str], dict[str, Any], bool]:
-    """The ids, the other entries, and whether the file is sound; of a damaged file, whatever can be read counts."""
+    """The ids, the other entries, and whether the file is sound.
+
+    Of a damaged file, whatever can be read counts.
+    """
     content, sound = read(path)
     entries = content.pop("passed", [])
     listed = entries if isinstance(entries, list) else []

@@ -1,4 +1,7 @@
-"""The files of the diary: JSON, changed under a lock. A damaged one is moved aside, and what can be read is kept."""
+"""The files of the diary: JSON, changed under a lock.
+
+A damaged one is moved aside, and what can be read is kept.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ def read(path: Path) -> tuple[dict[str, Any], bool]:
 
 
 def write_over(path: Path, content: dict[str, Any], sound: bool) -> None:
-    """Write a record over the old one, which is moved aside first if it is not sound. Raises OSError."""
+    """Write a record over the old one, which is moved aside first if it is not sound.
+
+    Raises OSError.
+    """
     aside = None if sound else _move_aside(path)
     try:
         write_whole(path, json.dumps(content, indent=1) + "\n")
@@ -43,7 +49,10 @@ def write_over(path: Path, content: dict[str, Any], sound: bool) -> None:
 
 
 def _move_aside(path: Path) -> Path:
-    """Rename a damaged .progress.json to .progress.damaged.json, with a number if that is taken. Returns the path."""
+    """Rename a damaged .progress.json to .progress.damaged.json, with a number if that is taken.
+
+    Returns the path.
+    """
     aside = path.with_name(f"{path.stem}.damaged{path.suffix}")
     number = 1
     while os.path.lexists(aside):

@@ -1,7 +1,8 @@
 """What a learner answered, and when each thing is due again: one file in the workspace.
 
-The schedule is FSRS, by the library py-fsrs with its default parameters, and with days as its smallest step: an answer
-is due again tomorrow at the earliest. Outside a workspace nothing is recorded.
+The schedule is FSRS, by the library py-fsrs with its default parameters, and with days as its
+smallest step: an answer is due again tomorrow at the earliest. Outside a workspace nothing is
+recorded.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class ScheduleProblem(ValueError):
 class Schedule:
     """What the file holds. `cards`: {item: what FSRS keeps of it}; `answers`: in order of time.
 
-    An answer is {"at": ISO time, "item": id, "right": bool}, with "sure" (0 to 2) if the learner said it.
-    `notice`: a sentence about the file, if something was wrong with it.
+    An answer is {"at": ISO time, "item": id, "right": bool}, with "sure" (0 to 2) if the learner
+    said it. `notice`: a sentence about the file, if something was wrong with it.
     """
 
     cards: dict[str, CardDict] = field(default_factory=dict)
@@ -71,7 +72,10 @@ def scheduler() -> Scheduler:
 
 
 def read_schedule(folder: str | Path) -> Schedule:
-    """The Schedule of a workspace. Raises ScheduleProblem for a file newer than this course, OSError."""
+    """The Schedule of a workspace.
+
+    Raises ScheduleProblem for a file newer than this course, OSError.
+    """
     return _read(Path(folder) / SCHEDULE)
 
 
@@ -85,8 +89,8 @@ def record(
 ) -> None:
     """Record an answer to an item and schedule it anew.
 
-    sure: 0, a guess, to 2, sure; None if it was not asked. rating: FSRS's; by default "again" for a wrong answer,
-    "hard" for a right guess, "good" for any other right answer.
+    sure: 0, a guess, to 2, sure; None if it was not asked. rating: FSRS's; by default "again" for a
+    wrong answer, "hard" for a right guess, "good" for any other right answer.
 
     Raises ScheduleProblem for a file that is newer than this course, OSError.
     """
@@ -126,9 +130,12 @@ def begin(folder: str | Path, items: Iterable[str]) -> None:
 
 
 def checked(exercise_id: str, report_passed: bool, mistake: str, hints: int) -> None:
-    """What `check` has seen: a named mistake is due for review from now on, a due exercise that passes is done.
+    """Record what `check` has seen.
 
-    mistake: the name of a known mistake, or "". hints: how many were shown. No error here reaches the lesson.
+    A named mistake is due for review from now on; a due exercise that passes is done.
+
+    mistake: the name of a known mistake, or "". hints: how many were shown. No error here reaches
+    the lesson.
     """
     try:
         folder = current_workspace()
@@ -157,7 +164,10 @@ def _change(folder: str | Path, change: Callable[[Schedule], None]) -> None:
 
 
 def _read(path: Path) -> Schedule:
-    """The Schedule in a file. A damaged one holds nothing but a notice, and is moved aside when it is written over."""
+    """The Schedule in a file.
+
+    A damaged one holds nothing but a notice, and is moved aside when it is written over.
+    """
     content, sound = read(path)
     version = content.get("version", VERSION)
     if isinstance(version, int) and version > VERSION:

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 RECORD = ".course.json"  # a folder that holds it is a workspace
-# Below it, learners' files from before a reset or an update, and live copies of `course lab --live`. The grader
-# ignores both.
+# Below it, learners' files from before a reset or an update, and live copies of `course lab
+# --live`. The grader ignores both.
 SAVED = "yours_saved"
 LIVE = "live_copies"
 
 
 def current() -> Path:
-    """The folder where this process works, or the workspace if that is its folder of saved files or live copies.
+    """The folder where this process works; of saved files or live copies, their workspace.
 
     Raises OSError if it is gone.
     """

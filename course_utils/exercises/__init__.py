@@ -1,6 +1,7 @@
 """Exercises: one file per lesson defines each task, its checks and its hints.
 
-`check` runs a learner's function on fresh inputs and judges the results; `hint` and `solution` give help.
+`check` runs a learner's function on fresh inputs and judges the results; `hint` and `solution` give
+help.
 """
 
 import difflib
@@ -53,14 +54,14 @@ def find(exercise_id: object) -> Exercise:
 def check(exercise_id: str, answer, seed: int | None = None) -> Report:
     """Judge an answer by what it does on newly drawn inputs.
 
-    exercise_id: such as "04-mean-pool".
-    answer: the function you wrote (not the result of calling it).
-    seed: an integer that repeats the inputs of an earlier check; a failed report shows its seed.
+    exercise_id: such as "04-mean-pool". answer: the function you wrote (not the result of calling
+    it). seed: an integer that repeats the inputs of an earlier check; a failed report shows its
+    seed.
 
-    Returns a Report: `.status` is "passed", "failed" or "not attempted"; `.passed`; `.messages` (one sentence per
-    problem, the likely mistake first). It prints as text; a notebook shows it at once, wherever in a
-    cell the check stands. Raises ValueError for an unknown id. In a workspace, passed exercises are
-    recorded (see `course_utils.progress`).
+    Returns a Report: `.status` is "passed", "failed" or "not attempted"; `.passed`; `.messages`
+    (one sentence per problem, the likely mistake first). It prints as text; a notebook shows it at
+    once, wherever in a cell the check stands. Raises ValueError for an unknown id. In a workspace,
+    passed exercises are recorded (see `course_utils.progress`).
     """
     exercise = find(exercise_id)
     report = examine(exercise, answer, seed)
@@ -87,7 +88,10 @@ def hint(exercise_id: str) -> Note:
 
 
 def solution(exercise_id: str) -> Note:
-    """One way to write the answer, read from the lesson's source notebook. Not in copies that are graded."""
+    """One way to write the answer, read from the lesson's source notebook.
+
+    Not in copies that are graded.
+    """
     if not shows["solutions"]:
         return Note("This copy is graded, so it shows no answers. `hint` still helps.")
     code = written_solution(find(exercise_id))
@@ -95,9 +99,11 @@ def solution(exercise_id: str) -> Note:
 
 
 def written_solution(exercise: Exercise, folder=NOTEBOOKS) -> str:
-    """The text between the solution marks in the lesson's source notebook, with the lines around it.
+    """The text between the solution marks in the lesson's source notebook, with the lines around
+    it.
 
-    Raises FileNotFoundError with a one-sentence message if the source notebooks are not beside the package.
+    Raises FileNotFoundError with a one-sentence message if the source notebooks are not beside the
+    package.
     """
     for cell in _cells_of(exercise.lesson, folder):
         source, metadata = "".join(cell["source"]), cell["metadata"]

@@ -1,11 +1,12 @@
 """How answers are judged.
 
-An answer is a function. It is called on cases, each of which tests a property ("padding is not counted"), and the
-results are compared with the expected ones. If some are wrong, known mistakes are tried: a mistake is a small wrong
-function, and if it would have returned the same results, its message says what went wrong. If none would, two
-at once are tried, where both are steps of the reference done otherwise (`otherwise.py`). The code of an answer does
-not count (it is inspected only to name data that a failing answer reads from its notebook), and an answer cannot see
-the expected results.
+An answer is a function. It is called on cases, each of which tests a property ("padding is not
+counted"), and the results are compared with the expected ones. If some are wrong, known mistakes
+are tried: a mistake is a small wrong function, and if it would have returned the same results, its
+message says what went wrong. If none would, two at once are tried, where both are steps of the
+reference done otherwise (`otherwise.py`). The code of an answer does not count (it is inspected
+only to name data that a failing answer reads from its notebook), and an answer cannot see the
+expected results.
 """
 
 import contextlib
@@ -45,7 +46,9 @@ class OutOfTime(BaseException):
 
 
 def call_directly(answer, args, seconds):
-    """Call an answer. Returns what it returned or raised, and the arguments, which it may have changed.
+    """Call an answer.
+
+    Returns what it returned or raised, and the arguments, which it may have changed.
 
     Raises OutOfTime.
     """
@@ -133,10 +136,12 @@ def _of_error(case, outcome, answer):
 
 
 def explanation_of(exercise, results):
-    """What explains all results, (case, outcome): one or two known mistakes, and the sentence of a slip.
+    """What explains all results, (case, outcome).
 
-    Neither, too, for an answer like the reference where that fails itself: another encoder may miss a
-    target.
+    Returns one or two known mistakes, and the sentence of a slip; or neither.
+
+    Neither, too, for an answer like the reference where that fails itself: another encoder may miss
+    a target.
     """
 
     def agrees(function):

@@ -167,7 +167,9 @@ ENCODE = exercise("01-encode", _encode_cases, encode)(
 
 
 def wordpiece(word, pieces):
-    """Greedy longest match: repeatedly take the longest known prefix of the rest; ["[UNK]"] if no prefix is known."""
+    """Greedy longest match: repeatedly take the longest known prefix of the rest; ["[UNK]"] if no
+    prefix is known.
+    """
     found, rest = [], word
     while rest:
         mark = "##" if found else ""
@@ -292,7 +294,8 @@ def _harmful_cases(rng):
     single = {piece for letter in a + b + c for piece in (letter, "##" + letter)}
     known = {d, "##" + e, "##" + e[1], "##" + a, "##" + b + c, "##" + b[1] + c, "##" + c[0], "##" + c[1], "##" + f}
     twice = {a, "##" + b, "##" + c + d, "##" + c + e, "##" + f, "##" + e + d, "##" + d[0], "##" + d[1]}
-    # only a + b + c + d[0] does harm: a shorter start is not the longest one, and a longer one leaves e alone
+    # only a + b + c + d[0] does harm: a shorter start is not the longest one, and a longer one
+    # leaves e alone
     long = {a + b + c, "##" + d + e, "##" + d[1], "##" + e}
     return [
         Case("A longer start breaks up what follows", a + b + c, {a, "##" + b + c} | single),
@@ -300,7 +303,8 @@ def _harmful_cases(rng):
         Case("The word stays known", a + b + c, {a, "##" + b + c, "##" + c[0], "##" + c[1], "##" + a + b}),
         # only ## + a + b does harm, in the middle of the cut; d + e[0] changes it
         Case("Another cut is not always a longer one", d + e + a + b + c + f, known),
-        # only ## + f + e does harm; ## + b + c would if it were not used twice: then the second c + e breaks up
+        # only ## + f + e does harm; ## + b + c would if it were not used twice: then the second c +
+        # e breaks up
         Case("Only an entry with ## does harm", a + b + c + d + b + c + e + f + e + d, twice | {f + e}),
         Case("The entry may be a long one", a + b + c + d + e, long),
     ]

@@ -254,19 +254,21 @@ def _leak_cases(rng):
         ]
         return torch.where(mask == 1, torch.tensor(real), torch.tensor(pad_ids)[:, None]), mask, VOCABULARY
 
-    # With more rows than ids, a negative id does not lead to a real one. These rows are those of padding.
+    # With more rows than ids, a negative id does not lead to a real one. These rows are those of
+    # padding.
     too_long = torch.cat([table, table[:1].repeat(VOCABULARY, 1)])
     far, quiet = torch.zeros(8, hidden), table.clone()  # position 3 is seen from position 1, and neither from 0 nor 2
     far[[0, 2], 0], far[3, 0], quiet[:, 0] = -10.0, 10.0, 0.0
-    # Only four ids have vectors, all so short that the attention weights are nearly 1/5. Number 2 is near 10, where an
-    # `rtol` of 1e-5 adds 1e-4 to the limit.
+    # Only four ids have vectors, all so short that the attention weights are nearly 1/5. Number 2
+    # is near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit.
     grows, shrinks, grow, another_shrinks = four = rng.sample(range(0, VOCABULARY, 2), 4)
     short, places = torch.zeros(VOCABULARY, 8), (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 8)
     short[grows, 5], short[grow, [0, 1, 3, 4, 5, 6]] = -0.01, -0.01
     short[shrinks, 2], short[another_shrinks, 7] = 0.01, 0.01
     places[:, 2] = 10.0
     one_padded = batch(5, (4, 4, 4, 4, 5), [*four, 0])
-    # Each id stands at padding in four rows, and in some of them is the first or the last real one too.
+    # Each id stands at padding in four rows, and in some of them is the first or the last real one
+    # too.
     all_ids = torch.tensor([[first % FEW, (first + i) % FEW, i] for i in range(FEW) for first in range(4)])
     return [
         Case(

@@ -94,7 +94,8 @@ def _far_from_0(rng):
 
 
 def _nearest_cases(rng):
-    # two labels with the same letters, first and last ones included, and a third that begins with the first
+    # two labels with the same letters, first and last ones included, and a third that begins with
+    # the first
     one, two = rng.sample(rng.choice([("diary", "dairy"), ("casual", "causal"), ("martial", "marital")]), 2)
     three = one + " 2"
     mixed, senses = _pairs(rng, 5, common=0.6), [one, one, two, two, one, two, two, one, one, one]

@@ -274,7 +274,8 @@ COSINE_TABLE = completion("06-cosine-table", _table_cases, _cosine_table)(
 def _share_cases(rng):
     hidden = rng.randint(5, 8)
     rows = 3 * normal(rng, 9, hidden).double().numpy() + 2
-    # along the axes of a PCA the coordinates are uncorrelated, so that sums over the axes would go unnoticed
+    # along the axes of a PCA the coordinates are uncorrelated, so that sums over the axes would go
+    # unnoticed
     axes = np.linalg.qr(normal(rng, hidden, hidden).double().numpy())[0].T
     return [
         Case("One axis", rows, axes[:1]),

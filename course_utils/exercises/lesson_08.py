@@ -85,8 +85,9 @@ def _held_out(train_values, train_labels, test_values, test_labels):
     return float((similar == np.array(test_labels)).mean())
 
 
-# As many training pairs, and values that are so many halves of halves: rounding then decides neither between equally
-# good thresholds, whose sums of shares are exact, nor whether a value is at least the threshold, in float32, too.
+# As many training pairs, and values that are so many halves of halves: rounding then decides
+# neither between equally good thresholds, whose sums of shares are exact, nor whether a value is at
+# least the threshold, in float32, too.
 TRAINED, UNIT = (8, 16), 1 / 128
 
 

@@ -96,9 +96,11 @@ def _ranking_cases(rng):
         Case("Another scale", anchor, positive, rng.choice([1.0, 5.0])),
         Case("Positives that do not belong to their anchors", anchor, positive.roll(1, 0), 10.0),
         Case("One pair: nothing to choose from, so the loss is 0", anchor[:1], positive[:1], 20.0),
-        # in both, each anchor is nearest to another's positive, so the right answers are not lost in rounding
+        # in both, each anchor is nearest to another's positive, so the right answers are not lost
+        # in rounding
         Case("A scale of 500, and cosines close together", close, 3 * close.roll(1, 0), 500.0),
-        # the logit of an anchor's own positive is -500 and the highest is 500; float64 ends at e to the power of -745
+        # the logit of an anchor's own positive is -500 and the highest is 500; float64 ends at e to
+        # the power of -745
         Case("A scale of 500, and cosines far apart", opposite, 3 * opposite.roll(1, 0), 500.0),
     ]
 
@@ -259,7 +261,8 @@ def _epoch_cases(rng):
             [0.6025, 0.4025, _odd(rng, 181), 0.6525],
             n,
         ),
-        # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not within that of 0.97
+        # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not
+        # within that of 0.97
         ("The best score has the smallest standard error", [0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n),
         # the error of 32 in 64 is exactly 1/16, in floating point too
         ("An epoch is lower by exactly one standard error", [20 / 64, 28 / 64, 32 / 64], [0.4025, 0.5025, 0.6025], 64),

@@ -123,8 +123,8 @@ def _diagnose_cases(rng):
         "stuck": "The results of the first query, for all",
     }
     for of_queries, of_texts, lengths, k in (
-        # By the dot product, only two texts in the middle of the second list change places. The last
-        # text is in no list.
+        # By the dot product, only two texts in the middle of the second list change places. The
+        # last text is in no list.
         ([210, 330, 260], [300, 340, 210, 330, 250, 290, 70], [1, 1, 1, 1.2, 1.1, 1.2, 1.1], 5),
         # By the dot product, all lists are the same. The last text is in one that is right.
         ([205, 230], [290, 330, 180, 50, 260, 160], [50, 50, 1, 0.5, 2, 0.5], 2),

@@ -51,8 +51,8 @@ class Mistake:
 
     imitations: functions that return what answers with this mistake would; several, where it has
     several forms. breaks: words of the exercise's text that such an answer breaks. card: whether it
-    is worth a card to learn with. shown_in: the cell of the lesson that treats it, if it is not that
-    of the exercise; see `words.py`.
+    is worth a card to learn with. shown_in: the cell of the lesson that treats it, if it is not
+    that of the exercise; see `words.py`.
     """
 
     name: str
@@ -109,7 +109,10 @@ class Completion(Exercise):
 
 @dataclass(frozen=True)
 class Report:
-    """The result of `check`. `status` is "passed", "failed" or "not attempted"; `messages` are sentences."""
+    """The result of `check`.
+
+    `status` is "passed", "failed" or "not attempted"; `messages` are sentences.
+    """
 
     exercise_id: str
     title: str
@@ -160,7 +163,9 @@ class Report:
         self.shown_in.append(shell.execution_count)
 
     def _ipython_display_(self) -> None:
-        """Display nothing again in the cell that has shown the report, such as when `check` is its last line."""
+        """Display nothing again in the cell that has shown the report, such as when `check` is its
+        last line.
+        """
         from IPython import get_ipython
 
         if getattr(get_ipython(), "execution_count", None) not in self.shown_in:

@@ -1,7 +1,7 @@
 """A step of the right way done otherwise: pieces of the reference's source replaced.
 
-Most mistakes are the reference with a step left out or done in another way. So a mistake need not be
-written as a function: `{" / counts": ""}` says that it does not divide. Two of them at once are
+Most mistakes are the reference with a step left out or done in another way. So a mistake need not
+be written as a function: `{" / counts": ""}` says that it does not divide. Two of them at once are
 tried where none alone explains an answer.
 """
 
@@ -19,8 +19,8 @@ from typing import Any
 class Otherwise:
     """The function whose source is that of `reference`, with texts replaced.
 
-    swaps: (old text, new text), one after the other. Raises ValueError when it is first called if an
-    old text does not stand in the source.
+    swaps: (old text, new text), one after the other. Raises ValueError when it is first called if
+    an old text does not stand in the source.
     """
 
     reference: Callable[..., Any]

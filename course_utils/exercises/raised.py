@@ -1,4 +1,6 @@
-"""What an answer raised, in one sentence: the line of its own code, and the usual errors in plain words."""
+"""What an answer raised, in one sentence: the line of its own code, and the usual errors in plain
+words.
+"""
 
 import linecache
 import re
@@ -75,7 +77,9 @@ PLAIN = (
 
 
 def line_of(error, answer):
-    """The line of an answer's own code that raised, or "" if it is not known, such as in the grader."""
+    """The line of an answer's own code that raised, or "" if it is not known, such as in the
+    grader.
+    """
     file = getattr(getattr(answer, "__code__", None), "co_filename", "")
     frames = traceback.walk_tb(error.__traceback__)
     numbers = [number for frame, number in frames if frame.f_code.co_filename == file]

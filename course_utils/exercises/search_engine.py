@@ -1,6 +1,7 @@
 """The two exercises of lesson 14 that are about a whole search: judging one, and writing one.
 
-The targets of `14-search` are means of nDCG@10 on real queries, of which some are held out for the grader.
+The targets of `14-search` are means of nDCG@10 on real queries, of which some are held out for the
+grader.
 """
 
 import itertools

@@ -1,4 +1,5 @@
-"""Slips that any exercise may meet: a result that is transposed, scaled, moved, turned round, or in part.
+"""Slips that any exercise may meet: a result that is transposed, scaled, moved, turned round, or in
+part.
 
 Each is told in one sentence, where it holds for all results of an answer; see `slip_between`.
 """
@@ -27,7 +28,8 @@ REDUCED = {"mean": np.mean, "sum": np.sum, "largest": np.max, "smallest": np.min
 def slip_between(pairs, than=RIGHT):
     """What turns each of some results into what was returned, as a sentence, or "".
 
-    pairs: [(returned, result)], not all equal. than: what to call the results, if they are not the right ones.
+    pairs: [(returned, result)], not all equal. than: what to call the results, if they are not the
+    right ones.
     """
     values = [value for pair in pairs for value in pair]
     if any(isinstance(value, BaseException) for value in values):

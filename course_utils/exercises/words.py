@@ -1,13 +1,15 @@
-"""The words of exercises: titles, hints and messages stand in lesson_NN.toml, a table for each exercise.
+"""The words of exercises: titles, hints and messages stand in lesson_NN.toml, a table for each
+exercise.
 
-A mistake is named there as in the code. `does` says what the answer does, `because` why that is wrong
-or what is right, and `breaks` lists words of the exercise's text that such an answer breaks. Mistakes
-of several exercises of a lesson have their words in the table `shared`. `no_card` names the mistakes
-that make no card to learn with: their words help only while one writes this answer.
+A mistake is named there as in the code. `does` says what the answer does, `because` why that is
+wrong or what is right, and `breaks` lists words of the exercise's text that such an answer breaks.
+Mistakes of several exercises of a lesson have their words in the table `shared`. `no_card` names
+the mistakes that make no card to learn with: their words help only while one writes this answer.
 
 `shown_in`, of an exercise or a mistake, is the id of the cell that treats it, such as
-"padding-picture": the class report names its section and its slide. Without it, they are those above
-the exercise. Of a cell in another lesson, such as "04 diagram-broadcast", only the slide is named.
+"padding-picture": the class report names its section and its slide. Without it, they are those
+above the exercise. Of a cell in another lesson, such as "04 diagram-broadcast", only the slide is
+named.
 """
 
 from __future__ import annotations
@@ -74,12 +76,13 @@ def exercise(
 
     `exercise(...)(one_mistake={old: new}, other_mistake=(imitation, another))` is an Exercise.
 
-    cases, reference: as in `Exercise`. arguments: if not given, the reference's parameters without a
-    default. words: in place of those of the lesson's file. fields: what `Exercise` has beside these.
+    cases, reference: as in `Exercise`. arguments: if not given, the reference's parameters without
+    a default. words: in place of those of the lesson's file. fields: what `Exercise` has beside
+    these.
 
-    Returns a function that takes for the name of each mistake its imitation or several, tried in this
-    order: functions, or what to replace in the source of `reference`, a dictionary from old to new
-    texts (see `Otherwise`). Raises KeyError for words that are missing.
+    Returns a function that takes for the name of each mistake its imitation or several, tried in
+    this order: functions, or what to replace in the source of `reference`, a dictionary from old to
+    new texts (see `Otherwise`). Raises KeyError for words that are missing.
     """
     words = words_of(exercise_id[:2]) if words is None else words
     own = words[exercise_id]

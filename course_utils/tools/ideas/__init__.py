@@ -1,1 +1,3 @@
-"""What learners know: the concept inventory, where to begin, what is due for review, and what a class has gained."""
+"""What learners know: the concept inventory, where to begin, what is due for review, and what a
+class has gained.
+"""

@@ -1,7 +1,7 @@
-"""Asking: `place`, `review` and `predictions` as a widget in JupyterLab, and as questions in a terminal.
+"""Asking: `place`, `review` and `predictions`, as a widget in JupyterLab and in a terminal.
 
-A session holds things to ask, in order. It gives the next one as a sheet, which both views show, and takes the answer.
-Nothing is judged in the views.
+A session holds things to ask, in order. It gives the next one as a sheet, which both views show,
+and takes the answer. Nothing is judged in the views.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ A_DAY = 12  # things asked in a review: five minutes
 
 
 class Session:
-    """Things to ask in order: `left` are the ids still to ask, `given` (id, whether right, how sure) of the others."""
+    """Things to ask in order.
+
+    `left` are the ids still to ask, `given` (id, whether right, how sure) of the others.
+    """
 
     shows_feedback = True
 
@@ -47,9 +50,12 @@ class Session:
         return sheet_of(self.left[0]) if self.left else None
 
     def answer(self, number: int, sure: int | None = None) -> str:
-        """Take an answer to the present sheet: the number of an option, and how sure (0 to 2) where that is asked.
+        """Take an answer to the present sheet.
 
-        Returns the feedback in Markdown; "" in a session without. Raises ScheduleProblem and OSError from recording.
+        number: which option, counted from 0. sure: 0 to 2, where that is asked.
+
+        Returns the feedback in Markdown; "" in a session without. Raises ScheduleProblem and
+        OSError from recording.
         """
         sheet = sheet_of(self.left[0])
         option = sheet.options[number]
@@ -78,7 +84,10 @@ class Placing(Session):
 
 
 class Reviewing(Session):
-    """`review`: what is due today, and at the end an exercise to write again. Raises ScheduleProblem, OSError."""
+    """`review`: what is due today, and at the end an exercise to write again.
+
+    Raises ScheduleProblem, OSError.
+    """
 
     def __init__(self, folder: Path, now: datetime | None = None) -> None:
         items, writing, schedule = due_today(folder, now)
@@ -111,8 +120,8 @@ def _route_in_words(found: Route) -> str:
 def place(by: str = "questions") -> Asked | Note:
     """Find out where to begin: twenty questions in ten minutes, and a route at the end.
 
-    by: "questions"; or "doing", for the route that follows from one exercise of each core, which you write from an
-    empty cell and `check`.
+    by: "questions"; or "doing", for the route that follows from one exercise of each core, which
+    you write from an empty cell and `check`.
 
     Returns what JupyterLab displays. Raises ValueError for another word.
     """
@@ -136,7 +145,9 @@ def by_doing(folder: Path | None) -> str:
 
 
 def review() -> Asked | Note:
-    """Ask what is due today: about five minutes. In a workspace; what is due is also in `progress()`.
+    """Ask what is due today: about five minutes.
+
+    In a workspace; what is due is also in `progress()`.
 
     Returns what JupyterLab displays.
     """
@@ -154,8 +165,8 @@ def review() -> Asked | Note:
 def predictions(lesson: str | int) -> Asked:
     """Answer the predictions of a lesson, such as "02" or "02-windows", and say how sure you are.
 
-    In a workspace the answers are recorded: `progress()` shows how often "sure" was right. Returns what JupyterLab
-    displays. Raises ValueError for a part of the course without predictions.
+    In a workspace the answers are recorded: `progress()` shows how often "sure" was right. Returns
+    what JupyterLab displays. Raises ValueError for a part of the course without predictions.
     """
     key = as_key(str(lesson))
     if key not in parts() or not predictions_of(key):
@@ -167,7 +178,10 @@ def predictions(lesson: str | int) -> Asked:
 
 
 def shown(session: Session, last: str = "") -> dict[str, Any]:
-    """What the widget's view shows: the next sheet as HTML, or the end; and what is said about the last answer."""
+    """What the widget's view shows: the next sheet as HTML, or the end.
+
+    last: what is said about the last answer, in Markdown.
+    """
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     state = {"done": len(session.given), "of": session.count, "last": markdown.render(last)}
     sheet = session.sheet()
@@ -218,7 +232,8 @@ class Asked(anywidget.AnyWidget):
 def in_terminal(session: Session, read: Callable[[str, str], str], say: Callable[[str], Any]) -> None:
     """Ask a session in a terminal, and say how it ends.
 
-    read: a function of a prompt and the letters that may be chosen; without letters, it waits for Enter.
+    read: a function of a prompt and the letters that may be chosen; without letters, it waits for
+    Enter.
     """
     while (sheet := session.sheet()) is not None:
         say(f"\n{len(session.given) + 1} of {session.count} · {sheet.about}\n{plain(sheet.ask)}")

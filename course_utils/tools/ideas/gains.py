@@ -1,7 +1,8 @@
-"""What a class has learned: the answers to both forms of the inventory, as platforms export them, side by side.
+"""What a class has learned: its answers to both forms of the inventory, side by side.
 
-A platform's table has a row for each attempt. What a learner chose may stand there as the option's text (Moodle's and
-Canvas's report of responses), so columns are told apart by these texts, wherever they stand and in whichever order.
+A platform's table has a row for each attempt. What a learner chose may stand there as the option's
+text (Moodle's and Canvas's report of responses), so columns are told apart by these texts, wherever
+they stand and in whichever order.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ class Answers:
 
 
 def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
-    """The Answers in both tables, by the column that names most learners in both. Raises GainsProblem, OSError."""
+    """The Answers in both tables, by the column that names most learners in both.
+
+    Raises GainsProblem, OSError.
+    """
     first, second = _read_table(Path(before)), _read_table(Path(after))
 
     def learners_in_both(name: str) -> int:
@@ -71,7 +75,10 @@ def _read_table(path: Path) -> pd.DataFrame:
 
 
 def _learners(table: pd.DataFrame, name: str) -> pd.Series:
-    """What the column of a name in WHO says in each row, "" where it says nothing; empty without such a column."""
+    """What the column of a name in WHO says in each row, "" where it says nothing.
+
+    Empty without such a column.
+    """
     headings = [re.sub(r"[\W_]+", "", heading).lower() for heading in table.columns]
     if name not in headings:
         return pd.Series(dtype=str)
@@ -79,7 +86,10 @@ def _learners(table: pd.DataFrame, name: str) -> pd.Series:
 
 
 def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers:
-    """The Answers in a table to a form, "before" or "after", by the column `who`; of several attempts, the first."""
+    """The Answers in a table to a form, "before" or "after", by the column `who`.
+
+    Of several attempts, the first counts.
+    """
     named = table.set_index(_learners(table, who)).drop(index="", errors="ignore")
     first = named[~named.index.duplicated()]
     columns = _columns_of(first, form)
@@ -102,9 +112,10 @@ def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers
 def _columns_of(table: pd.DataFrame, form: str) -> dict[str, tuple[int, str]]:
     """{idea: (where its column stands, its right option)}, in the inventory's order.
 
-    Two ideas may share their options, so a question's own text decides, where it is in the heading (Canvas) or in the
-    column on the left (Moodle); else the options, and the idea that comes first in the inventory, since a platform
-    keeps the order of the questions unless it is told to shuffle them.
+    Two ideas may share their options, so a question's own text decides, where it is in the heading
+    (Canvas) or in the column on the left (Moodle); else the options, and the idea that comes first
+    in the inventory, since a platform keeps the order of the questions unless it is told to shuffle
+    them.
     """
     questions: dict[str, Question] = {idea.id: getattr(idea, form) for idea in inventory().values()}
     options = {idea: [_normal(option.text) for option in asked.options] for idea, asked in questions.items()}
@@ -130,9 +141,12 @@ def _normal(text: str) -> str:
 
 
 def normalised_gain(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """How much of what could be gained was gained: (after - before) / (1 - before) (Hake 1998, section I).
+    """How much of what could be gained was gained: (after - before) / (1 - before).
 
-    before, after: 0 or 1 for each learner, shape (..., n); the shares of right answers are their means.
+    Hake (1998), section I.
+
+    before, after: 0 or 1 for each learner, shape (..., n); the shares of right answers are their
+    means.
 
     Returns an array (...); nan where everybody was right before.
     """
@@ -142,7 +156,8 @@ def normalised_gain(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 
 def discrimination(item: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """Pearson's correlation of an item with the mean of all others; nan where one of the two is constant.
+    """Pearson's correlation of an item with the mean of all others; nan where one of the two is
+    constant.
 
     item, rest: shape (..., n).
     """
@@ -153,10 +168,12 @@ def discrimination(item: np.ndarray, rest: np.ndarray) -> np.ndarray:
 
 
 def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]]:
-    """A table with a row for each idea, the number of learners, and sentences about what was left out.
+    """A table with a row for each idea, the number of learners, and sentences about what was left
+    out.
 
-    Columns: the shares right before and after, the gain with its 95% interval over learners, difficulty (share right in
-    both forms together) and discrimination with theirs. Raises GainsProblem if fewer than two learners took both.
+    Columns: the shares right before and after, the gain with its 95% interval over learners,
+    difficulty (share right in both forms together) and discrimination with theirs. Raises
+    GainsProblem if fewer than two learners took both.
     """
     both = before.right.index.intersection(after.right.index)
     ideas = before.right.columns.intersection(after.right.columns)

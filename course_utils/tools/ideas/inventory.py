@@ -1,9 +1,10 @@
-"""The concept inventory: two ideas for each core, and two questions for each idea, one for before and one for after.
+"""The concept inventory: two ideas for each core, and two questions for each idea, one for before
+and one for after.
 
-`core_NN.toml` holds those of a lesson. The wrong options are misunderstandings that people hold; what shows that they
-do stands beside them as `evidence`. **The inventory is unpiloted:** no class has answered it yet, so nothing is known
-about how difficult its questions are or how well they tell learners apart. `course gains` computes that from a class's
-answers.
+`core_NN.toml` holds those of a lesson. The wrong options are misunderstandings that people hold;
+what shows that they do stands beside them as `evidence`. **The inventory is unpiloted:** no class
+has answered it yet, so nothing is known about how difficult its questions are or how well they tell
+learners apart. `course gains` computes that from a class's answers.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ UNPILOTED = "These questions have not been tried with classes yet: take the resu
 
 @dataclass(frozen=True)
 class Option:
-    """An answer: its text, the sentence that says why it is right or wrong, and the misunderstanding behind it."""
+    """An answer: its text, the sentence that says why it is right or wrong, and the
+    misunderstanding behind it.
+    """
 
     text: str
     why: str
@@ -32,7 +35,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A question. `id`: such as "02-mask.before"; `cell`: the cell of its lesson that shows the answer."""
+    """A question.
+
+    `id`: such as "02-mask.before"; `cell`: the cell of its lesson that shows the answer.
+    """
 
     id: str
     ask: str
@@ -47,7 +53,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Idea:
-    """One idea. `says`: the idea as it is true; `section`: the cell of its lesson to read; `evidence`: see the module.
+    """One idea.
+
+    `says`: the idea as it is true; `section`: the cell of its lesson to read; `evidence`: see the
+    module.
 
     `exercises`: ids of those that need the idea.
     """

@@ -1,4 +1,6 @@
-"""Where to begin: twenty questions, or one exercise of each core, and the route that follows from them."""
+"""Where to begin: twenty questions, or one exercise of each core, and the route that follows from
+them.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Route:
 
     @property
     def sentence(self) -> str:
-        """Such as "Begin with 03; skip 01 and 02; the section “The mask” of 02 is worth ten minutes."."""
+        """Such as "Begin with 03; skip 01 and 02; the section “The mask” of 02 is worth ten
+        minutes.".
+        """
         parts = [f"Begin with lesson {self.begin}"]
         if self.skip:
             parts.append(f"skip {_listed(self.skip)}")
@@ -55,8 +59,9 @@ def placing() -> list[Question]:
 def route(known: set[str]) -> Route:
     """The Route of somebody who knows these ideas (ids), of those that `placing` asks about.
 
-    It begins with the first core of which neither idea is known; with lesson 00 if that is the first of all, with the
-    core behind the last if there is none. A core with one known idea before that is skipped but for one section.
+    It begins with the first core of which neither idea is known; with lesson 00 if that is the
+    first of all, with the core behind the last if there is none. A core with one known idea before
+    that is skipped but for one section.
     """
     known_of: dict[str, list[Idea]] = {lesson: [] for lesson in ASKED}
     unknown_of: dict[str, list[Idea]] = {lesson: [] for lesson in ASKED}
@@ -82,7 +87,9 @@ def route(known: set[str]) -> Route:
 
 
 def route_by_doing(passed: set[str]) -> Route:
-    """The Route of somebody who has passed these exercises of BY_DOING: a core counts as known if its one is passed."""
+    """The Route of somebody who has passed these exercises of BY_DOING: a core counts as known if
+    its one is passed.
+    """
     return route({idea.id for idea in inventory().values() if BY_DOING.get(idea.lesson) in passed})
 
 

@@ -1,7 +1,9 @@
-"""What is asked: sheets, by the ids that a learner's schedule holds, and which of them are due today.
+"""What is asked: sheets, by the ids that a learner's schedule holds, and which of them are due
+today.
 
-An id names a question of the inventory ("02-mask.before"), a prediction of a lesson ("02-quiz-one"), a question to
-answer from memory ("02-recall-1"), or a known mistake of an exercise ("02-pad-batch ragged").
+An id names a question of the inventory ("02-mask.before"), a prediction of a lesson
+("02-quiz-one"), a question to answer from memory ("02-recall-1"), or a known mistake of an exercise
+("02-pad-batch ragged").
 """
 
 from __future__ import annotations
@@ -29,10 +31,12 @@ RECALL = re.compile(r"^\d\. \*\*(.+?)\*\*\n+<details><summary>Answer</summary>\n
 
 @dataclass(frozen=True)
 class Sheet:
-    """One thing to ask. `ask`, `back` and the options' texts are Markdown; `about` says where it comes from.
+    """One thing to ask.
 
-    A learner chooses the right option. Where there is a `back`, they recall the answer, see the `back`, and say how
-    much of it they had.
+    `ask`, `back` and the options' texts are Markdown; `about` says where it comes from.
+
+    A learner chooses the right option. Where there is a `back`, they recall the answer, see the
+    `back`, and say how much of it they had.
     """
 
     item: str
@@ -52,7 +56,10 @@ class Sheet:
 
 
 def sheet_of(item: str) -> Sheet:
-    """The sheet of an id. Raises KeyError or ValueError for one that the course does not have (any more)."""
+    """The sheet of an id.
+
+    Raises KeyError or ValueError for one that the course does not have (any more).
+    """
     lesson = f"Lesson {item[:2]}"
     if "." in item:
         asked = question(item)
@@ -72,7 +79,9 @@ def sheet_of(item: str) -> Sheet:
 
 @functools.cache
 def predictions_of(part: str) -> dict[str, tuple[str, tuple[Option, ...]]]:
-    """{id: (question, options)} of the predictions of a core or a further part, such as "02-quiz-one"."""
+    """{id: (question, options)} of the predictions of a core or a further part, such as
+    "02-quiz-one".
+    """
     predictions = {}
     for cell in _cells(parts()[part]):
         if cell["cell_type"] != "markdown" or not cell["id"].startswith("quiz-"):
@@ -103,7 +112,9 @@ def _cells(path: Path) -> list[Mapping[str, Any]]:
 
 
 def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], list[str], Schedule]:
-    """(items to ask, exercises to write again, the schedule), without limit. New items of finished cores come last.
+    """(items to ask, exercises to write again, the schedule), without limit.
+
+    New items of finished cores come last.
 
     Raises ScheduleProblem, OSError.
     """
@@ -122,7 +133,9 @@ def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], lis
 
 
 def material(lesson: str) -> list[str]:
-    """The items of a core that are asked once it is finished: its questions to recall, and those of its ideas."""
+    """The items of a core that are asked once it is finished: its questions to recall, and those of
+    its ideas.
+    """
     ideas = [idea for idea in inventory().values() if idea.lesson == lesson]
     return [*recalled_of(lesson), *(idea.after.id for idea in ideas), *(idea.before.id for idea in ideas)]
 
@@ -143,7 +156,9 @@ def _is_known(item: str) -> bool:
 
 
 def calibration(schedule: Schedule) -> dict[str, tuple[int, int]]:
-    """{how sure: (answers, right ones)} of the answers for which the learner said it; each time counts."""
+    """{how sure: (answers, right ones)} of the answers for which the learner said it; each time
+    counts.
+    """
     shares = {}
     for step, name in enumerate(SURE):
         rights = [answer["right"] for answer in schedule.answers if answer.get("sure") == step]
