@@ -80,7 +80,7 @@ def open_zip(path: Path, members: int) -> Generator[zipfile.ZipFile]:
 
 
 def parts_of(member: zipfile.ZipInfo) -> tuple[str, ...]:
-    """A member's path as names of folders and a file, without parts that lead out of the archive."""
+    """A member's path as names of folders and a file; no part leads out of the archive."""
     name = member.filename
     if not member.flag_bits & IN_UTF8:  # macOS writes UTF-8 anyway
         with suppress(UnicodeError):

@@ -1,7 +1,7 @@
 """Late hand-ins: the deadline, what a late day costs, and when the platform received each hand-in.
 
-Those dates come from a table that the teacher gives. The dates of files say nothing: whoever makes a zip chooses them,
-and a download may renew them.
+Those dates come from a table that the teacher gives. The dates of files say nothing: whoever makes
+a zip chooses them, and a download may renew them.
 """
 
 import json
@@ -65,7 +65,9 @@ class Amount:
 
 @dataclass(frozen=True)
 class Rule:
-    """What each started day costs, after some free ones, and the most that all days cost together."""
+    """What each started day costs, after some free ones, and the most that all days cost
+    together.
+    """
 
     cost: Amount
     most: Amount | None = None
@@ -104,7 +106,8 @@ def read_rule(text: str) -> Rule:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: all that says whose it is, the lesson ("" if it names none), and the date.
+    """A line of the table: all that says whose it is, the lesson ("" if it names none), and the
+    date.
 
     until: the deadline that a platform says it has granted to this learner.
     """
@@ -124,7 +127,9 @@ class Lateness:
     lines: list[Line]
 
     def write_to(self, learners: Sequence[LearnerRecord]) -> list[str]:
-        """Fill in when everything was received and what that costs. Returns sentences for the teacher."""
+        """Fill in when everything was received and what that costs. Returns sentences for the
+        teacher.
+        """
         lines_of, strangers = self._by_learner(learners)
         late, unknown = [], []
         for learner in learners:
@@ -149,7 +154,7 @@ class Lateness:
         return [f"{beginning}{in_words(names)}." for beginning, names in sentences.items() if names]
 
     def _by_learner(self, learners: Iterable[LearnerRecord]) -> tuple[dict[str, dict[str, Line]], list[str]]:
-        """{learner: {lesson: the line with the latest date}}, and the names in lines about nobody."""
+        """{learner: {lesson: the line with the latest date}}; the names in lines about nobody."""
         roster = roster_of(learners)
         keys = {learner.number: learner.learner for learner in learners}
         lines_of: dict[str, dict[str, Line]] = {}
@@ -202,7 +207,9 @@ def _parts(learner: LearnerRecord, lines: Mapping[str, Line]) -> list[str]:
 
 
 def read_lateness(due: str | None, late: str | None, received: str | Path | None) -> Lateness | None:
-    """A `Lateness` from the values of --due, --late and --received, None without a deadline. Raises GradeError."""
+    """A `Lateness` from the values of --due, --late and --received, None without a deadline. Raises
+    GradeError.
+    """
     if not due:
         if late or received:
             raise GradeError(f'{"--late" if late else "--received"} needs a deadline: --due "{EXAMPLE}".')
@@ -223,7 +230,8 @@ def read_lateness(due: str | None, late: str | None, received: str | Path | None
 
 
 def kept_deadline(out: Path, lessons: list[str]) -> tuple[str, str | None] | None:
-    """(due, late) that an earlier run for the same lessons kept in the results folder, None if there is none.
+    """(due, late) that an earlier run for the same lessons kept in the results folder, None if
+    there is none.
 
     Raises GradeError.
     """
@@ -239,7 +247,9 @@ def kept_deadline(out: Path, lessons: list[str]) -> tuple[str, str | None] | Non
 def keep_lateness(
     out: Path, due: str | None, late: str | None, received: str | Path | None, lessons: list[str]
 ) -> None:
-    """Keep the deadline in the results folder, so that a later run without it deducts the same. None removes it."""
+    """Keep the deadline in the results folder, so that a later run without it deducts the same.
+    None removes it.
+    """
     dates = Path(received).read_bytes() if due and received else b""  # may be those that are kept already
     for name in (KEPT, KEPT_DATES):
         (out / name).unlink(missing_ok=True)
@@ -271,7 +281,9 @@ def _in_zone(when: datetime, zone: tzinfo | None) -> datetime:
 
 
 def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
-    """The lines of the table that have a date. zone: of dates without an offset. Raises GradeError."""
+    """The lines of the table that have a date. zone: of dates without an offset. Raises
+    GradeError.
+    """
     name = for_messages(path, 300)
     rows = list(normalised_rows(path))
     if not rows:

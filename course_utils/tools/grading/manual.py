@@ -1,4 +1,6 @@
-"""manual.csv: the table in which a person gives points for hand-marked cells, and overrides those of exercises."""
+"""manual.csv: the table in which a person gives points for hand-marked cells, and overrides those
+of exercises.
+"""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,15 +22,17 @@ UNCHANGED = "Nothing was changed."
 
 
 def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
-    """Read what a person gave and wrote, and rewrite the file with a line for each hand-marked cell.
+    """Read what a person gave and wrote, and rewrite the file with a line for each hand-marked
+    cell.
 
-    A cell with a rubric has a line for each row of it ("14-report: Result"), and has points as soon as all its lines
-    have some. A line about an exercise ("04-mean-pool") is a `Remark`; its points need a comment. Lines of other
-    learners and lessons stay. Returns a sentence for the lines of other lessons, if there are any.
+    A cell with a rubric has a line for each row of it ("14-report: Result"), and has points as soon
+    as all its lines have some. A line about an exercise ("04-mean-pool") is a `Remark`; its points
+    need a comment. Lines of other learners and lessons stay. Returns a sentence for the lines of
+    other lessons, if there are any.
 
-    Raises GradeError, naming the line, for points that are not a number from 0 to the maximum, for two lines about one
-    cell or row, for points of a whole cell that has a rubric, for points of an exercise without a reason, and for a
-    cell that the course does not have.
+    Raises GradeError, naming the line, for points that are not a number from 0 to the maximum, for
+    two lines about one cell or row, for points of a whole cell that has a rubric, for points of an
+    exercise without a reason, and for a cell that the course does not have.
     """
     people, roster = {learner.learner: learner for learner in learners}, roster_of(learners)
     lines = {(learner.learner, line): cell for learner in learners for line, cell in _lines_of(learner)}
@@ -94,7 +98,7 @@ def _says_something(row: Mapping[str, str]) -> bool:
 
 
 def _lines_of(learner: LearnerRecord) -> Iterator[tuple[str, HandMarkedCell]]:
-    """The lines that the table needs, each with the cell or the row of a rubric that it is about."""
+    """The lines that the table needs, each with the cell or row of a rubric that it is about."""
     for name, cell in learner.by_hand.items():
         for row, most in cell.rubric.items():
             yield f"{name}: {row}", HandMarkedCell(most)

@@ -1,4 +1,4 @@
-"""Names in texts: spellings of one name, and what a learner added to the name of a lesson's file."""
+"""Names in texts: spellings of one name, and what a learner added to a lesson's file name."""
 
 import re
 import unicodedata

@@ -1,4 +1,6 @@
-"""Export results to an nbgrader course, to mark cells by hand in its formgrader. Needs the extra "nbgrader"."""
+"""Export results to an nbgrader course, to mark cells by hand in its formgrader. Needs the extra
+"nbgrader".
+"""
 
 import html
 import os
@@ -17,11 +19,13 @@ from .store import GradeError
 
 
 def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
-    """Write learners' points, comments and hand-ins into the nbgrader course in the folder `course`.
+    """Write learners' points, comments and hand-ins into the nbgrader course in the folder
+    `course`.
 
-    Returns the number of hand-ins. There is one assignment per part, such as "lesson-04" or "lesson-05-layer", made
-    from the source lesson if the course has none of that name. Learners' notebooks are rebuilt from the lesson with the
-    text of their answers, without their output or HTML. Raises GradeError.
+    Returns the number of hand-ins. There is one assignment per part, such as "lesson-04" or
+    "lesson-05-layer", made from the source lesson if the course has none of that name. Learners'
+    notebooks are rebuilt from the lesson with the text of their answers, without their output or
+    HTML. Raises GradeError.
     """
     try:
         from nbgrader.api import Gradebook  # pyrefly: ignore[missing-import] (an extra)
@@ -63,7 +67,9 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
 
 
 def _release(course: Path, lesson: str, nbgrader: Any) -> Path:
-    """The notebook that nbgrader has released for a lesson; it is made if there is none. Raises GradeError."""
+    """The notebook that nbgrader has released for a lesson; it is made if there is none. Raises
+    GradeError.
+    """
     path, assignment = parts()[lesson], f"lesson-{lesson}"
     source, released = (course / kind / assignment / path.name for kind in ("source", "release"))
     if not released.exists():
@@ -80,7 +86,8 @@ def _release(course: Path, lesson: str, nbgrader: Any) -> Path:
 
 
 def student_id(learner: LearnerRecord) -> str:
-    """A learner's key if it is a valid folder name, else a name made from that of the feedback page.
+    """A learner's key if it is a valid folder name, else a name made from that of the feedback
+    page.
 
     No two learners share one.
     """

@@ -1,4 +1,5 @@
-"""Decide which learner each hand-in belongs to: by the platform's part of its name, then by the roster.
+"""Decide which learner each hand-in belongs to: by the platform's part of its name, then by the
+roster.
 
 What a learner can choose never decides. `platforms` says what each platform puts into a name. A
 learner chooses what comes after that, and on some platforms the name before it. So an entry may

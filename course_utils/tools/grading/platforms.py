@@ -1,7 +1,8 @@
-"""Learning platforms: how each names the hand-ins of a download, and the table in which it takes grades back.
+"""Learning platforms: how each names the hand-ins of a download, and the table in which it takes
+grades back.
 
-Each is a `Platform` in PLATFORMS; no other module knows them by name. To add one, add it here; MAINTAINING.md lists
-the tests and documents that follow.
+Each is a `Platform` in PLATFORMS; no other module knows them by name. To add one, add it here;
+MAINTAINING.md lists the tests and documents that follow.
 """
 
 import re
@@ -20,17 +21,20 @@ class Platform:
     """A learning platform.
 
     name: in lower case. Its table is written to NAME.csv.
-    pattern: the platform's part of the name of a file or folder, with these groups: `id`, the learner's number there
-    (the same in all hand-ins of a learner); `file`, a number of the file or the hand-in, if it has one; `name`, the
-    learner's name, unless that stands before this part.
-    table: the lines of its table, the header first, for these learners and this title of the assignment.
+    pattern: the platform's part of the name of a file or folder, with these groups: `id`, the
+    learner's number there (the same in all hand-ins of a learner); `file`, a number of the file or
+    the hand-in, if it has one; `name`, the learner's name, unless that stands before this part.
+    table: the lines of its table, the header first, for these learners and this title of the
+    assignment.
     suffix: what the platform may put behind a name that stands before the pattern.
     dates: what is not searched, since the pattern could take it for numbers.
-    is_unmistakable: the pattern is in no ordinary file name, so a second match always casts doubt on the first.
+    is_unmistakable: the pattern is in no ordinary file name, so a second match always casts doubt
+    on the first.
     repeats_name: all hand-ins with one number have the same name, which can be relied on.
-    filled: the lines of its own table, of which these are the rows, with the results filled in; None if these rows are
-    no such table.
-    feedback: where a zip that it takes back has a learner's page, with {name}, {id} and {file}; "" if it takes none.
+    filled: the lines of its own table, of which these are the rows, with the results filled in;
+    None if these rows are no such table.
+    feedback: where a zip that it takes back has a learner's page, with {name}, {id} and {file}; ""
+    if it takes none.
     """
 
     name: str
@@ -59,7 +63,9 @@ class Platform:
         return [reading for part in parts for reading in list(self.readings(part))[:1]]
 
     def feedback_names(self, learner: LearnerRecord) -> list[str]:
-        """Where a zip of feedback has this learner's page: once for each number that the platform gave the learner."""
+        """Where a zip of feedback has this learner's page: once for each number that the platform
+        gave the learner.
+        """
         names = []
         for reading in self.names_of(learner):
             name = re.sub(r"[/\\]", " ", reading.name)
@@ -73,7 +79,9 @@ class Platform:
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to read the name of a file or folder: where it matches, a learner's number there, and the name."""
+    """One way to read the name of a file or folder: where it matches, a learner's number there, and
+    the name.
+    """
 
     start: int
     platform: Platform
@@ -91,7 +99,9 @@ def readings(entry: str) -> list[Reading]:
 
 
 def several_assignments(learners: Sequence[LearnerRecord]) -> str:
-    """What to do about tables for a platform that numbers a learner anew for each assignment, "" if there is one."""
+    """What to do about tables for a platform that numbers a learner anew for each assignment, "" if
+    there is one.
+    """
     numbers = Counter((learner.platform, learner.name) for learner in learners if learner.number)
     twice = sum(number > 1 for number in numbers.values())
     if 2 * twice > len(numbers) and not any(learner.listed for learner in learners):
@@ -103,7 +113,7 @@ def several_assignments(learners: Sequence[LearnerRecord]) -> str:
 
 
 def _grade(learner: LearnerRecord) -> float | None:
-    """A learner's points for a platform, None if what may be the learner's only file was left out."""
+    """A learner's points for a platform, None if the only file that may be theirs was left out."""
     is_left_out = learner.status == "nothing handed in" and learner.has_left_out
     return None if is_left_out and not learner.given else learner.points
 
@@ -152,7 +162,7 @@ DATES_OF_GRADES = {"Last modified (grade)", "Zuletzt geändert (Bewertung)"}
 
 
 def worksheet_numbers(rows: Iterable[dict[str, str]]) -> set[str]:
-    """The numbers of all participants in Moodle's grading worksheet; empty if these rows are none."""
+    """The numbers of all participants in Moodle's grading worksheet, none for other rows."""
     cells = [row.get("Identifier") or row.get("ID") or "" for row in rows]
     matches = [PARTICIPANT.fullmatch(cell.strip()) for cell in cells]
     return {match[1] for match in matches if match}
@@ -168,7 +178,9 @@ def most_points(rows: Iterable[dict[str, str]]) -> float | None:
 
 
 def _filled_worksheet(rows: list[dict[str, str]], learners: Sequence[LearnerRecord]) -> list[list] | None:
-    """Moodle takes back only its own worksheet, with headings in the language of the site and the dates of grades."""
+    """Moodle takes back only its own worksheet, with headings in the language of the site and the
+    dates of grades.
+    """
     columns = [column for column in rows[0] if column] if rows else []
     identifier = next((column for column in columns if column in IDENTIFIERS), "")
     grade = next((column for column in columns if column in GRADES), "")
@@ -238,6 +250,8 @@ PLATFORMS = (MOODLE, CANVAS)
 
 
 def calls_late(learner: LearnerRecord) -> bool:
-    """Whether a learner's platform marks one of the files as late, by what it puts behind the learner's name."""
+    """Whether a learner's platform marks one of the files as late, by what it puts behind the
+    learner's name.
+    """
     marks = [f"{one.suffix}_{one.number(learner)}_" for one in PLATFORMS if one.suffix and one.number(learner)]
     return any(mark in file for mark in marks for file in learner.files)

@@ -1,4 +1,6 @@
-"""Combine what a learner handed in into one record: who has which marks, what is missing, and why."""
+"""Combine what a learner handed in into one record: who has which marks, what is missing, and
+why.
+"""
 
 import hashlib
 import hmac
@@ -108,7 +110,9 @@ def _note_namesakes(learners: Collection[LearnerRecord]) -> None:
 
 
 def doubtful_owners(learners: Sequence[LearnerRecord]) -> str:
-    """Why these learners may not be those who handed the files in, in a sentence or two; "" if nothing points to it."""
+    """Why these learners may not be those who handed the files in, in a sentence or two; "" if
+    nothing points to it.
+    """
     nothing = [learner.learner for learner in learners if learner.status == NOTHING]
     strangers = [learner.files[0] for learner in learners if STRANGER in learner.notes and learner.files]
     if nothing and strangers:
@@ -218,7 +222,9 @@ class _LatestMarks:
         record.notes = list(dict.fromkeys(notes))
 
     def _standing(self, handed_in: bool, states: Sequence[tuple[str, str]]) -> tuple[str, str]:
-        """The learner's status, and its reason. states: of the exercises that were handed in, with their reasons."""
+        """The learner's status, and its reason. states: of the exercises that were handed in, with
+        their reasons.
+        """
         if not handed_in:
             return NOTHING, "this learner handed nothing in"
         if not states:
@@ -240,8 +246,8 @@ def _without_stub(text: str) -> str:
 def page_name(key: str, secret: bytes | None = None) -> str:
     """The name of a learner's page. No two keys share one.
 
-    It depends on the key alone, so it does not change when others hand in. With a secret, nobody can guess it who does
-    not know the secret.
+    It depends on the key alone, so it does not change when others hand in. With a secret, nobody
+    can guess it who does not know the secret.
     """
     data = key.encode("utf-8", "surrogatepass")
     if secret:

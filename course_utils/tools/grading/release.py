@@ -26,8 +26,8 @@ def write_release(
     due: a text, such as "Friday, 4 December, 18:00".
     solutions: whether `solution` shows answers in the copies.
 
-    The same input gives the same bytes. Raises CopyError with a one-sentence message for an unknown lesson, or a file
-    there that no release wrote.
+    The same input gives the same bytes. Raises CopyError with a one-sentence message for an unknown
+    lesson, or a file there that no release wrote.
     """
     try:
         work = assignment(tuple(sorted(set(lessons))), Path(sources))
@@ -66,7 +66,9 @@ def write_release(
 
 
 def _refuse_changed(out: Path, digests: Mapping[str, str]) -> None:
-    """Raise CopyError if a file that would be overwritten is neither of this release nor of an earlier one."""
+    """Raise CopyError if a file that would be overwritten is neither of this release nor of an
+    earlier one.
+    """
     earlier = read_record(out / "manifest.json").get("sha256", {})
     for name, digest in digests.items():
         path = out / name

@@ -1,8 +1,10 @@
-"""What marking produces, stated here and nowhere else: marks, results of hand-ins, and records of learners.
+"""What marking produces, stated here and nowhere else: marks, results of hand-ins, and records of
+learners.
 
-A `Result` is what one hand-in gets, with a `Mark` for each exercise. It travels between processes and is stored as
-JSON: `dataclasses.asdict` writes it, `result_from` reads it. A `LearnerRecord` combines all hand-ins of a learner with
-the marks given by hand; tables and pages are made from records.
+A `Result` is what one hand-in gets, with a `Mark` for each exercise. It travels between processes
+and is stored as JSON: `dataclasses.asdict` writes it, `result_from` reads it. A `LearnerRecord`
+combines all hand-ins of a learner with the marks given by hand; tables and pages are made from
+records.
 """
 
 from collections.abc import Callable, Collection
@@ -41,8 +43,10 @@ class Mark:
     """What one exercise of one hand-in gets.
 
     status: one of MARK_STATUSES; in a record also NOT_MARKED, whose points are None.
-    state: one of STATUSES, which says how running the answer ended; `reason` says why, unless it is "ok".
-    discreet: the messages without inputs and expected values. mistakes: the messages of known mistakes among them.
+    state: one of STATUSES, which says how running the answer ended; `reason` says why, unless it is
+    "ok".
+    discreet: the messages without inputs and expected values. mistakes: the messages of known
+    mistakes among them.
     seed: of the inputs.
     """
 
@@ -78,7 +82,9 @@ class Result:
 
 @dataclass
 class HandMarkedCell:
-    """A cell that a person marks. rubric: the most points for each row, if it has one. points: None until marked."""
+    """A cell that a person marks. rubric: the most points for each row, if it has one. points: None
+    until marked.
+    """
 
     of: float
     text: str = ""
@@ -89,7 +95,9 @@ class HandMarkedCell:
 
 @dataclass(frozen=True)
 class Remark:
-    """What a teacher writes about an exercise, and the points given in place of the computed ones, if there are any."""
+    """What a teacher writes about an exercise, and the points given in place of the computed ones,
+    if there are any.
+    """
 
     computed: float | None
     comment: str
@@ -124,13 +132,16 @@ class Received:
 
 @dataclass
 class LearnerRecord:
-    """What a learner has: the latest mark of every exercise that counts, and the cells marked by hand.
+    """What a learner has: the latest mark of every exercise that counts, and the cells marked by
+    hand.
 
-    A mark holds the points that count; if they were given in place of the computed ones, its remark has these.
+    A mark holds the points that count; if they were given in place of the computed ones, its remark
+    has these.
 
     listed: whether the roster has this learner.
     page: the file name of the feedback page.
-    platform, number: the learning platform, and the learner's number there, if the hand-ins come from one.
+    platform, number: the learning platform, and the learner's number there, if the hand-ins come
+    from one.
     login, sis: what the roster has beside Canvas's id, if it is Canvas's gradebook.
     files, problems: of the hand-ins that count. handed_in: all files of the learner.
     points: None while something is unmarked, which is not the same as 0.
@@ -214,7 +225,9 @@ def gravest(states: Collection[str]) -> str:
 
 
 def result_from(data: dict) -> Result:
-    """A result from its JSON form. Raises ValueError if it does not have this form; unknown parts are left out."""
+    """A result from its JSON form. Raises ValueError if it does not have this form; unknown parts
+    are left out.
+    """
     try:
         marks = {exercise: _filled(Mark, mark) for exercise, mark in data["exercises"].items()}
         for mark in marks.values():

@@ -94,7 +94,9 @@ def read_roster(path: str | Path) -> dict[str, Learner]:
 
 
 def learner_in(cells: Mapping[str, str]) -> Learner:
-    """Whom a row is about, by its `normalised` columns; the key is empty if it has neither an id nor an email."""
+    """Whom a row is about, by its `normalised` columns; the key is empty if it has neither an id
+    nor an email.
+    """
     value = {}
     for kind, columns in COLUMNS.items():
         value[kind] = next((cells[column] for column in columns if cells.get(column)), "")
@@ -117,7 +119,8 @@ def learner_in(cells: Mapping[str, str]) -> Learner:
 
 
 class Roster:
-    """Finds the learner that a text names: by exact id, then by other spellings of ids, e-mails and names.
+    """Finds the learner that a text names: by exact id, then by other spellings of ids, e-mails and
+    names.
 
     A text that two learners could claim names neither.
     """
@@ -155,7 +158,8 @@ class Roster:
         return self.spellings.get(normalised(text))
 
     def among(self, text: str) -> list[Learner]:
-        """All learners whom parts of a text name, wherever they stand between other words and signs.
+        """All learners whom parts of a text name, wherever they stand between other words and
+        signs.
 
         The longest parts come first, and no word counts twice.
         """

@@ -1,4 +1,6 @@
-"""A class's results in a SQLite database, with one writer at a time. When `put` returns, results are on disk."""
+"""A class's results in a SQLite database, with one writer at a time. When `put` returns, results
+are on disk.
+"""
 
 import itertools
 import json
@@ -44,7 +46,8 @@ SCHEMA = (
 
 
 class Store:
-    """The results in one file, by learner and file name, as a context manager that locks them against others.
+    """The results in one file, by learner and file name, as a context manager that locks them
+    against others.
 
     anew: if they cannot be read, rename the file, and start without results.
 
@@ -82,7 +85,9 @@ class Store:
                 return entries
 
     def _locked(self) -> dict[tuple[str, str], Entry]:
-        """Lock the file until it is closed, and read it. A file of another kind is not written to."""
+        """Lock the file until it is closed, and read it. A file of another kind is not written
+        to.
+        """
         self.db.execute("PRAGMA locking_mode = EXCLUSIVE")  # also avoids shared memory, which network file systems lack
         self.db.execute("BEGIN EXCLUSIVE")
         (version,) = self.db.execute("PRAGMA user_version").fetchone()

@@ -260,7 +260,9 @@ def _at_most(hand_ins: list[HandIn]) -> list[HandIn]:
 
 
 def _with_different_names(hand_ins: list[HandIn]) -> list[HandIn]:
-    """These in order, with numbers behind names that occur twice, as in two archives of one learner."""
+    """These in order, with numbers behind names that occur twice, as in two archives of one
+    learner.
+    """
     renamed: dict[str, HandIn] = {}
     for hand_in in sorted(hand_ins, key=lambda hand_in: (hand_in.file, hand_in.sha256)):
         name, number = hand_in.file, 1

@@ -1,4 +1,6 @@
-"""Write what instructors open: grades.csv, the tables for learning platforms, the pages, and what was left out."""
+"""Write what instructors open: grades.csv, the tables for learning platforms, the pages, and what
+was left out.
+"""
 
 import io
 import zipfile
@@ -29,7 +31,8 @@ def write_tables(
     names: bool = False,
     **addresses: str,
 ) -> None:
-    """Write grades.csv, the tables for learning platforms, the feedback pages, the summary and the class report.
+    """Write grades.csv, the tables for learning platforms, the feedback pages, the summary and the
+    class report.
 
     Points that are None become empty cells.
 
@@ -72,7 +75,8 @@ def feedback_zip(out: Path, name: str) -> Path:
 
 
 def write_feedback_zip(out: Path, learners: Iterable[LearnerRecord], name: str) -> int:
-    """Write the learners' pages as a platform takes them back, to feedback_NAME.zip. Returns how many.
+    """Write the learners' pages as a platform takes them back, to feedback_NAME.zip. Returns how
+    many.
 
     The same pages give the same bytes.
     """

@@ -1,4 +1,6 @@
-"""Text from strangers, made safe for the place where it goes: one function for each kind of place."""
+"""Text from strangers, made safe for the place where it goes: one function for each kind of
+place.
+"""
 
 import hashlib
 import re
@@ -24,13 +26,17 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def for_messages(text: object, most: int = 120) -> str:
-    """A text for a sentence or a table: no control characters, no change of writing direction, not too long."""
+    """A text for a sentence or a table: no control characters, no change of writing direction, not
+    too long.
+    """
     letters = ["\N{REPLACEMENT CHARACTER}" if unicodedata.category(sign)[0] == "C" else sign for sign in str(text)]
     return "".join(letters).strip()[:most]
 
 
 def for_keys(text: str, most: int = 120) -> str:
-    """`for_messages`, but different for different texts: a changed text ends in a checksum of the original."""
+    """`for_messages`, but different for different texts: a changed text ends in a checksum of the
+    original.
+    """
     result = for_messages(text, most)
     if result == text and not HAS_DIGEST.fullmatch(text):
         return text
@@ -39,12 +45,16 @@ def for_keys(text: str, most: int = 120) -> str:
 
 
 def for_files(text: object, most: int = 2000) -> str:
-    """A text that any file can hold: no lone surrogates, and not too long. Line ends and signs stay."""
+    """A text that any file can hold: no lone surrogates, and not too long. Line ends and signs
+    stay.
+    """
     return str(text)[:most].encode("utf-8", "replace").decode()
 
 
 def for_pages(text: object, longest: int = LONGEST_ON_A_PAGE) -> str:
-    """A text for a page: shortened, invisible and direction-changing characters as code points. Not escaped."""
+    """A text for a page: shortened, invisible and direction-changing characters as code points. Not
+    escaped.
+    """
     text = str(text)
     left_off = f" … ({len(text) - longest:,} more characters)" if len(text) > longest else ""
     shown = []
