@@ -557,7 +557,7 @@ def test_figures_are_numbered_in_their_order(small_book):
 def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
     pages = []
     monkeypatch.setattr(paper, "BROWSERS", (sys.executable,))
-    monkeypatch.setattr(book, "print_pdf", lambda browser, page, target: pages.append(parsed(page)) or "no PDF")
+    monkeypatch.setattr(book, "print_pdf", lambda page, target: pages.append(parsed(page)) or "no PDF")
     book.write_book(tmp_path / "book", lessons, list)
     links = [link["href"] for link in pages[0].select('article a[href^="#"]') if len(link["href"]) > 1]
     assert {"#mean-pooling", "#cls-token"} <= set(links) and all(pages[0].find(id=link[1:]) for link in links)

@@ -205,8 +205,7 @@ def _build(room, lessons, sources, say):
 
 def _paper(source, folder, lessons, say):
     """Print the book. Returns the path of the PDF, or None after saying why there is none."""
-    browser = find_browser()
-    if browser is None:
+    if find_browser() is None:
         say("Chromium was not found, so no PDF was made. The pages themselves can be printed.")
         return None
     _sphinx("singlehtml", source, folder, lessons)
@@ -215,7 +214,7 @@ def _paper(source, folder, lessons, say):
     text = re.sub(r'href="#document-[\w-]+#', 'href="#', page.read_text(encoding="utf-8"))
     page.write_text(text, encoding="utf-8")
     say("Printing the PDF, which takes about half a minute.")
-    problem = print_pdf(browser, page, folder / PDF)
+    problem = print_pdf(page, folder / PDF)
     if problem:
         say(problem)
     return None if problem else folder / PDF

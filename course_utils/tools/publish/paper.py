@@ -18,11 +18,14 @@ def find_browser() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def print_pdf(browser: str, page: Path, target: Path, query: str = "") -> str:
+def print_pdf(page: Path, target: Path, query: str = "") -> str:
     """Print a page to PDF with Chromium.
 
     Returns "" or why there is no PDF, as text for the user.
     """
+    browser = find_browser()
+    if browser is None:
+        return f"Chromium was not found, so no PDF was made. {page.name} itself can be printed."
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
         places = (f"--user-data-dir={profile}", f"--print-to-pdf={target}", page.as_uri() + query)
         command = [browser, *FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND", *places]

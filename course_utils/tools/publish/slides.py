@@ -25,7 +25,7 @@ from .book import MARKER
 from .explorers import SOURCE
 from .lectures import Block, Lecture, Slide, read_lecture
 from .mathematics import with_mathml
-from .paper import find_browser, print_pdf
+from .paper import print_pdf
 
 DECK = Path(__file__).parent / "deck"
 SIGN = '<svg class="sign" viewBox="0 0 24 24" role="img" aria-label="{}" {}>{}</svg>'
@@ -295,7 +295,4 @@ def write_pdf(deck: Path) -> str:
 
     Returns "" or why there is no PDF, as text for the user.
     """
-    browser = find_browser()
-    if browser is None:
-        return "Chromium was not found, so no PDF was made. The decks themselves can be printed: add ?print-pdf."
-    return print_pdf(browser, deck.resolve(), deck.resolve().with_suffix(".pdf"), "?print-pdf")
+    return print_pdf(deck.resolve(), deck.resolve().with_suffix(".pdf"), "?print-pdf")
