@@ -42,7 +42,8 @@ GERMAN_MONTHS = {
     "Juni": "June", "Juli": "July", "Oktober": "October", "Dezember": "December",
 }  # fmt: skip
 GERMAN_MONTH = re.compile(rf"\b({'|'.join(GERMAN_MONTHS)})\b")
-# the second and fourth are of Moodle's grading worksheet, in English and German, the third of Canvas's data
+# the second and fourth are of Moodle's grading worksheet, in English and German, the third of
+# Canvas's data
 RECEIVED = ("received", "lastmodifiedsubmission", "submittedat", "zuletztgeandertabgabe")
 # as Moodle writes it into the column "Status" of the worksheet
 EXTENSION = re.compile(r"(?:Extension granted until|Verlängertes Abgabeende bis|Verlängerung gewährt bis): (.+)")

@@ -205,7 +205,8 @@ def _filled_worksheet(rows: list[dict[str, str]], learners: Sequence[LearnerReco
     return lines
 
 
-# Full Name_ID_assignsubmission_file_...; learners may change their names, so that only the number can be relied on
+# Full Name_ID_assignsubmission_file_...; learners may change their names, so only the number can
+# be relied on
 MOODLE = Platform(
     "moodle",
     re.compile(r"_(?P<id>\d+)_assignsubmission_(?=.)", re.DOTALL),

@@ -21,7 +21,8 @@ MARK_STATUSES = {
     "not attempted": ("○", "not attempted"),
     "missing": ("—", "missing"),
 }
-# the statuses of a result or a learner, in plain words for the learner; of several, the first counts
+# the statuses of a result or a learner, in plain words for the learner; of several, the first
+# counts
 STATUSES = {
     "nothing handed in": "Nothing was handed in under this name.",
     NOT_MARKED: (

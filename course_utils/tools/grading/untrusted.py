@@ -11,8 +11,9 @@ KEPT = "\n\t\u200c\u200d"  # the last two join letters in Persian and Indic scri
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control characters, text direction, lone surrogates, unusual line ends
 HAS_DIGEST = re.compile(r".*~[0-9a-f]{8}", re.DOTALL)
 
-# The start of a cell may be followed by invisible characters, or by a quotation mark, which closes another one where
-# semicolons separate cells. A cell that already begins with '= gets one more quote, which is removed on reading.
+# The start of a cell may be followed by invisible characters, or by a quotation mark, which closes
+# another one where semicolons separate cells. A cell that already begins with '= gets one more
+# quote, which is removed on reading.
 INVISIBLE = (
     r"\s\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
