@@ -101,7 +101,7 @@ class Canvas:
 
     def _rectangle(self, x: float, y: float, width: float, height: float, classes: str, **attributes: Any) -> None:
         self._inside((x, y), (x + width, y + height))
-        self._add("Rectangle", float(x), float(y), float(width), float(height), classes=classes, **attributes)
+        self._add("Rectangle", x, y, float(width), float(height), classes=classes, **attributes)
 
     def _outline(self, path: str, classes: str) -> None:
         self._into.append(self._svg.Path(d=path, class_=classes))
@@ -145,13 +145,12 @@ class Canvas:
         if kind:
             classes += f" {self._kind(kind)}-text"
         lines = str(text).split("\n")
-        top = y - (len(lines) - 1) / 2 * size * LINE_SPACING
         for number, line in enumerate(lines):
             width = text_width(line, size, mono)
             left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
             if left < -4 or left + width > self.width + 4:
                 self._refuse(f"{line!r} is too wide there")
-            height = top + number * size * LINE_SPACING
+            height = y + (number - (len(lines) - 1) / 2) * size * LINE_SPACING
             self._inside((x, height))
             self._add("Text", line, size, float(x), float(height), classes=classes)
         if any(lines):
@@ -186,16 +185,25 @@ class Canvas:
 
         shade: from 0 to 1, drawn as darkness.
         """
-        self._rectangle(x, y, width, height, _classes(self._kind(kind), dashed, thick), rx=round_by)
+        place = (float(x), float(y), width, height)
+        self._rectangle(*place, _classes(self._kind(kind), dashed, thick), rx=round_by)
         if shade:
-            share = round(DARKEST * min(1.0, max(0.0, float(shade))), 2)
-            self._rectangle(x, y, width, height, f"{kind}-tip", rx=round_by, fill_opacity=share)
-        for line in str(text).split("\n"):
-            if text_width(line, size, mono) > width:
-                self._refuse(f"{line!r} is wider than its box of {width:g}")
+            self._shade(*place, kind, shade, rx=round_by)
         if str(text):
-            self.text(x + width / 2, y + height / 2, text, size, mono=mono, bold=bold)
+            self._written(*place, text, size, mono=mono, bold=bold)
         return x, y, x + width, y + height
+
+    def _shade(self, x, y, width, height, kind, shade, **attributes) -> None:
+        """Darken a box. shade: from 0 to 1."""
+        share = round(DARKEST * min(1.0, max(0.0, float(shade))), 2)
+        self._rectangle(x, y, width, height, f"{kind}-tip", **attributes, fill_opacity=share)
+
+    def _written(self, x, y, width, height, text, size, **look) -> None:
+        """A text in the middle of a box, in which it must fit."""
+        for line in str(text).split("\n"):
+            if text_width(line, size, look.get("mono", False)) > width:
+                self._refuse(f"{line!r} is wider than its box of {width:g}")
+        self.text(x + width / 2, y + height / 2, text, size, **look)
 
     def box_from(
         self, start: Place, x: float, y: float, width: float, height: float, *text: Any, over: str = "", **look: Any
@@ -301,18 +309,18 @@ class Canvas:
         largest = max(numbers, default=1) or 1
         for row, row_values in enumerate(values):
             for column, value in enumerate(row_values):
-                shade = 0.0
-                written = value
+                place = (float(x + column * cell), float(y + row * height), cell, height)
+                self._rectangle(*place, self._kind(kind))
                 if not isinstance(value, str):
-                    written = f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0: no -0.0
-                    shade = abs(value) / largest if shaded else 0.0
-                left, top = x + column * cell, y + row * height
-                self.box(left, top, cell, height, written, kind, size, round_by=0, shade=shade)
+                    if shaded:
+                        self._shade(*place, kind, abs(value) / largest)
+                    value = f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0: no -0.0
+                self._written(*place, value, size)
         return x, y, x + len(values[0]) * cell, y + len(values) * height
 
     def cells(self, x: float, y: float, size: float, number: int, filled: Sequence[int], kind: str = "head") -> None:
         """A small square matrix of `number` rows: in row i, cell filled[i] is filled."""
-        self._rectangle(x, y, size, size, f"{self._kind(kind)}-line")
+        self._rectangle(float(x), float(y), size, size, f"{self._kind(kind)}-line")
         side = size / number
         squares = []
         for row, column in enumerate(filled):

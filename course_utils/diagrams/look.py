@@ -35,11 +35,11 @@ WIDE_LETTERS, SLIM_LETTERS = "mwMW@", "iljt.,:;'|()[]!fI "
 
 def _variables(mode: int) -> str:
     """The colours of the light (0) or dark mode (1) as CSS variables: `-f` fills, `-l` lines."""
-    text = f"--ink:{INK[mode]};--quiet:{QUIET[mode]};"
+    text = ""
     for name, colours in KINDS.items():
         fill, line = colours[2 * mode : 2 * mode + 2]
         text += f"--{name}-f:{fill};--{name}-l:{line};"
-    return text
+    return f"{text}--ink:{INK[mode]};--quiet:{QUIET[mode]};"
 
 
 def stylesheet() -> str:
@@ -48,9 +48,9 @@ def stylesheet() -> str:
         f".cu-svg .{name}{{fill:var(--{name}-f);stroke:var(--{name}-l)}}"
         f".cu-svg .{name}-text{{fill:var(--{name}-l)}}"
         f".cu-svg .{name}-line{{fill:none;stroke:var(--{name}-l)}}"
-        f".cu-svg .{name}-tip{{fill:var(--{name}-l);stroke:none}}"
         for name in KINDS
     )
+    tips = "".join(f".cu-svg .{name}-tip{{fill:var(--{name}-l);stroke:none}}" for name in KINDS)
     dark_pages = ",".join(f"{page} .cu-svg" for page in DARK)
     return (
         f".cu-svg{{{_variables(0)}display:block;width:100%;max-width:44rem;height:auto;"
@@ -63,6 +63,7 @@ def stylesheet() -> str:
         ".cu-svg .quiet{fill:var(--quiet)}"
         ".cu-svg rect,.cu-svg path,.cu-svg circle{stroke-width:1.6}"
         f"{kinds}.cu-svg .dashed{{stroke-dasharray:5 4}}.cu-svg .thick{{stroke-width:3}}"
+        f".cu-svg .tip{{stroke:none}}{tips}"
     )
 
 
