@@ -69,7 +69,7 @@ shake: setup
 verdicts: setup
 	$(BIN)/python -W ignore -m tests.verdicts $(L)
 
-# nbgrader and Dask, for the tests of the grader: beside the packages of the course, since nbgrader would put its menus into JupyterLab.
+# nbgrader, for the tests of the grader: beside the packages of the course, since nbgrader would put its menus into JupyterLab.
 $(VENV)/grading/.ready: tests/grading.lock | setup
 	$(PIP) --no-deps --upgrade --target $(VENV)/grading -r tests/grading.lock
 	@touch $@
@@ -120,7 +120,7 @@ notebooks: setup
 lock: setup
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --extra cluster --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | awk -F== 'NR == FNR {had[$$1]; next} !($$1 in had)' requirements.lock - > tests/grading.tmp
+	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | awk -F== 'NR == FNR {had[$$1]; next} !($$1 in had)' requirements.lock - > tests/grading.tmp
 	mv tests/grading.tmp tests/grading.lock
 	(echo 'sentence-transformers[onnx,openvino]'; echo 'datasets>=5'; grep '^torch==' requirements.lock) | $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --upgrade -o tests/benchmarks/peers.lock -
 

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-NOT_LOCKED = ("adapter", "nbgrader", "cluster")  # extras that `make lab` does not install
+NOT_LOCKED = ("adapter", "nbgrader")  # extras that `make lab` does not install
 
 
 def pinned():

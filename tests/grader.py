@@ -21,7 +21,7 @@ from course_utils.tools.workspace.copies import learner_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = [sys.executable, "-m", "course_utils.tools.cli"]
-EXTRAS = Path(sys.prefix) / "grading"  # nbgrader and Dask, as `make test` installs them
+EXTRAS = Path(sys.prefix) / "grading"  # nbgrader, as `make test` installs it
 NOBODY = 65534
 LESSON = ("04", "04-lengths")  # with both, each exercise of lesson 04
 # of a marking process
@@ -107,8 +107,8 @@ def each_run_or_nightly(notebooks):
 
 def needs_extras():
     if not EXTRAS.is_dir():
-        assert not os.environ.get("CI"), "make test installs nbgrader and Dask"
-        pytest.skip("nbgrader and Dask are not installed (`make test` does it)")
+        assert not os.environ.get("CI"), "make test installs nbgrader"
+        pytest.skip("nbgrader is not installed (`make test` does it)")
     return {**os.environ, "PYTHONPATH": f"{ROOT}:{EXTRAS}", "PATH": f"{EXTRAS / 'bin'}:{os.environ['PATH']}"}
 
 

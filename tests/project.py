@@ -8,7 +8,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-NOT_LOCKED = ("adapter", "nbgrader", "cluster")  # extras that `make lab` does not install
+NOT_LOCKED = ("adapter", "nbgrader")  # extras that `make lab` does not install
 
 
 def direct_needs():

@@ -1,9 +1,5 @@
 """`course embed`: shards that are whole or not there, and runs that go on where an earlier one stopped."""
 
-import subprocess
-import sys
-import time
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -11,9 +7,6 @@ from click.testing import CliRunner
 from course_utils.tools import corpus
 from course_utils.tools.cli import main
 from course_utils.tools.corpus import CorpusError, embed_corpus, load_corpus
-
-from .grader import COURSE, needs_extras
-from .offline import free_port
 
 TEXTS = [f"Text {number} of {'a few ' * (number % 5)}words." for number in range(23)]
 
@@ -23,11 +16,11 @@ def computed(monkeypatch):
     """The texts that are computed, in place of the encoder: a vector is the length of its text, four times."""
     seen = []
 
-    def vectors_of(texts, model=None):
+    def embed(texts, model=None):
         seen.extend(texts)
         return np.repeat(np.array([[len(text)] for text in texts], dtype=np.float16), 4, axis=1)
 
-    monkeypatch.setattr(corpus, "vectors_of", vectors_of)
+    monkeypatch.setattr(corpus, "embed", embed)
     monkeypatch.setattr(corpus, "model_digest", str)
     return seen
 
@@ -64,7 +57,7 @@ def test_what_was_written_is_not_computed_again(computed, old):
 
 
 def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monkeypatch):
-    plain, calls = corpus.vectors_of, []
+    plain, calls = corpus.embed, []
 
     def stop_at_the_third(texts, model=None):
         calls.append(texts)
@@ -72,7 +65,7 @@ def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monk
             raise KeyboardInterrupt
         return plain(texts)
 
-    monkeypatch.setattr(corpus, "vectors_of", stop_at_the_third)
+    monkeypatch.setattr(corpus, "embed", stop_at_the_third)
     with pytest.raises(KeyboardInterrupt):
         embed_corpus(TEXTS, tmp_path, shard=5)
     assert len(list(tmp_path.iterdir())) == 2
@@ -156,38 +149,3 @@ def test_the_vectors_are_embeds(tmp_path):
 
     embed_corpus(TEXTS[:3], tmp_path)
     assert np.abs(load_corpus(tmp_path) - embed(TEXTS[:3])).max() < 1e-3
-
-
-@pytest.mark.nightly
-def test_a_cluster_that_loses_a_worker_loses_nothing(tmp_path):
-    environment = needs_extras() | {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
-    texts = [f"Sentence {number}, which is {'rather ' * (number % 40)}long." for number in range(400)]
-    (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n")
-    out, address, cluster = tmp_path / "out", f"tcp://127.0.0.1:{free_port()}", []
-    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path, "env": environment}
-
-    def start(module, *arguments):
-        command = [sys.executable, "-m", f"distributed.cli.{module}", *arguments, "--host", "127.0.0.1"]
-        cluster.append(subprocess.Popen([*command, "--no-dashboard"], **silent))
-
-    command = [*COURSE, "embed", str(tmp_path / "texts.txt"), "--out", str(out), "--shard", "10"]
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment}
-    try:
-        start("dask_scheduler", "--port", address.rpartition(":")[2])
-        for _ in range(2):  # without a nanny, which would start a new one
-            start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path))
-        running = subprocess.Popen([*command, "--scheduler", address], **piped)
-        deadline = time.monotonic() + 240
-        while len(list(out.glob("*.safetensors"))) < 3:
-            assert time.monotonic() < deadline and running.poll() is None, running.communicate()
-            time.sleep(0.05)
-        cluster[1].kill()  # a worker, in the middle
-        said, wrong = running.communicate(timeout=240)
-    finally:
-        for process in cluster:
-            process.kill()
-            process.wait()
-    assert running.returncode == 0, wrong
-    assert "400 texts in 40 shards: 40 written, 0 found." in said
-    embed_corpus(texts, tmp_path / "here", shard=10)
-    assert np.abs(load_corpus(out).astype(float) - load_corpus(tmp_path / "here")).max() < 1e-3

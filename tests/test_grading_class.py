@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from dataclasses import asdict
@@ -223,47 +222,9 @@ def test_an_interruption_loses_nothing(tmp_path, known_answers):
 
 
 @pytest.mark.nightly
-@pytest.mark.usefixtures("one_sandbox")
-def test_two_workers_and_parts_give_the_same_results_to_the_byte(folder, out, tmp_path):
-    parts, how = tmp_path / "parts", {"roster": folder / "roster.csv", "seed": 7, "lessons": ("04",)}
+def test_two_workers_give_the_same_results_to_the_byte(folder, out, tmp_path):
     as_instructors_run_it = {**os.environ, "COURSE_COLD_SANDBOX": "", "PYTHONPATH": str(grader.ROOT)}
-    assert mark(folder, parts, "--part", "1/2", "--workers", 2, env=as_instructors_run_it).returncode == 0
-    graded(folder / "class", parts, part=(2, 2), **how)
-    assert not (parts / "grades.csv").exists()
-    graded(folder / "class", parts, **how)
-    is_the_same(parts, out)
-
-
-@pytest.mark.nightly
-def test_a_dask_cluster_gives_the_same_results_to_the_byte(folder, out, tmp_path):
-    environment = needs_extras()
-    from .offline import free_port
-
-    address, cluster = f"tcp://127.0.0.1:{free_port()}", []
-
-    def start(module, *arguments):
-        command = [
-            grader.COURSE[0],
-            "-m",
-            f"distributed.cli.{module}",
-            *arguments,
-            "--host",
-            "127.0.0.1",
-            "--no-dashboard",
-        ]
-        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        cluster.append(subprocess.Popen(command, cwd=tmp_path, env={**environment, "OMP_NUM_THREADS": "1"}, **silent))
-
-    try:
-        start("dask_scheduler", "--port", address.rpartition(":")[2])
-        for _ in range(2):
-            start("dask_worker", address, "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path))
-        done = mark(folder, tmp_path / "out", "--scheduler", address, env=environment)
-        assert done.returncode == 4, done.stderr
-    finally:
-        for process in cluster:
-            process.kill()
-            process.wait()
+    assert mark(folder, tmp_path / "out", "--workers", 2, env=as_instructors_run_it).returncode == 4
     is_the_same(tmp_path / "out", out)
 
 
@@ -347,7 +308,6 @@ def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
     [
         (["nowhere", "--out", "bad"], "There is no nowhere"),
         (["class", "--out", "bad", "--lessons", "4"], "lesson '4' is not in this course"),
-        (["class", "--out", "bad", "--part", "3/2"], "is not of the form K/N"),
         (["class", "--out", "bad", "--roster", "nowhere.csv"], "nowhere.csv cannot be read"),
         (["class"], "Missing option '--out'"),
         (["class", "--out", "bad", "--book", "javascript:x"], "--book and --decks must be an address"),

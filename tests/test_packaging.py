@@ -73,13 +73,12 @@ def test_no_address_and_no_cuda_in_the_lock():
     assert not re.search(r"^(nvidia|cuda|triton)", text, re.MULTILINE)
 
 
-def test_the_lock_of_the_graders_extras_goes_beside_the_other():
+def test_the_lock_of_the_graders_extra_goes_beside_the_other():
     lines = [Requirement(line) for line in (ROOT / "tests/grading.lock").read_text().splitlines()]
     found = {canonicalize_name(line.name): str(line.specifier) for line in lines}
     assert not set(found) & set(locked(default_environment())), "a package is in both"
-    for extra in ("nbgrader", "cluster"):
-        for need in map(Requirement, PROJECT["project"]["optional-dependencies"][extra]):
-            assert found[canonicalize_name(need.name)] == str(need.specifier)
+    (need,) = map(Requirement, PROJECT["project"]["optional-dependencies"]["nbgrader"])
+    assert found[need.name] == str(need.specifier)
 
 
 def test_the_lock_of_the_peers_has_the_torch_of_the_course():

@@ -1,15 +1,13 @@
 """Embed a large corpus in shards, and go on where an earlier run stopped.
 
 A shard is a safetensors file with the vectors of some texts, in order, in float16, a digest of each
-text, and a fingerprint of all of them. It is written whole or not at all, by the process that calls
-`embed_corpus`; workers only compute. So a worker that dies loses what it was computing, a caller
-that dies loses what was not yet written, and neither loses more. No shard is ever changed: texts
-that were edited go to a new folder.
+text, and a fingerprint of all of them. It is written whole or not at all, so a run that dies loses
+only the shard that it was computing. No shard is ever changed: texts that were edited go to a new
+folder.
 """
 
 import hashlib
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +15,6 @@ import numpy as np
 from .._support.files import write_whole
 from ..embedding import embed
 from ..models import model_digest, progress_bar
-from .cluster import cluster_at
-
-AHEAD = 3  # shards that wait or are computed, for each thread of the cluster
 
 
 class CorpusError(RuntimeError):
@@ -27,7 +22,7 @@ class CorpusError(RuntimeError):
 
 
 def embed_corpus(
-    texts: Iterable[str], folder: str | Path, scheduler: str | None = None, shard: int = 1000, model: str | None = None
+    texts: Iterable[str], folder: str | Path, shard: int = 1000, model: str | None = None
 ) -> tuple[int, int]:
     """Embed texts into a folder of shards.
 
@@ -35,14 +30,11 @@ def embed_corpus(
 
     texts: a list of strings; all of them, also when going on.
     folder: where the shards go; it is created if it is missing.
-    scheduler: the address of a Dask scheduler, such as "tcp://10.0.0.1:8786". Its workers need the
-    course, and no common file system. Without it, this process computes.
     shard: texts in a shard. When going on, it must be the same.
     model: a hub name or a folder, as for `load_encoder`; the same on all machines.
 
     Returns (shards written now, shards found). Raises CorpusError for a folder that holds the
-    vectors of other texts or of another model; ClusterError; TypeError or ValueError as `embed`
-    does.
+    vectors of other texts or of another model; TypeError or ValueError as `embed` does.
     """
     texts, folder = list(texts), Path(folder).expanduser()
     if not texts or shard < 1:
@@ -57,8 +49,9 @@ def embed_corpus(
         raise CorpusError(f"{extra[0]} is not a shard of these {len(texts):,} texts: name another folder.")
     todo = {path: part for path, part in parts.items() if not _is_written(path, part, digest)}
     with progress_bar(total=len(parts), initial=len(parts) - len(todo), unit="shard") as bar:
-        for path, vectors in _computed(todo, model, scheduler):
-            _write(path, vectors, todo[path], digest)
+        for path, part in todo.items():
+            vectors = embed(part, model=model).astype(np.float16)
+            _write(path, vectors, part, digest)
             bar.update()
     return len(todo), len(parts) - len(todo)
 
@@ -147,46 +140,3 @@ def _write(path: Path, vectors: np.ndarray, texts: Sequence[str], model: str) ->
     digests = np.array([list(_digest(text)) for text in texts], dtype=np.uint8)
     metadata = {"texts": _fingerprint(texts, model), "model": model}
     write_whole(path, save({"vectors": vectors, "digests": digests}, metadata))
-
-
-def vectors_of(texts: Sequence[str], model: str | None = None) -> np.ndarray:
-    """What a worker computes: (n, hidden), in float16."""
-    return embed(texts, model=model).astype(np.float16)
-
-
-def _computed(
-    parts: dict[Path, list[str]], model: str | None, scheduler: str | None
-) -> Iterator[tuple[Path, np.ndarray]]:
-    """Yield (path, vectors) of each part."""
-    if parts and scheduler is not None:
-        yield from _on_cluster(parts, model, scheduler)
-    else:
-        for path, part in parts.items():
-            yield path, vectors_of(part, model)
-
-
-def _on_cluster(parts: dict[Path, list[str]], model: str | None, scheduler: str) -> Iterator[tuple[Path, np.ndarray]]:
-    """Yield (path, vectors) as they are computed.
-
-    Few shards are on their way at a time, so memory stays small.
-    """
-    with cluster_at(scheduler) as client:
-        from distributed import as_completed  # pyrefly: ignore[missing-import]
-
-        waiting = iter(parts.items())
-        path_of = {}
-        done = as_completed()
-
-        def submit(number: int) -> None:
-            for path, part in itertools.islice(waiting, number):
-                future = client.submit(vectors_of, part, model, pure=False)
-                path_of[future] = path
-                done.add(future)
-
-        try:
-            submit(AHEAD * max(1, sum(client.nthreads().values())))
-            for future in done:
-                yield path_of.pop(future), future.result()
-                submit(1)
-        finally:
-            client.cancel([*path_of])

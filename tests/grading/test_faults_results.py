@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 import zipfile
 from dataclasses import asdict
@@ -20,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from course_utils.tools import cli
-from course_utils.tools.grading import class_run, store
+from course_utils.tools.grading import store
 from course_utils.tools.grading.class_run import Options, grade
 from course_utils.tools.grading.command import bar, signals_as_ctrl_c
 from course_utils.tools.grading.csv_files import read_table
@@ -47,7 +46,6 @@ def counted(record_property):
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch):
     monkeypatch.setattr(store, "PATIENCE", 0.3)
-    monkeypatch.setattr(class_run, "READING", 0.3)
 
 
 def entry(learner="ada", file="ada/04_pooling.ipynb", sha256="1"):
@@ -252,12 +250,14 @@ def test_files_of_another_shape_stop_the_run_and_stay(name, spoil, words, nothin
 
 def test_what_a_killed_run_unpacked_goes_and_a_link_in_its_place_is_not_followed(nothing_to_mark, tmp_path):
     source, out = nothing_to_mark
-    for folder in (tmp_path / "mine", out / ".unpacked-1-of-2"):
-        folder.mkdir()
-        (folder / "file").write_text("")
-    (out / ".unpacked-1-of-1").symlink_to(tmp_path / "mine")
-    (out / ".unpacked-1-of-3").write_text("")
+    unpacked = out / ".unpacked"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("")
+    unpacked.symlink_to(tmp_path / "mine")
     assert run(source, out) and (tmp_path / "mine" / "file").exists() and not list(out.glob(".*"))
+    unpacked.mkdir()
+    (unpacked / "file").write_text("")
+    assert run(source, out) and not list(out.glob(".*"))
 
 
 @pytest.mark.parametrize(
@@ -381,34 +381,11 @@ def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
 # --- concurrent and killed writers
 
 
-def test_tables_wait_for_no_part_and_lose_none(marked):
+def test_one_run_writes_at_a_time(marked):
     source, out = marked
-    os.rename(out / "results.sqlite", out / "part-2-of-2.sqlite")
-    with Store(out / "part-1-of-2.sqlite"), pytest.raises(GradeError, match="`course grade` is already writing"):
-        run(source, out)
-    with Store(out / "part-2-of-2.sqlite") as part:
-        assert len(part.entries) == 1
-    assert run(source, out)[0].points == FULL and not list(out.glob("part*"))
     with Store(out / "results.sqlite"), pytest.raises(GradeError, match="`course grade` is already writing"):
-        run(source, out, part=(1, 2))
-    assert run(source, out, part=(1, 2)) == [], "a part knows what is marked"
-
-
-def test_a_part_that_was_taken_in_while_another_waited(tmp_path):
-    first = Store(tmp_path / "part-1-of-2.sqlite")
-
-    def write():
-        with Store(tmp_path / "part-1-of-2.sqlite", patience=20) as second:
-            second.put(entry())
-
-    waiting = threading.Thread(target=write)
-    waiting.start()
-    time.sleep(0.3)
-    first.remove()
-    first.db.close()
-    waiting.join()
-    with Store(tmp_path / "part-1-of-2.sqlite") as again:
-        assert len(again.entries) == 1
+        run(source, out)
+    assert run(source, out)[0].points == FULL
 
 
 @pytest.mark.parametrize(
@@ -441,7 +418,7 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
     below = psutil.Process(running.pid).children(recursive=True)
     running.send_signal(signal.SIGKILL)
     running.wait()
-    assert len(list((out / ".unpacked-1-of-1").iterdir())) == 3
+    assert len(list((out / ".unpacked").iterdir())) == 3
     for process in below:  # those that have not ended with it
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()

@@ -51,12 +51,9 @@ def benchmark(model: str | None, data: str, repeats: int) -> None:
 @click.command()
 @click.argument("texts", type=EXISTING_FILE)
 @click.option("--out", required=True, type=FOLDER, help="The folder of the shards.")
-@click.option(
-    "--scheduler", metavar="ADDRESS", help="Compute on the cluster of this Dask scheduler, such as tcp://10.0.0.1:8786."
-)
 @click.option("--shard", default=1000, type=click.IntRange(min=1), help="Texts in a shard.")
 @click.option("--model", help="A hub name or a folder. Default: the packaged encoder.")
-def embed(texts: Path, out: Path, scheduler: str | None, shard: int, model: str | None) -> None:
+def embed(texts: Path, out: Path, shard: int, model: str | None) -> None:
     """Embed a file of texts, one a line, into a folder of shards.
 
     An interrupted run goes on where it stopped.
@@ -64,7 +61,7 @@ def embed(texts: Path, out: Path, scheduler: str | None, shard: int, model: str 
     from ..corpus import embed_corpus, lines_of
 
     lines = lines_of(texts)
-    new, old = embed_corpus(lines, out, scheduler, shard, model)
+    new, old = embed_corpus(lines, out, shard, model)
     click.echo(f"{len(lines):,} texts in {new + old} shards: {new} written, {old} found.")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -10,19 +9,6 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 ANY_PATH = click.Path(path_type=Path)
-
-
-class Part(click.ParamType):
-    """K/N, such as 3/10, as a pair of numbers."""
-
-    name = "K/N"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """Read the option's text."""
-        first, _, last = str(value).partition("/")
-        if not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
-            self.fail(f"{value!r} is not of the form K/N, with K from 1 to N, such as 3/10")
-        return int(first), int(last)
 
 
 def only_one(context: click.Context, option: click.Parameter, values: tuple[Path, ...]) -> Path | None:

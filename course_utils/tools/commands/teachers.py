@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .options import ANY_PATH, FILE, FOLDER, Part, numbers, only_one
+from .options import ANY_PATH, FILE, FOLDER, numbers, only_one
 
 
 @click.command()
@@ -65,15 +65,6 @@ def release(lessons: tuple[str, ...], more: tuple[str, ...], out: Path, due: str
     help="Memory limit for one notebook in MB, in addition to what the course itself uses.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Draw the same inputs as an earlier run. Default: new inputs.")
-@click.option(
-    "--scheduler", metavar="ADDRESS", help="Mark on the cluster of this Dask scheduler, such as tcp://10.0.0.1:8786."
-)
-@click.option(
-    "--part",
-    type=Part(),
-    default="1/1",
-    help="Mark only every N-th hand-in, for job arrays. Afterwards, a run without --part writes the tables.",
-)
 @click.option(
     "--due",
     metavar="DATE",

@@ -7,7 +7,6 @@ nothing. Everything else in the folder is derived from the database and written 
 import json
 import os
 import random
-import re
 import secrets
 import shutil
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from ..._support.files import file_sha256, write_whole
 from .class_report import check_address
-from .fleet import mark_here, mark_on_cluster
+from .fleet import mark_here
 from .late import KEPT_DATES, keep_lateness, kept_deadline, read_lateness
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
@@ -27,13 +26,12 @@ from .records import records
 from .results import NOT_MARKED, LearnerRecord, Result
 from .rosters import read_roster
 from .sandbox import isolation_problem
-from .store import Damaged, Entry, GradeError, Store
+from .store import Entry, GradeError, Store
 from .submissions import gather
 from .tables import RESEMBLANCE, feedback_zip, table_or_nothing, write_feedback_zip, write_tables
 
 STORE, RESULTS, SECRET = "results.sqlite", "results.jsonl", "page_names.secret"
-PART = re.compile(r"part-\d+-of-\d+\.sqlite")
-READING = 60  # seconds that a part waits for others to finish reading the known results
+UNPACKED = ".unpacked"
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,6 @@ class Options:
     isolated: False runs learners' code with your own rights.
     seconds, memory: the time and the bytes that one hand-in may use.
     seed: of the inputs; None draws one.
-    scheduler: the address of a Dask cluster.
-    part: (k, n) marks each n-th hand-in and leaves the tables to a later call.
     beside: other folders that will be written to.
     due, late, received: the deadline, the rule about late hand-ins, and the table of dates; see
     `late`.
@@ -69,8 +65,6 @@ class Options:
     seconds: int = 120
     memory: int = 2 * 2**30
     seed: int | None = None
-    scheduler: str | None = None
-    part: tuple[int, int] = (1, 1)
     beside: tuple = ()
     due: str | None = None
     late: str | None = None
@@ -81,11 +75,6 @@ class Options:
     resemblance: bool = False
     feedback_zip: str | None = None
     secret_pages: bool = False
-
-    @property
-    def is_part(self) -> bool:
-        """Whether other hand-ins are marked by other runs."""
-        return self.part[1] > 1
 
 
 def grade(
@@ -104,7 +93,7 @@ def grade(
     one-sentence message.
     """
     out, work = Path(out), assignment(options.lessons and tuple(options.lessons))
-    if options.isolated and options.scheduler is None and (reason := isolation_problem()):
+    if options.isolated and (reason := isolation_problem()):
         raise GradeError(
             f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To run them with your "
             "own rights anyway: --unsafe-no-isolation."
@@ -129,19 +118,16 @@ def grade(
         if is_kept and lateness:
             what = "deadline counts" if options.received else "deadline and its dates count"
             warn(f"An earlier run's {what}, {lateness.due:%Y-%m-%d %H:%M}; --due none removes it.")
-        store = held.enter_context(Store(out / _store_name(options.part), anew=options.regrade))
-        known = _known_results(out, store, options)
-        hand_ins = gather(source, held.enter_context(_unpacking(out, options.part)), roster)
+        store = held.enter_context(Store(out / STORE, anew=options.regrade))
+        hand_ins = gather(source, held.enter_context(_unpacking(out)), roster)
         downloads = {path: table_or_nothing(path) for path in (received, options.roster) if path}
         _refuse_other_worksheets(downloads, hand_ins)
         _refuse_unknown(options.only, {hand_in.learner for hand_in in hand_ins} | set(roster))
-        jobs = _jobs(hand_ins, known, made_with, options)
+        jobs = _jobs(hand_ins, store.entries, made_with, options)
         results = _results(jobs, settings, options)
         held.enter_context(closing(results))  # whatever stops the run also ends its marking processes
         for key, result in progress(results, len(jobs)):
             store.put(_entry(jobs[key], made_with, result))
-        if options.is_part:
-            return []
         keys = [(hand_in.learner, hand_in.file) for hand_in in hand_ins]
         entries = {key: store.entries.get(key) for key in keys}
         store.keep(entries)
@@ -287,73 +273,18 @@ def _os_errors_as_grade_errors(out):
 
 
 @contextmanager
-def _unpacking(out, part):
-    """A folder for unpacked archives, removed afterwards.
-
-    It first removes what a killed run of this part left; a run without --part removes what all
-    parts left.
-    """
-    folder = out / f".unpacked-{part[0]}-of-{part[1]}"
-    left = {folder, *out.glob(".unpacked-*")} if part[1] == 1 else {folder}
-    for path in left:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+def _unpacking(out):
+    """A folder for unpacked archives, removed afterwards. It first removes what a killed run left."""
+    folder = out / UNPACKED
+    if folder.is_dir() and not folder.is_symlink():
+        shutil.rmtree(folder)
+    else:
+        folder.unlink(missing_ok=True)
     folder.mkdir(mode=0o700)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-# ---------------------------------------------------------------- what is known already
-
-
-def _store_name(part):
-    return STORE if part[1] == 1 else f"part-{part[0]}-of-{part[1]}.sqlite"
-
-
-def _known_results(out, store, options):
-    """The results that this run need not make again. Of a part, they are also those of runs without --part."""
-    if not options.is_part:
-        _take_in_parts(out, store, options.regrade)
-        return store.entries
-    whole = {}
-    if (out / STORE).exists():
-        try:
-            with Store(out / STORE, patience=READING) as earlier:
-                whole = earlier.entries
-        except Damaged:
-            if not options.regrade:
-                raise
-    return {**whole, **store.entries}
-
-
-def _take_in_parts(out, store, regrade):
-    """Move the results of the parts into the store, and remove their files.
-
-    Raises GradeError while a part is being written.
-    """
-    with ExitStack() as held:
-        parts = [
-            held.enter_context(Store(path, anew=regrade)) for path in sorted(out.iterdir()) if PART.fullmatch(path.name)
-        ]
-        if parts:
-            store.put(*(entry for part in parts for entry in part.entries.values()))
-        for part in parts:
-            part.remove()
-
-
-def _is_valid(old, hand_in, made_with, seed):
-    """Whether an old result is still that of a hand-in."""
-    return (
-        old is not None
-        and old.sha256 == hand_in.sha256
-        and old.made_with == made_with
-        and old.result.status != NOT_MARKED
-        and (seed is None or all(mark.seed == seed for mark in old.result.exercises.values()))
-    )
 
 
 # ---------------------------------------------------------------- what is to be marked
@@ -368,9 +299,20 @@ def _refuse_unknown(only, names):
             raise GradeError(f"--only {wanted}: there is no such learner{similar}.")
 
 
+def _is_valid(old, hand_in, made_with, seed):
+    """Whether an old result is still that of a hand-in."""
+    return (
+        old is not None
+        and old.sha256 == hand_in.sha256
+        and old.made_with == made_with
+        and old.result.status != NOT_MARKED
+        and (seed is None or all(mark.seed == seed for mark in old.result.exercises.values()))
+    )
+
+
 def _jobs(hand_ins, known, made_with, options):
     """The hand-ins to mark, by their place in the class."""
-    jobs, (part, parts) = {}, options.part
+    jobs = {}
     for place, hand_in in enumerate(hand_ins):
         old = known.get((hand_in.learner, hand_in.file))
         if hand_in.path is None:
@@ -381,7 +323,7 @@ def _jobs(hand_ins, known, made_with, options):
                     f"--only needs results for all other learners with the same settings, and {hand_in.learner} has "
                     "none: mark the class once without --only."
                 )
-        elif place % parts == part - 1 and (options.regrade or not _is_valid(old, hand_in, made_with, options.seed)):
+        elif options.regrade or not _is_valid(old, hand_in, made_with, options.seed):
             jobs[place] = hand_in
     return jobs
 
@@ -393,8 +335,6 @@ def _results(jobs, settings, options):
         {"key": key, "name": hand_in.file, "path": str(hand_in.path), "learner": hand_in.learner}
         for key, hand_in in latest_first
     ]
-    if options.scheduler and listed:
-        return mark_on_cluster(listed, settings, options.scheduler)
     return mark_here(listed, settings, options.workers or default_workers())
 
 

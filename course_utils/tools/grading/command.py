@@ -30,7 +30,7 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
     try:
         with signals_as_ctrl_c():
             learners = grade(submissions, out, options, bar, warn)
-        if course is not None and not options.is_part:
+        if course is not None:
             from .nbgrader_course import export
 
             click.echo(f"nbgrader: {export(learners, course)} submissions written to {course}.")
@@ -38,10 +38,6 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
         with suppress(OSError):  # the terminal may be gone
             warn(f"Stopped. What was marked is kept in {out}; run the same command to continue.")
         return 128 + (stop.args[0] if stop.args else signal.SIGINT)
-    if options.is_part:
-        part, parts = options.part
-        click.echo(f"Part {part} of {parts} is marked. When all parts are, run the command without --part.")
-        return 0
     try:
         _print_summary(learners, out, options)
     except OSError as error:

@@ -1,8 +1,7 @@
-"""Run many marking processes at once, here or on a cluster. Each runs `marking_process` with a sandbox of its own."""
+"""Run many marking processes at once. Each runs `marking_process` with a sandbox of its own."""
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -14,10 +13,8 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
-from ..cluster import cluster_at
 from .results import NOT_MARKED, Result, result_from
 from .sandbox import ONE_THREAD, STARTING, SandboxError
 
@@ -164,30 +161,3 @@ class _Fleet:
         if process is not None:
             process.__exit__()
             self.processes.discard(process)
-
-
-def mark_on_cluster(jobs: list[dict], settings: dict, scheduler: str) -> Generator[tuple[int, Result], None, None]:
-    """Mark jobs on a Dask cluster whose workers have the course installed. Yields (key, Result) as they finish."""
-    with cluster_at(scheduler) as client:
-        from distributed import as_completed  # pyrefly: ignore[missing-import]  # of the extra `cluster`
-
-        threads = sum(client.nthreads().values())
-        size = max(1, min(50, -(-len(jobs) // (2 * threads))))  # large batches, since a process warms up once per batch
-        futures = []
-        for start in range(0, len(jobs), size):
-            # the workers cannot see the files
-            batch = [
-                {**job, "data": base64.b64encode(Path(job["path"]).read_bytes()).decode()}
-                for job in jobs[start : start + size]
-            ]
-            futures.append(client.submit(mark_batch, batch, settings, pure=False))
-        try:
-            for future in as_completed(futures):
-                yield from future.result()
-        finally:
-            client.cancel(futures)
-
-
-def mark_batch(jobs: list[dict], settings: dict) -> list[tuple[int, Result]]:
-    """A Dask worker's task: a subprocess marks, since forking from a threaded worker is not safe."""
-    return list(mark_here(jobs, settings, workers=1))

@@ -1,11 +1,10 @@
 """A marking process: one sandbox that marks jobs one after the other, with JSON lines in and out.
 
 The first line holds the settings: lessons, seed, isolated, seconds, memory, and optionally judging
-(bytes). Each further line is a job: key, name, and either path or data (base64). Each reply has its
+(bytes). Each further line is a job: key, name and path. Each reply has its
 job's key. The process ends when its input ends, or the process that started it.
 """
 
-import base64
 import json
 import os
 import sys
@@ -48,7 +47,7 @@ def main() -> None:
             say({"ready": True})
             for line in sys.stdin:
                 job = json.loads(line)
-                data = base64.b64decode(job["data"]) if "data" in job else read(job["path"], LARGEST + 1)
+                data = read(job["path"], LARGEST + 1)
                 say({"key": job["key"], "result": asdict(marker.mark(data, job["name"]))})
     except SandboxError as error:
         say({"fatal": str(error)})

@@ -54,9 +54,8 @@ class Store:
     Raises GradeError.
     """
 
-    def __init__(self, path: str | Path, anew: bool = False, patience: float | None = None) -> None:
+    def __init__(self, path: str | Path, anew: bool = False) -> None:
         self.path = Path(path)
-        self.patience = PATIENCE if patience is None else patience
         try:
             self.entries = self._opened()
         except Damaged:
@@ -68,21 +67,13 @@ class Store:
     def _opened(self) -> dict[tuple[str, str], Entry]:
         if os.path.lexists(self.path) and self.path.exists() and not self.path.is_file():
             raise self._damaged("it is not a file")
-        while True:
-            entries = None
-            with self._sentences():
-                self.db = sqlite3.connect(self.path, timeout=self.patience)
-                try:
-                    entries = self._locked()
-                except sqlite3.Error:
-                    if self.path.exists():
-                        raise
-                finally:
-                    if entries is None or not self.path.exists():
-                        self.db.close()
-            # else another run merged and removed the file while this one waited for the lock
-            if self.path.exists() and entries is not None:
-                return entries
+        with self._sentences():
+            self.db = sqlite3.connect(self.path, timeout=PATIENCE)
+            try:
+                return self._locked()
+            except BaseException:
+                self.db.close()
+                raise
 
     def _locked(self) -> dict[tuple[str, str], Entry]:
         """Lock the file until it is closed, and read it. A file of another kind is not written
@@ -127,11 +118,6 @@ class Store:
         with self._sentences(), self.db:
             self.db.executemany("DELETE FROM results WHERE learner = ? AND file = ?", gone)
         self.entries = {key: entry for key, entry in self.entries.items() if key in keys}
-
-    def remove(self) -> None:
-        """Delete the file. A run that waits for it creates a new one."""
-        for path in _files(self.path):
-            path.unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         return self
