@@ -17,10 +17,8 @@ PROGRESS = ".progress.json"  # {"passed": [ids of exercises]}
 def remember(exercise_id: str, folder: str | Path | None = None) -> None:
     """Record in a workspace (by default the current folder) that an exercise was passed.
 
-    This is never undone here.
-
-    No error here reaches the lesson: a full disk, a read-only folder, a lock held by another
-    process.
+    This is never undone here. No error here reaches the lesson: a full disk, a read-only folder, a
+    lock held by another process.
     """
     try:
         folder = Path(folder) if folder else current()
