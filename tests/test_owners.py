@@ -405,3 +405,11 @@ def test_no_name_of_a_file_takes_or_gives_marks(front, hers, mine, roster, name,
     ((number, _),) = hers.items()
     assert her.learner == ("ada" if people and number not in people else number)
     assert isinstance(his, LeftOut) or his.learner == ("mal" if people and mine not in people else mine)
+
+
+@pytest.mark.parametrize("folder, doubt", [("Max Schulz", "and its name also says Schulz"), ("Weber, Max - Nr", "")])
+def test_a_short_id_beside_another_name_is_doubted(collect, folder, doubt):
+    roster = "id,name\nmax,Max Weber\nbr2,Bob Ray\ncy3,Cy Oz\n"
+    files = [f"{folder}/a.ipynb", "Abgabe br2/a.ipynb", "Abgabe cy3/a.ipynb"]
+    doubts = {hand_in.learner: hand_in.doubt for hand_in in collect(files, roster).found}
+    assert doubts == {"max": doubt and f"taken for max's, {doubt}", "br2": "", "cy3": ""}

@@ -203,6 +203,7 @@ def _hand_in(file: HandedFile, owner: Owner) -> HandIn:
         owner.platform,
         owner.number,
         owner.turn or _stated_turn("/".join(file.parts[: file.outer])),
+        owner.doubt,
         file.file,
         file.path,
         file.sha256,
