@@ -135,7 +135,16 @@ def bars(
     for number, (label, values) in enumerate(series.items()):
         left = np.arange(len(names)) - 0.4 + number * width
         hatch = HATCHES[number % len(HATCHES)]
-        axes.bar(left, list(values), width, align="edge", label=label, hatch=hatch, edgecolor="white", linewidth=0.5)
+        axes.bar(
+            left,
+            np.array(list(values), dtype=float),  # counts are stored as decimals, too
+            width,
+            align="edge",
+            label=label,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0.5,
+        )
         if label in intervals:
             low, high = np.asarray(intervals[label], dtype=float)
             middle = left + width / 2
