@@ -6,11 +6,13 @@ import math
 import nbformat
 import pytest
 import torch
+from torch.func import functional_call
+from transformers import BertConfig, BertForMaskedLM, pipeline
 
 from course_utils import load_masked_lm, load_reviews
 from course_utils._support.notebooks import parts
-from course_utils.exercises.lesson_07 import BUG, IGNORED, MASK_TOKENS, SURPRISAL
-from course_utils.trainings.adapter import held_out
+from course_utils.exercises.lesson_07 import BUG, EDIT_ROW, IGNORED, MASK_TOKENS, SURPRISAL
+from course_utils.trainings.adapter import held_out, masked_batch
 
 CELLS = {
     cell.id: cell
@@ -18,7 +20,12 @@ CELLS = {
     if key[:2] == "07"
     for cell in nbformat.read(path, as_version=4).cells
 }
-MASKED = "The [MASK] sat on the mat."
+SENTENCE = "The [MASK] sat on the mat."
+MASKED = [
+    "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]", "[MASK] at the beginning, naïve café-owner?",
+    '"Don\'t," she said -- (quietly)... and [MASK]!', "  many   spaces\tand\na new line [MASK] ",
+    "antidisestablishment[MASK]", "北京 and 😀 [MASK]", "a " * 200 + "[MASK]",
+]  # fmt: skip
 PLAIN = [
     "The train to the coast leaves at nine.", "Everybody admired the chrysanthemums.", "Yes",
     "It rained, and it rained.",
@@ -28,7 +35,7 @@ PLAIN = [
 def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention():
     """True and false, as sdpa takes, would do nearly nothing under eager: adding works in both."""
     tokenizer, model = load_masked_lm()
-    ids, own = tokenizer(MASKED, return_tensors="pt")["input_ids"], model.config._attn_implementation
+    ids, own = tokenizer(SENTENCE, return_tensors="pt")["input_ids"], model.config._attn_implementation
     bits_at = _from_the_notebook("occlusion-tools", "bits_at", model=model)
     seen = []
 
@@ -97,3 +104,57 @@ def test_the_lessons_reviews_were_never_trained_on():
     assert 0 < len(unseen) < 12
     by_hand = _from_the_notebook("held-out-reviews", "held_out", hashlib=hashlib)
     assert [text for text in texts if by_hand(text)] == unseen
+
+
+@pytest.mark.parametrize("text", MASKED)
+def test_filling_by_hand_is_the_librarys_pipeline(text):
+    tokenizer, model = load_masked_lm()
+    unmasker = pipeline("fill-mask", model=model, tokenizer=tokenizer, device="cpu")
+    batch = tokenizer(text, return_tensors="pt")
+    with torch.inference_mode():
+        space = {"batch": batch, "logits": model(**batch).logits}
+    by_hand = CELLS["softmax"].source.split("top =")[0]
+    exec(by_hand, space)
+    for answer in unmasker(text, top_k=60):
+        assert space["probabilities"][answer["token"]].item() == pytest.approx(answer["score"], abs=1e-6)
+
+
+@pytest.mark.parametrize("p", [0.01, 0.5, 0.97])
+def test_an_edited_row_gives_its_piece_the_probability_in_the_model(p):
+    """The head alone is changed: with the table tied, the row of a piece in the text would change the vectors, too."""
+    tokenizer, model = load_masked_lm()
+    encoded, cat = tokenizer("The [MASK] sat on the mat.", return_tensors="pt"), tokenizer.convert_tokens_to_ids("cat")
+    vector = _from_the_notebook("edit-at-mask", "at_mask")("The [MASK] sat on the mat.", tokenizer, model)
+    table, bias = model.cls.predictions.decoder.weight.detach(), model.cls.predictions.bias.detach()
+    edited = table.clone()
+    edited[cat] = EDIT_ROW.reference(vector, table, bias, cat, p)
+    with torch.inference_mode():
+        before = model(**encoded).logits[0, 2].softmax(-1)[cat].item()
+        assert (table @ vector + bias).softmax(-1)[cat] == pytest.approx(before, abs=1e-6)
+        # no "cat" in the text, so the vectors stay, and the edited model can be run as a whole
+        changed = {"bert.embeddings.word_embeddings.weight": edited}
+        logits = functional_call(model, changed, kwargs=dict(encoded)).logits[0, 2]
+    assert logits.softmax(-1)[cat].item() == pytest.approx(p, abs=1e-4)
+
+
+def test_the_lessons_functions_take_another_model():
+    tokenizer, _ = load_masked_lm()
+    config = BertConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
+    other, text = BertForMaskedLM(config).eval(), "The [MASK] sat."
+    for cell, name, args in [
+        ("surprise-tools", "bits_per_token", ("The cat sat.",)),
+        ("negation", "surprisal_of", ("cat", text)),
+    ]:
+        function = _from_the_notebook(cell, name, tokenizer=None, model=None)
+        assert function(*args, tokenizer=tokenizer, model=other) is not None
+    assert _from_the_notebook("edit-at-mask", "at_mask")(text, tokenizer, other).shape == (8,)
+
+
+def test_the_exercises_masks_are_those_of_the_training_script():
+    tokenizer, _ = load_masked_lm()
+    group = tokenizer(PLAIN)["input_ids"]
+    theirs = masked_batch(group, tokenizer, 0.3, torch.Generator().manual_seed(4))
+    ids = tokenizer.pad({"input_ids": group}, return_tensors="pt")["input_ids"]
+    draws = torch.rand(ids.shape, generator=torch.Generator().manual_seed(4))
+    masked, labels = MASK_TOKENS.reference(ids, tokenizer.all_special_ids, tokenizer.mask_token_id, draws, 0.3)
+    assert torch.equal(masked, theirs[0]) and torch.equal(labels[labels != IGNORED], theirs[3])
