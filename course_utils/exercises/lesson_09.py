@@ -184,7 +184,7 @@ CLOSEST = exercise(
     "09-find-the-bug",
     _closest_cases,
     _closest,
-    judge=lambda args, outcome: _closest_problem(*args, outcome),
+    judge=lambda args, outcome: _closest_problem(args[0], outcome),
     alike=_alike_pairs,
     points=2,
 )(

@@ -101,14 +101,10 @@ def _bytes(rng, n, count):
 def _hamming_cases(rng):
     n, count = rng.randint(4, 7), rng.randint(3, 6)
     query, corpus, long = _bytes(rng, 1, count)[0], _bytes(rng, n, count), _bytes(rng, 1, 48)[0]
+    bits = np.array([[0], [1 << rng.randrange(8)], [3 << rng.randrange(7)]], np.uint8)
     return [
         Case("Vectors of a few bytes", query, corpus),
-        Case(
-            "Vectors that differ in no bit, one or two",
-            query,
-            query
-            ^ np.uint8([[0], [1 << rng.randrange(8)], [3 << rng.randrange(7)]]) * np.eye(3, count, dtype=np.uint8),
-        ),
+        Case("Vectors that differ in no bit, one or two", query, query ^ bits * np.eye(3, count, dtype=np.uint8)),
         Case("48 bytes that differ in hundreds of bits", long, np.stack([~long, long, [*~long[:40], *long[40:]]])),
         Case("One vector to compare with", query, corpus[:1]),
         Case("Bits that are all 0, and all 1", np.zeros(2, np.uint8), np.array([[0, 0], [255, 255]], np.uint8)),
@@ -156,7 +152,9 @@ def _rescore_cases(rng):
     n = rng.randint(12, 16)
     query, corpus, _, _ = drawn(n, n, 3)
     order = np.argsort(-(corpus @ query))
-    aside = np.outer(np.arange(n) == order[0], 8 * query * np.float32([1, 1, -1, -1]))  # at a right angle to the query
+    aside = np.outer(
+        np.arange(n) == order[0], 8 * query * np.array([1, 1, -1, -1], np.float32)
+    )  # at a right angle to the query
     missing = np.array(rng.sample(order[2:].tolist(), 5))
     return [
         Case("Candidates in no particular order", *drawn(n, 7, 3, 8)),
@@ -206,7 +204,12 @@ def _decode_cases(rng):
 
     _, low, high = _calibrated(rng, 1, 5)
     return [
-        Case("One vector of two numbers", codes(1, 2), np.float32([-20, 3]), np.float32([107.5, 130.5])),
+        Case(
+            "One vector of two numbers",
+            codes(1, 2),
+            np.array([-20, 3], np.float32),
+            np.array([107.5, 130.5], np.float32),
+        ),
         Case("Several vectors", codes(4, 5), low, high),
         Case("The lowest code is half a step above `low`", np.full((1, 5), -128, dtype=np.int8), low, high),
     ]

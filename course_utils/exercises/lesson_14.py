@@ -176,7 +176,7 @@ def _best_chunk_cases(rng):
 
 
 def _best_chunk(cosines, owners):
-    scores = {}
+    scores: dict[int, float] = {}
     for cosine, owner in zip(cosines, owners):
         before = scores.get(owner, cosine)
         scores[owner] = max(before, cosine)
