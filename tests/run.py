@@ -32,6 +32,11 @@ FIRST = {  # what takes seconds, and what helps
     ("ruff", "check", "--quiet"): "`.venv/bin/ruff format` fixes long lines, `.venv/bin/ruff check --fix` most others.",
     ("ruff", "format", "--check", "--quiet"): "`.venv/bin/ruff format` fixes it.",
     ("lint-imports", "--no-cache"): "The order of imports is in pyproject.toml.",
+    (
+        "pyrefly",
+        "check",
+        "--summary=none",
+    ): "Where a library declares its types wrongly, ignore that one line, and say why.",
     (*OXLINT, "--quiet"): f"`.venv/bin/{' '.join(OXLINT)} --fix` fixes some.",
     (*OXFMT, "--check"): f"`.venv/bin/{' '.join(OXFMT)}` fixes it.",
 }

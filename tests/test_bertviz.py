@@ -180,7 +180,7 @@ def test_arguments_that_do_not_fit(view, arguments, says):
 def test_the_call_is_the_librarys(view, capsys):
     """It has the same arguments and help; it displays and returns nothing; encoder and decoder are left to it."""
     ours = getattr(bertviz, view.__name__)
-    assert inspect.signature(ours) == inspect.signature(ours.theirs) and ours.__doc__ == ours.theirs.__doc__
+    assert inspect.signature(ours) == inspect.signature(ours.__wrapped__) and ours.__doc__ == ours.__wrapped__.__doc__
     again = ours
     stand_in()
     assert getattr(bertviz, view.__name__) is again is getattr(sys.modules[f"bertviz.{view.__name__}"], view.__name__)

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+from typing import Any
 
 
 def progress_bar(**settings):
@@ -43,12 +44,12 @@ def shown_in_a_notebook(bundle):
     """
     from IPython.display import display
 
-    shown = display({"text/plain": ""}, raw=True, display_id=True)
+    shown: Any = display({"text/plain": ""}, raw=True, display_id=True)
     shown.update(bundle, raw=True)
     return shown
 
 
-def _kind():
+def _kind() -> Any:
     from tqdm import tqdm
 
     class Bar(tqdm):
@@ -59,7 +60,7 @@ def _kind():
         def refresh(self, *args, **settings):
             if self.disable:  # it has no clock, and the hub's client refreshes it all the same
                 return None
-            now = self._time()
+            now = self._time()  # pyrefly: ignore[missing-attribute]  # tqdm sets it, and declares nothing
             if self.delay <= 0 or now >= self.start_t + self.delay:  # without a delay it begins before `start_t` is set
                 self.last_print_t = now  # without which `close` takes the bar for one that was never shown
                 return super().refresh(*args, **settings)

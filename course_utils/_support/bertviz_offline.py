@@ -85,7 +85,7 @@ def stand_in():
 
     for name, view_of in ("head_view", head_view), ("model_view", model_view):
         module = sys.modules[f"bertviz.{name}"]
-        if not hasattr(getattr(module, name), "theirs"):
+        if not hasattr(getattr(module, name), "__wrapped__"):
             setattr(module, name, _offline(getattr(module, name), view_of))
         setattr(bertviz, name, getattr(module, name))
 
@@ -112,7 +112,6 @@ def _offline(theirs, view_of):
 
         display(view)
 
-    draw.theirs = theirs
     return draw
 
 

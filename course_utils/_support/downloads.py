@@ -29,7 +29,7 @@ def packaged_folder(package=PACKAGE):
     Raises EncoderError if the package is not installed.
     """
     spec = importlib.util.find_spec(package)
-    if spec is None:
+    if spec is None or not spec.submodule_search_locations:
         name = package.replace("_", "-")
         raise EncoderError(
             f"The package {name} is not installed, and it carries data of this course. "

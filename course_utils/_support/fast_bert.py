@@ -73,7 +73,8 @@ def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
         return _product(weight, bias, dtype, "none", lay_out)
 
     def normal(states, norm):
-        return layer_norm(states, (hidden,), *norm, epsilon)
+        weight, bias = norm
+        return layer_norm(states, (hidden,), weight, bias, epsilon)
 
     layers = []
     while f"encoder.layer.{len(layers)}.output.dense.weight" in weights:

@@ -10,7 +10,8 @@ from typing import cast
 GRAMMAR = "rfc3987_syntax"
 _left_out = GRAMMAR not in sys.modules
 if _left_out:
-    sys.modules[GRAMMAR] = None  # jsonschema takes it as not installed
+    # jsonschema takes it as not installed
+    sys.modules[GRAMMAR] = None  # pyrefly: ignore[unsupported-operation]  # so Python says, importlib.import_
 try:
     import nbformat
 finally:

@@ -97,7 +97,8 @@ class _Drawn:
 
     def _shape(self, shape):
         if isinstance(shape, QuadMesh):
-            return self._cells(shape.get_array().reshape(shape.get_coordinates().shape[0] - 1, -1))
+            rows = len(np.asarray(shape.get_coordinates())) - 1
+            return self._cells(np.ma.asarray(shape.get_array()).reshape(rows, -1))
         if isinstance(shape, AxesImage):
             return self._cells(shape.get_array())
         if isinstance(shape, LineCollection):

@@ -58,7 +58,7 @@ def _png(figure, **more):
     buffer, smaller = io.BytesIO(), io.BytesIO()
     figure.savefig(buffer, format="png", **more)
     # 256 colours look the same and take a third of the bytes
-    Image.open(buffer).convert("RGB").quantize(256, dither=0).save(smaller, "png", optimize=True)
+    Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(smaller, "png", optimize=True)
     return smaller.getvalue()
 
 

@@ -106,7 +106,7 @@ def _check_weights(folder, model, report, masked_lm) -> None:
     )
 
 
-def _read_folder(folder, masked_lm):
+def _read_folder(folder, masked_lm) -> tuple[Any, Any, Any]:
     """The tokenizer, the model and transformers' loading report. Code that ships with the model is
     not run.
     """

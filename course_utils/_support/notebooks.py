@@ -120,18 +120,19 @@ def incomplete():
     """
     if not INSTALLED:
         return ""
+    not_recorded = "pip has not recorded what it installed"
     try:
         installed = metadata.distribution(PROJECT)
-        record = installed.read_text("RECORD")
     except metadata.PackageNotFoundError:
-        record = None
+        return not_recorded
+    record = installed.read_text("RECORD")
     if not record:
-        return "pip has not recorded what it installed"
+        return not_recorded
     # Not `installed.files`, which leaves out what is missing from Python 3.12 on. What the wheel
     # holds has a size; pipx rewrites the command beside it.
     rows = csv.reader(record.splitlines())
     inside = {name: int(size) for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")}
-    sizes = {Path(installed.locate_file(name)): size for name, size in inside.items()}
+    sizes = {Path(str(installed.locate_file(name))): size for name, size in inside.items()}
     wrong = [path for path, size in sizes.items() if not path.is_file() or path.stat().st_size != size]
     if not wrong:
         return ""

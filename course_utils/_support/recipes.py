@@ -1,5 +1,13 @@
 """Functions that checks pass to answers. Each has a `recipe`, from which the sandbox makes it again."""
 
+from typing import Any
+
+
+def _made_by(function: Any, *recipe: Any) -> Any:
+    """The function, with what makes it again: the name of a function of this module, and its arguments."""
+    function.recipe = recipe
+    return function
+
 
 def linear_maker(weight, rate):
     """A function that makes the same new linear model, with these weights, and its optimiser on each call.
@@ -13,8 +21,7 @@ def linear_maker(weight, rate):
         model.load_state_dict({"weight": weight.clone(), "bias": torch.zeros(weight.shape[0])})
         return model, torch.optim.SGD(model.parameters(), lr=rate)
 
-    make.recipe = ("linear_maker", weight, rate)
-    return make
+    return _made_by(make, "linear_maker", weight, rate)
 
 
 def layer_maker(query, key, value):
@@ -28,8 +35,7 @@ def layer_maker(query, key, value):
         attended = states + scores.softmax(dim=-1) @ (states @ value)
         return attended / attended.std(dim=-1, keepdim=True)
 
-    layer.recipe = ("layer_maker", query, key, value)
-    return layer
+    return _made_by(layer, "layer_maker", query, key, value)
 
 
 def small_encoder(token_table, position_table, rule, leak=1.0):
@@ -61,5 +67,4 @@ def small_encoder(token_table, position_table, rule, leak=1.0):
         }[rule]
         return (seen + leak * (weights - seen)) @ vectors
 
-    encode.recipe = ("small_encoder", token_table, position_table, rule, leak)
-    return encode
+    return _made_by(encode, "small_encoder", token_table, position_table, rule, leak)

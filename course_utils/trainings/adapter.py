@@ -49,7 +49,8 @@ def encyclopedia():
     """The paragraphs of about a hundred articles of the English Wikipedia, without markup."""
     import bz2
 
-    from gensim.corpora.wikicorpus import extract_pages, filter_wiki
+    # of the extra `adapter`
+    from gensim.corpora.wikicorpus import extract_pages, filter_wiki  # pyrefly: ignore[missing-import]
 
     path = next((packaged_folder("gensim") / "test" / "test_data").glob("enwiki-latest-pages-articles1*.bz2"))
     with bz2.open(path, "rb") as file:

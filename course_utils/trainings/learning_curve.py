@@ -7,6 +7,7 @@ this file. The lesson repeats a few rows live and compares.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,7 +62,7 @@ class MeanPooledClassifier(torch.nn.Module):
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
 
-def classifier(pooling="cls"):
+def classifier(pooling="cls") -> tuple[Any, Any]:
     """(tokenizer, model): the packaged encoder, with a new head for two classes.
 
     The head is on the first token, [CLS], as in BERT, or on the mean of the tokens.
@@ -100,7 +101,7 @@ def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", losses=
         encoder.requires_grad_(False)
         for layer in stack[len(stack) - layers :]:
             layer.requires_grad_(True)
-    rows = [
+    rows: Any = [  # a list is dataset enough
         {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": int(label)}
         for text, label in zip(texts, labels)
     ]

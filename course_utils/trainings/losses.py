@@ -10,6 +10,7 @@ whatever the loss: `FamilyLoss` puts their vectors into the shape of data that t
 """
 
 from functools import cache
+from typing import Any
 
 import torch
 
@@ -48,21 +49,22 @@ def family():
     """
     from sentence_transformers.sentence_transformer import losses
 
+    given: Any = Given  # any module that gives vectors will do
     inside = {"distance_metric": losses.BatchHardTripletLossDistanceFunction.cosine_distance, "margin": MARGIN}
     cosine = {"distance_metric": losses.TripletDistanceMetric.COSINE, "triplet_margin": MARGIN}
     return {
-        "ContrastiveLoss": (PER_PAIR, lambda hidden: losses.ContrastiveLoss(Given())),
-        "OnlineContrastiveLoss": (PER_PAIR, lambda hidden: losses.OnlineContrastiveLoss(Given())),
-        "SoftmaxLoss": (PER_PAIR, lambda hidden: losses.SoftmaxLoss(Given(), hidden, num_labels=2)),
-        "CosineSimilarityLoss": (SCORED, lambda hidden: losses.CosineSimilarityLoss(Given())),
-        "TripletLoss": (TRIPLETS, lambda hidden: losses.TripletLoss(Given(), **cosine)),
-        "BatchAllTripletLoss": (CLASSES, lambda hidden: losses.BatchAllTripletLoss(Given(), **inside)),
-        "BatchHardTripletLoss": (CLASSES, lambda hidden: losses.BatchHardTripletLoss(Given(), **inside)),
-        "BatchSemiHardTripletLoss": (CLASSES, lambda hidden: losses.BatchSemiHardTripletLoss(Given(), **inside)),
-        "MultipleNegativesRankingLoss": (TRIPLETS, lambda hidden: losses.MultipleNegativesRankingLoss(Given())),
+        "ContrastiveLoss": (PER_PAIR, lambda hidden: losses.ContrastiveLoss(given())),
+        "OnlineContrastiveLoss": (PER_PAIR, lambda hidden: losses.OnlineContrastiveLoss(given())),
+        "SoftmaxLoss": (PER_PAIR, lambda hidden: losses.SoftmaxLoss(given(), hidden, num_labels=2)),
+        "CosineSimilarityLoss": (SCORED, lambda hidden: losses.CosineSimilarityLoss(given())),
+        "TripletLoss": (TRIPLETS, lambda hidden: losses.TripletLoss(given(), **cosine)),
+        "BatchAllTripletLoss": (CLASSES, lambda hidden: losses.BatchAllTripletLoss(given(), **inside)),
+        "BatchHardTripletLoss": (CLASSES, lambda hidden: losses.BatchHardTripletLoss(given(), **inside)),
+        "BatchSemiHardTripletLoss": (CLASSES, lambda hidden: losses.BatchSemiHardTripletLoss(given(), **inside)),
+        "MultipleNegativesRankingLoss": (TRIPLETS, lambda hidden: losses.MultipleNegativesRankingLoss(given())),
         "MegaBatchMarginLoss": (
             PAIRS,
-            lambda hidden: losses.MegaBatchMarginLoss(Given(), use_mini_batched_version=False),
+            lambda hidden: losses.MegaBatchMarginLoss(given(), use_mini_batched_version=False),
         ),
     }
 
@@ -101,7 +103,7 @@ class FamilyLoss(torch.nn.Module):
     hidden: the length of the vectors, of which a loss with weights of its own must know.
     """
 
-    def __init__(self, name, model=None, hidden=2):
+    def __init__(self, name, model: Any = None, hidden=2):
         super().__init__()
         self.shape, make = family()[name]
         self.model, self.loss = model, make(model.get_embedding_dimension() if model is not None else hidden)

@@ -12,6 +12,7 @@ import re
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import torch
 
 from ..data import load_queries, load_reviews
@@ -39,7 +40,7 @@ def review_parts():
     words = reviews.str.split().str.len()
     texts, queries = reviews[words.between(12, 24)], load_queries()
     asked = reviews[words.between(8, 11)].tolist()[:ASKED]
-    return texts.tolist(), asked, queries["query"].tolist(), texts.index.get_indexer(queries["row"]).tolist()
+    return texts.tolist(), asked, queries["query"].tolist(), texts.index.get_indexer(pd.Index(queries["row"])).tolist()
 
 
 def review_sentences(shortest=6, longest=40):

@@ -9,6 +9,7 @@ beside this file.
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,7 +112,8 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
     settings |= {"per_device_train_batch_size": 32, "eval_strategy": "epoch"}
     if goal is not None:
         settings |= {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}
-    evaluator = TripletEvaluator(*(dev[name].tolist() for name in COLUMNS), name="dev")
+    anchors, positives, negatives = (dev[name].tolist() for name in COLUMNS)
+    evaluator = TripletEvaluator(anchors, positives, negatives, name="dev")
     callbacks = [] if goal is None else [_stop_at(goal, dev)]
     seen, log = train_sentences(model, data, losses, evaluator, callbacks, **settings)
     accuracy = "eval_dev_cosine_accuracy"
@@ -122,7 +124,7 @@ def _stop_at(goal, triplets):
     from transformers import TrainerCallback
 
     class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, model=None, **_):
+        def on_step_end(self, args, state, control, model: Any = None, **_):
             if state.global_step % 2 == 0:
                 control.should_training_stop = right_triplets(model.eval(), triplets).mean() >= goal
                 model.train()

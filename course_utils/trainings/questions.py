@@ -45,7 +45,7 @@ def collection():
     """
     shown = pages()
     answering = load_doc_judgements().query("grade == 2")["name"]
-    others = shown.index.difference(answering)
+    others = shown.index.difference(list(answering))
     return shown[shown.index.isin([*answering, *others[::3]])]
 
 

@@ -75,6 +75,7 @@ def mined(docs):
         nearest = order[np.sort(np.unique(owners[order], return_index=True)[1])]  # a piece of each page
         right = next(piece for piece in nearest if owners[piece] == place)
         others = [piece for piece in nearest if piece != right]
+        excuses: dict[str, bool] = {}
         for piece in others[:NEAR]:
             excuses = {
                 "same_last_name": last[owners[piece]] == last[place],

@@ -11,6 +11,7 @@ stored results are those of other texts, and a test says so.
 import hashlib
 import re
 import warnings
+from typing import Any
 
 import numpy as np
 import torch
@@ -111,7 +112,7 @@ def others():
     and GloVe.
     """
     tokenizer, masked = load_masked_lm()
-    layers = tokenizer, masked.base_model
+    layers: Any = (tokenizer, masked.base_model)
     return {
         "summary, masked layers": lambda texts: embed(list(texts), model=layers),
         "summary, GloVe": lambda texts: normalise(torch.from_numpy(glove_vectors(list(texts)))).numpy(),
