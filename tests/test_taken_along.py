@@ -7,6 +7,7 @@ import io
 import re
 import sqlite3
 import zipfile
+from collections import namedtuple
 from xml.etree import ElementTree
 
 import nbformat
@@ -32,10 +33,12 @@ read_once = functools.cache(read_lessons)
 @pytest.fixture(autouse=True)
 def _read_once(monkeypatch):
     """Read the lessons of the course once for all tests."""
+
+    def read_the_course_once(sources=NOTEBOOKS):
+        return read_once(sources) if sources == NOTEBOOKS else read_lessons(sources)
+
     for module in (question_banks, cards):
-        monkeypatch.setattr(
-            module, "read_lessons", lambda of=NOTEBOOKS: read_once(of) if of == NOTEBOOKS else read_lessons(of)
-        )
+        monkeypatch.setattr(module, "read_lessons", read_the_course_once)
 
 
 @functools.cache
@@ -55,7 +58,7 @@ def words(text):
     return " ".join(re.sub(r"[*`$]|</?code>", "", text).split())
 
 
-def shown(element):
+def text_of(element):
     return words("".join(element.itertext()))
 
 
@@ -67,13 +70,13 @@ def read_moodle(content):
     """{id: (text, [(right, option, explanation)])} of Moodle XML; texts as XHTML elements."""
     found = {}
     for question in ElementTree.fromstring(content).iterfind("question[@type='multichoice']"):
-        options = [
-            (one.get("fraction"), xhtml(one.findtext("text")), xhtml(one.findtext("feedback/text")))
-            for one in question.iterfind("answer")
-        ]
-        assert {fraction for fraction, *_ in options} == {"0", "100"}
-        text = xhtml(question.findtext("questiontext/text"))
-        found[question.findtext("idnumber")] = text, [(share == "100", *shown) for share, *shown in options]
+        answers = question.findall("answer")
+        assert {answer.get("fraction") for answer in answers} == {"0", "100"}
+        options = []
+        for answer in answers:
+            explanation = xhtml(answer.findtext("feedback/text"))
+            options.append((answer.get("fraction") == "100", xhtml(answer.findtext("text")), explanation))
+        found[question.findtext("idnumber")] = xhtml(question.findtext("questiontext/text")), options
     return found
 
 
@@ -118,18 +121,18 @@ def test_every_quiz_is_exported_with_one_right_option_and_the_lessons_explanatio
     for name, source in quizzes.items():
         text, options = found[name]
         question, *parts = re.split(r"<details><summary>[A-D]\. |</summary>|</details>", source)
-        assert shown(text).endswith(words(question.removeprefix("**Predict.** "))), name
-        assert [(words(option), words(why)) for option, why in zip(parts[::3], parts[1::3])] == [
-            (shown(option), shown(why)) for _, option, why in options
-        ]
-        assert [why.strip().startswith("Right.") for why in parts[1::3]] == [right for right, _, _ in options]
+        assert text_of(text).endswith(words(question.removeprefix("**Predict.** "))), name
+        written_options, explanations = parts[::3], parts[1::3]
+        assert [words(option) for option in written_options] == [text_of(option) for _, option, _ in options]
+        assert [words(why) for why in explanations] == [text_of(why) for *_, why in options]
+        assert [why.strip().startswith("Right.") for why in explanations] == [right for right, _, _ in options]
         assert sum(right for right, _, _ in options) == 1
 
 
 def test_a_question_brings_its_context_and_nothing_that_leads_nowhere():
     for question in bank():
         assert f"From lesson {question.lesson}" in question.context
-        assert question.title in shown(xhtml(question.context))
+        assert question.title in text_of(xhtml(question.context))
     written = question_banks.moodle(bank()).decode()
     assert ".ipynb" not in written and "Predict.*" not in written and "<img" not in written
     for name, context in question_banks.CONTEXT.items():
@@ -139,7 +142,8 @@ def test_a_question_brings_its_context_and_nothing_that_leads_nowhere():
 def test_the_bytes_depend_on_the_lessons_alone():
     again = question_banks.questions()
     assert question_banks.moodle(bank()) == question_banks.moodle(again)
-    assert (written := question_banks.qti(bank())) == question_banks.qti(again)
+    written = question_banks.qti(bank())
+    assert written == question_banks.qti(again)
     with zipfile.ZipFile(io.BytesIO(written)) as package:
         assert {entry.date_time for entry in package.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
@@ -173,12 +177,14 @@ def test_awkward_signs_formulas_code_links_and_tables_survive(write, read, tmp_p
     ((name, (text, options)),) = read(write(question_banks.questions(sources=sources))).items()
     assert name == "q04-quiz-signs"
     for part in ('a < b && c[i] > "d"', "& 5 < 6? See the glossary or the paper ]]> \\alpha ł 🙂 and so on?"):
-        assert part in shown(text)
-    assert "section “Signs < & >”" in shown(text) and "[A <picture>]" in shown(text)
+        assert part in text_of(text)
+    assert "section “Signs < & >”" in text_of(text) and "[A <picture>]" in text_of(text)
     assert {"table", "th", "td", f"{MATHML}msqrt", f"{MATHML}mfrac"} <= {element.tag for element in text.iter()}
     assert "".join(text.find(".//pre").itertext()) == "if a < b:\n    c\n"
     assert [link.get("href") for link in text.iter("a")] == ["https://example.org/?a=1&b=2"]
-    assert shown(options[0][1]) == "a < b & c" and shown(options[0][2]).startswith("No. Since x < 1 ]]> and y2")
+    _, option, explanation = options[0]
+    assert text_of(option) == "a < b & c"
+    assert text_of(explanation).startswith("No. Since x < 1 ]]> and y2")
 
 
 def test_identifiers_stay_when_cells_move_or_change(tmp_path):
@@ -236,27 +242,40 @@ def faults_of_content(element):
     return faults
 
 
-def test_items_follow_the_information_model_of_qti():
-    # section "Item": the order of an item's parts; "Choice Interaction"; "Modal Feedback"; "Response Processing"
-    order = ["responseDeclaration"] + ["outcomeDeclaration"] * 2 + ["itemBody", "responseProcessing"]
+# the same, section "Item": the parts of an item before its feedbacks, in their order
+PARTS_OF_AN_ITEM = ["responseDeclaration", "outcomeDeclaration", "outcomeDeclaration", "itemBody", "responseProcessing"]
+
+
+def test_faults_of_content_are_found():
     wrong = ElementTree.fromstring("<itemBody>x<p><p>y</p></p><ul>z</ul></itemBody>")
     assert faults_of_content(wrong) == ["text in itemBody", "p in p", "text in ul"]
+
+
+def test_items_follow_the_information_model_of_qti():
     for name, item in qti_items(question_banks.qti(bank())).items():
-        options, feedbacks = item.findall(".//simpleChoice"), item.findall("modalFeedback")
-        assert [part.tag for part in item] == order + ["modalFeedback"] * len(options), name
-        assert item.tag == "assessmentItem"
-        assert item.get("title") and (item.get("adaptive"), item.get("timeDependent")) == ("false", "false")
-        assert [fault for part in (item.find("itemBody"), *feedbacks) for fault in faults_of_content(part)] == [], name
+        feedbacks = item.findall("modalFeedback")
+        options = item.findall(".//simpleChoice")
+        parts = [part.tag for part in item]
+        assert parts == PARTS_OF_AN_ITEM + ["modalFeedback"] * len(options), name
+        assert item.tag == "assessmentItem" and item.get("title")
+        assert (item.get("adaptive"), item.get("timeDependent")) == ("false", "false")
+        for part in (item.find("itemBody"), *feedbacks):
+            assert faults_of_content(part) == [], name
+        for feedback in feedbacks:
+            assert (feedback.get("outcomeIdentifier"), feedback.get("showHide")) == ("FEEDBACK", "show")
+
+
+def test_an_item_asks_for_one_of_its_options_and_sets_score_and_feedback():
+    # sections "Choice Interaction" and "Response Processing"
+    for item in qti_items(question_banks.qti(bank())).values():
         (interaction,) = item.iter("choiceInteraction")
         assert interaction.get("responseIdentifier") == item.find("responseDeclaration").get("identifier")
         assert (interaction.get("maxChoices"), interaction[0].tag) == ("1", "prompt")
-        letters = [option.get("identifier") for option in options]
+        letters = [option.get("identifier") for option in item.findall(".//simpleChoice")]
         assert letters == list("ABCD")[: len(letters)] and item.find(".//correctResponse")[0].text in letters
-        outcomes = {one.get("identifier"): one.get("baseType") for one in item.iter("outcomeDeclaration")}
+        outcomes = {part.get("identifier"): part.get("baseType") for part in item.iter("outcomeDeclaration")}
         assert outcomes == {"SCORE": "float", "FEEDBACK": "identifier"}
-        assert {one.get("identifier") for one in item.iter("setOutcomeValue")} == outcomes.keys()
-        for feedback in feedbacks:
-            assert (feedback.get("outcomeIdentifier"), feedback.get("showHide")) == ("FEEDBACK", "show")
+        assert {part.get("identifier") for part in item.iter("setOutcomeValue")} == outcomes.keys()
 
 
 def test_moodle_gets_a_category_before_each_lessons_questions():
@@ -300,15 +319,20 @@ def test_course_quiz_replaces_an_export_and_nothing_else(tmp_path):
 # ---------------------------------------------------------------- cards
 
 
+# A note has two tags (as "lesson-04", and "terms" or "mistakes") and four fields.
+Note = namedtuple("Note", "deck lesson kind about front back more")
+
+
 def notes(package):
-    """{guid: (deck, tags, fields)} of an Anki package, and the note type's templates and CSS as text."""
+    """{guid: Note} of an Anki package, and the note type's templates and CSS as text."""
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
         database = sqlite3.connect(":memory:")
         database.deserialize(archive.read("collection.anki2"))
     rows = database.execute("select guid, did, tags, flds from notes join cards on cards.nid = notes.id").fetchall()
     ((models,),) = database.execute("select models from col").fetchall()
-    assert len({guid for guid, *_ in rows}) == len(rows)
-    return {guid: (deck, tags.split(), fields.split("\x1f")) for guid, deck, tags, fields in rows}, models
+    found = {guid: Note(deck, *tags.split(), *fields.split("\x1f")) for guid, deck, tags, fields in rows}
+    assert len(found) == len(rows)
+    return found, models
 
 
 @pytest.fixture
@@ -319,20 +343,38 @@ def small(monkeypatch):
     return exercises
 
 
-def test_there_is_a_card_for_each_term_and_for_mistakes_that_explain_themselves(small):
-    package, terms, mistakes = cards.deck()
+@pytest.fixture
+def card_deck(small):
+    """What `cards.deck` returns."""
+    return cards.deck()
+
+
+def test_there_is_a_card_for_each_term_and_for_mistakes(card_deck):
+    package, terms, mistakes = card_deck
     found, models = notes(package)
-    glossary = [cell for cell in nbformat.read(NOTEBOOKS / "glossary.ipynb", 4).cells if cell.id.startswith("term-")]
-    assert terms == len(glossary) and terms + mistakes == len(found) and mistakes > 20
-    messages = [words(mistake.message) for exercise in small.values() for mistake in exercise.mistakes]
-    for _, (lesson, kind), (about, front, back, more) in found.values():
-        assert re.fullmatch(r"lesson-\d\d", lesson) and about.endswith(lesson[-2:]) or f"lesson {lesson[-2:]})" in about
-        assert front and back and ".ipynb" not in front + back + more and (kind == "terms") == (more == "")
-        xhtml(front + back + more)
-        if kind == "mistakes":
-            assert f"{shown(xhtml(front).find('blockquote'))} {shown(xhtml(back))}" in messages
+    glossary = nbformat.read(NOTEBOOKS / "glossary.ipynb", 4)
+    assert terms == sum(cell.id.startswith("term-") for cell in glossary.cells)
+    assert terms + mistakes == len(found) and mistakes > 20
     assert "BM25" in str(found) and "First in lesson" not in str(found)
     assert "http" not in models.replace("http://www.w3.org/1998/Math/MathML", "") and "night" in models
+
+
+def test_a_card_says_where_it_is_from_and_a_mistake_explains_itself(small, card_deck):
+    messages = [words(mistake.message) for exercise in small.values() for mistake in exercise.mistakes]
+    found, _ = notes(card_deck[0])
+    for note in found.values():
+        assert re.fullmatch(r"lesson-\d\d", note.lesson)
+        number = note.lesson[-2:]
+        assert note.about.endswith(number) or f"lesson {number})" in note.about
+        assert note.front and note.back
+        text = note.front + note.back + note.more
+        assert ".ipynb" not in text
+        xhtml(text)  # raises ParseError if it is not well-formed
+        assert note.kind in ("terms", "mistakes")
+        assert (note.kind == "terms") == (note.more == "")
+        if note.kind == "mistakes":
+            answer, explanation = xhtml(note.front).find("blockquote"), xhtml(note.back)
+            assert f"{text_of(answer)} {text_of(explanation)}" in messages
 
 
 def test_an_update_changes_cards_and_adds_none(small, monkeypatch):
@@ -350,8 +392,8 @@ def test_an_update_changes_cards_and_adds_none(small, monkeypatch):
     monkeypatch.setattr(cards, "read_lessons", lambda sources: lessons)
     after, _ = notes(cards.deck()[0])
     (new,) = after.keys() - before.keys()
-    assert before.keys() < after.keys() and after[new][2][2].startswith("It seldom rains")
-    changed = [after[guid][2][2] for guid in before if before[guid] != after[guid]]
+    assert before.keys() < after.keys() and after[new].back.startswith("It seldom rains")
+    changed = [after[guid].back for guid in before if before[guid] != after[guid]]
     assert len(changed) == 2 and all(re.search(r"The edited (step|mask)", back) for back in changed)
 
 
