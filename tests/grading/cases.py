@@ -1,7 +1,9 @@
 """Reads cases from the Markdown files of a folder. README.md shows what they look like."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -18,62 +20,104 @@ class Case:
     more: dict[str, str] = field(default_factory=dict)
 
 
-def read(folder, built, roles, keys, **constants):
-    """The cases of a folder, file by file. What is not understood is a ValueError with the file and the line.
+@dataclass(frozen=True)
+class Grammar:
+    """What the cases of a folder may have.
 
-    built: names of the cases without cells. roles, keys: those that a case may have, beside "" and "below".
-    constants: what {NAME} stands for in a cell; {U+2028} stands for that character.
+    roles: those of cells, beside "" and "below". keys: those of the list. constants: what {NAME} stands for in a cell.
     """
 
-    def filled(text):
-        for name, value in constants.items():
-            text = text.replace(f"{{{name}}}", value)
-        return re.sub(r"\{U\+([0-9A-F]{4,6})\}", lambda found: chr(int(found[1], 16)), text)
+    roles: Collection[str]
+    keys: Collection[str]
+    constants: dict[str, str]
 
-    def cell(case, node):
-        language, _, role = node.info.partition(" ")
-        if "```" in node.content or lines[node.map[1] - 1] != node.markup:
-            raise ValueError("a cell without an end")
-        if language != "python" or role not in ("", "below", *roles):
-            raise ValueError(f"an unknown kind of cell: {node.info}")
-        if role in roles and role in case.cells:
-            raise ValueError(f"a second cell for {role}")
-        case.cells.setdefault(role, []).append(filled(node.content.removesuffix("\n")))
 
-    def entry(case, text):
-        key, _, value = text.partition(": ")
-        if key not in keys or key in case.more or not value or "\n" in value:
-            raise ValueError(f"unknown, repeated, empty or too long: {text}")
-        case.more[key] = filled(value[1:-1] if re.fullmatch("`[^`]+`", value) else value)
+def read(
+    folder: Path, built: Collection[str], roles: Collection[str], keys: Collection[str], **constants: str
+) -> list[Case]:
+    """The cases of a folder, file by file. What is not understood is a ValueError with the file and the line.
 
-    cases = {}
+    built: names of the cases without cells. The others: see Grammar. {U+2028} in a cell stands for that character.
+    """
+    grammar = Grammar(roles, keys, constants)
+    cases: dict[str, Case] = {}
     for path in sorted(folder.glob("*.md")):
-        text, case = path.read_text(encoding="utf-8"), None
-        lines = text.split("\n")
-        for node in SyntaxTreeNode(MarkdownIt("commonmark").parse(text)).children:
-            where = f"{path}:{node.map[0] + 1}"
+        for case in _cases_of(path, grammar):
+            if case.name in cases:
+                raise ValueError(f"{case.where}: a second case with the name {case.name}")
+            cases[case.name] = case
+    _check(cases, built, folder)
+    return list(cases.values())
+
+
+def _cases_of(path: Path, grammar: Grammar) -> list[Case]:
+    """The cases of a file. Two may have the same name."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.split("\n")
+    cases: list[Case] = []
+    for node in SyntaxTreeNode(MarkdownIt("commonmark").parse(text)).children:
+        where = f"{path}:{node.map[0] + 1}"
+        if node.type == "heading" and node.tag == "h3":
+            cases.append(Case(node.children[0].content.replace("`", ""), where))
+        elif cases:
             try:
-                if node.type == "heading" and node.tag == "h3":
-                    name = node.children[0].content.replace("`", "")
-                    if name in cases:
-                        raise ValueError(f"a second case with the name {name}")
-                    case = cases[name] = Case(name, where)
-                elif case is None and node.type in ("heading", "paragraph"):  # the file's title and introduction
-                    continue
-                elif case and node.type == "paragraph" and not (case.what or case.cells or case.more):
-                    case.what = node.children[0].content.replace("\n", " ")
-                elif case and node.type == "fence" and case.what and not case.more:
-                    cell(case, node)
-                elif case and node.type == "bullet_list" and case.what and not case.more:
-                    for item in node.children:
-                        entry(case, "\n".join(lines[slice(*item.map)]).strip().removeprefix("- "))
-                else:
-                    raise ValueError(f"a {node.type} that is not expected here")
+                _add(cases[-1], node, lines, grammar)
             except ValueError as error:
                 raise ValueError(f"{where}: {error}") from None
+        elif node.type not in ("heading", "paragraph"):  # those are the file's title and introduction
+            raise ValueError(f"{where}: a {node.type} that is not expected here")
+    return cases
+
+
+def _add(case: Case, node: SyntaxTreeNode, lines: list[str], grammar: Grammar) -> None:
+    """Add a part of the page to a case. First comes the sentence, then the cells, last the list."""
+    is_empty = not (case.what or case.cells or case.more)
+    awaits_more = case.what and not case.more
+    if node.type == "paragraph" and is_empty:
+        case.what = node.children[0].content.replace("\n", " ")
+    elif node.type == "fence" and awaits_more:
+        _add_cell(case, node, lines, grammar)
+    elif node.type == "bullet_list" and awaits_more:
+        for item in node.children:
+            first, end = item.map
+            _add_entry(case, "\n".join(lines[first:end]).strip().removeprefix("- "), grammar)
+    else:
+        raise ValueError(f"a {node.type} that is not expected here")
+
+
+def _add_cell(case: Case, node: SyntaxTreeNode, lines: list[str], grammar: Grammar) -> None:
+    language, _, role = node.info.partition(" ")
+    if "```" in node.content or lines[node.map[1] - 1] != node.markup:
+        raise ValueError("a cell without an end")
+    if language != "python" or role not in ("", "below", *grammar.roles):
+        raise ValueError(f"an unknown kind of cell: {node.info}")
+    if role in grammar.roles and role in case.cells:
+        raise ValueError(f"a second cell for {role}")
+    source = _filled(node.content.removesuffix("\n"), grammar.constants)
+    case.cells.setdefault(role, []).append(source)
+
+
+def _add_entry(case: Case, text: str, grammar: Grammar) -> None:
+    key, _, value = text.partition(": ")
+    if key not in grammar.keys or key in case.more or not value or "\n" in value:
+        raise ValueError(f"unknown, repeated, empty or too long: {text}")
+    if re.fullmatch("`[^`]+`", value):
+        value = value[1:-1]
+    case.more[key] = _filled(value, grammar.constants)
+
+
+def _filled(text: str, constants: dict[str, str]) -> str:
+    """A text with what {NAME} and {U+2028} stand for."""
+    for name, value in constants.items():
+        text = text.replace(f"{{{name}}}", value)
+    return re.sub(r"\{U\+([0-9A-F]{4,6})\}", lambda code: chr(int(code[1], 16)), text)
+
+
+def _check(cases: dict[str, Case], built: Collection[str], folder: Path) -> None:
+    """Raise ValueError unless each case has a sentence, and either has cells or is built in Python."""
     for case in cases.values():
         if not case.what or bool(case.cells) == (case.name in built):
             raise ValueError(f"{case.where}: a case needs a sentence, and cells either here or in Python")
-    if unused := set(built) - set(cases):
+    unused = set(built) - set(cases)
+    if unused:
         raise ValueError(f"{folder}: no case has the name {unused}")
-    return list(cases.values())
