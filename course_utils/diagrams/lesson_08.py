@@ -1,14 +1,15 @@
 """The diagrams of lesson 08: pairs with a score, and the same pairs in two orders."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ..evaluation import ranks, spearman
-from .canvas import SMALL, Canvas
+from .canvas import SMALL, Canvas, Diagram
 
 
-def pairs_with_scores(rows, meanings):
+def pairs_with_scores(rows: Sequence[tuple[float, str, str]], meanings: Mapping[float, str]) -> Diagram:
     """A pair of sentences for each score, and what the score means; the scores come one at a time.
 
     rows: (score, first sentence, second sentence). meanings: {score: a few words}.
@@ -28,7 +29,7 @@ def pairs_with_scores(rows, meanings):
     return canvas.finish(f"Pairs of sentences, one for each score. {pairs}")
 
 
-def two_orders(names, scores, cosines):
+def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) -> Diagram:
     """A few pairs in the order of their scores, joined with their places by cosine.
 
     names: a short text for each pair. scores, cosines: numbers (pairs,). Equal ones share the mean
@@ -72,5 +73,5 @@ def two_orders(names, scores, cosines):
         f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {both}. "
         "Equal scores share a rank. A line joins the two places of a pair; lines that cross are "
         "pairs that the two rankings order differently. The two ranks differ most for "
-        f"{names[worst]} Spearman's correlation of these is {spearman(scores, cosines):.2f}."
+        f"{names[worst].rstrip('.')}. Spearman's correlation of these is {spearman(scores, cosines):.2f}."
     )

@@ -1,11 +1,12 @@
 """The diagrams of lesson 09: an encoder as a chain of modules, two ways to compare, a search."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 
-from .canvas import SMALL, WIDTH, Canvas, text_width
+from .canvas import SMALL, WIDTH, Canvas, Diagram, text_width
 
 
-def three_modules(texts, mask, shapes):
+def three_modules(texts: Sequence[str], mask: Sequence[Sequence[int]], shapes: Sequence[Sequence[int]]) -> Diagram:
     """The chain that makes vectors of texts, with the shape at every arrow.
 
     mask: of the padded batch, (texts, tokens). shapes: of the token vectors, the pooled ones, and
@@ -58,7 +59,7 @@ def three_modules(texts, mask, shapes):
     )
 
 
-def two_chains(chains):
+def two_chains(chains: Mapping[str, bool]) -> Diagram:
     """Chains that differ in their pooling: whether each gives the loaded model's vectors.
 
     chains: {pooling: equal to the loaded model}.
@@ -78,9 +79,10 @@ def two_chains(chains):
         canvas.text(386, y, sign, 24, kind=kind, bold=True)
         canvas.box(406, y - high / 2, 110, high, "the loaded\nmodel's vector", "sentence", SMALL)
     same = [pooling for pooling, equal in chains.items() if equal]
-    with canvas.step():
-        verdict = f"the same encoder only with {same[0]} pooling" if len(same) == 1 else f"equal: {len(same)}"
-        canvas.text(WIDTH / 2, row * len(chains) + 18, verdict, bold=True)
+    verdict = f"equal: {len(same)}"
+    if len(same) == 1:
+        verdict = f"the same encoder only with {same[0]} pooling"
+    canvas.conclusion(row * len(chains) + 18, verdict)
     compared = "; ".join(f"with {name}, {'equal' if equal else 'not equal'}" for name, equal in chains.items())
     return canvas.finish(
         "Chains of Transformer, Pooling and Normalize that differ in the pooling. Compared with "
@@ -88,7 +90,7 @@ def two_chains(chains):
     )
 
 
-def two_ways(lengths, both):
+def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
     """A bi-encoder, which reads two sentences apart, beside a cross-encoder, which does not.
 
     lengths: of the two sentences in tokens, each with [CLS] and [SEP]. both: the length of the two
@@ -110,6 +112,7 @@ def two_ways(lengths, both):
 
     first, second = lengths
     left, right = 121, 398  # the middles of the two halves
+    both_at = 284  # the left edge of the one input
     wide = 204 / (first + second)
     canvas.text(left, 12, "bi-encoder", bold=True)
     for start, count, name in ((6, first, "one"), (28 + first * wide, second, "other")):
@@ -125,9 +128,9 @@ def two_ways(lengths, both):
     with canvas.step():
         wide = 228 / both
         canvas.text(right, 12, "cross-encoder", bold=True)
-        cells(284, both, wide, (0, first - 1, both - second, both - 1))
-        canvas.text(284 + first * wide / 2, 32, "one", SMALL, quiet=True)
-        canvas.text(284 + (first + second / 2) * wide, 32, "other", SMALL, quiet=True)
+        cells(both_at, both, wide, (0, first - 1, both - second, both - 1))
+        canvas.text(both_at + first * wide / 2, 32, "one", SMALL, quiet=True)
+        canvas.text(both_at + (first + second / 2) * wide, 32, "other", SMALL, quiet=True)
         canvas.box_from((right, 82), right - 84, 100, 168, 34, "encoder", "layer", size=SMALL)
         canvas.box_from((right, 134), right - 50, 194, 100, 28, "a number", size=SMALL)
         canvas.text(right, 238, "a number for this pair only", SMALL, kind="loss", bold=True)
@@ -139,7 +142,7 @@ def two_ways(lengths, both):
     )
 
 
-def retrieve_and_rerank(sentences, candidates):
+def retrieve_and_rerank(sentences: int, candidates: int) -> Diagram:
     """The bi-encoder finds candidates among all sentences, the cross-encoder orders these."""
     canvas = Canvas("09 retrieve and re-rank", 236)
     canvas.box(4, 8, 108, 34, "question", "token")
@@ -165,7 +168,7 @@ def retrieve_and_rerank(sentences, candidates):
     )
 
 
-def one_reading(pairs):
+def one_reading(pairs: Sequence[tuple[str, str, Sequence[str], float]]) -> Diagram:
     """Pairs of texts of which the tokenizer makes the same tokens.
 
     pairs: [(text, other text, tokens, cosine)].
@@ -183,9 +186,7 @@ def one_reading(pairs):
         canvas.arrow((403, y + 32), (min(right - 20, 360), y + 62))
         canvas.tokens(left, y + 64, tokens, gap=gap)
         canvas.text(516, y + 78, f"{cosine:.3f}", anchor="end", kind="sentence", bold=True)
-    with canvas.step():
-        verdict = "written differently, but the same tokens"
-        canvas.text(WIDTH / 2, row * len(pairs) + 16, verdict, bold=True)
+    canvas.conclusion(row * len(pairs) + 16, "written differently, but the same tokens")
     readings = "; ".join(
         f"{text!r} and {other!r} become {' '.join(tokens)}, with a cosine of {cosine:.3f}"
         for text, other, tokens, cosine in pairs
@@ -193,7 +194,7 @@ def one_reading(pairs):
     return canvas.finish(f"Pairs of different texts with the same tokens. {readings}.")
 
 
-def asked_and_found(rows):
+def asked_and_found(rows: Sequence[tuple[str, str, float, str, bool]]) -> Diagram:
     """What was searched for, and the nearest text to each with its cosine, and whether it fits.
 
     rows: [(what was searched for, text, cosine, what it is, whether it fits)].

@@ -1,11 +1,14 @@
 """The diagrams of lesson 10: the data, what is trained, gradients, pairs, vectors."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
-from .canvas import SMALL, WIDTH, Canvas, in_lines
+import numpy as np
+
+from .canvas import SMALL, WIDTH, Canvas, Diagram, in_lines
 
 
-def frozen_and_trained(encoder, regression, head, hidden=384):
+def frozen_and_trained(encoder: int, regression: int, head: int, hidden: int = 384) -> Diagram:
     """A frozen encoder with logistic regression, above an encoder that is trained with its head.
 
     encoder, regression, head: how many weights each has. hidden: the length of a sentence vector.
@@ -51,7 +54,7 @@ def frozen_and_trained(encoder, regression, head, hidden=384):
     )
 
 
-def pair_classifiers(tokens, segments, hidden):
+def pair_classifiers(tokens: Sequence[str], segments: Sequence[int], hidden: int) -> Diagram:
     """A classifier that reads two sentences apart, beside one on the [CLS] of both as one input.
 
     tokens, segments: the pair as the cross-encoder reads it, with its token_type_ids. hidden: the
@@ -98,7 +101,7 @@ def pair_classifiers(tokens, segments, hidden):
     )
 
 
-def one_sentence_of_a_review(sentence, label):
+def one_sentence_of_a_review(sentence: str, label: int) -> Diagram:
     """A review with its label, of which we see a single sentence.
 
     label: 1 if the review was favourable, else 0.
@@ -129,7 +132,7 @@ def one_sentence_of_a_review(sentence, label):
     )
 
 
-def random_split(beginning, copies, training, test):
+def random_split(beginning: str, copies: int, training: int, test: int) -> Diagram:
     """Rows cut at random into two parts, with one text that is in two rows and so in both parts.
 
     beginning: the first words of such a text. copies: how many texts of the test part are in the
@@ -163,7 +166,7 @@ def random_split(beginning, copies, training, test):
     )
 
 
-def three_parts(sizes, decides):
+def three_parts(sizes: Mapping[str, int], decides: Mapping[str, str]) -> Diagram:
     """The sentences cut into three parts, and what each part decides.
 
     sizes, decides: {name of the part: ...}.
@@ -186,7 +189,7 @@ def three_parts(sizes, decides):
     return canvas.finish(f"A bar cut into three parts as large as they are. {parts}.")
 
 
-def gradients_kept(batches=3):
+def gradients_kept(batches: int = 3) -> Diagram:
     """What the gradient holds after each batch, if it is never cleared, and if it always is."""
     wide, high, row = 124, 32, 44
     canvas = Canvas("10 gradients kept", 112)
@@ -206,7 +209,13 @@ def gradients_kept(batches=3):
     )
 
 
-def space_before_and_after(before, after, labels, names, found):
+def space_before_and_after(
+    before: Sequence[np.ndarray],
+    after: Sequence[np.ndarray],
+    labels: Sequence[Sequence[int]],
+    names: Sequence[str],
+    found: Sequence[str],
+) -> Diagram:
     """Sentences as points, before and after a training: those it learned from, and new ones below.
 
     before, after: for each of the two groups, points (n, 2); each column has its own plane. labels:

@@ -1,10 +1,11 @@
 """The diagrams of lesson 11: triplets, their parts, data and losses, a margin, ten losses."""
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .canvas import SMALL, WIDTH, Canvas, text_width
+from .canvas import SMALL, WIDTH, Canvas, Diagram, text_width
 
 # the members of a triplet, and their kinds
 MEMBERS = {"anchor": "vector", "positive": "sentence", "denial": "loss"}
@@ -20,7 +21,7 @@ SHORT_NAMES = {
 }
 
 
-def one_encoder(anchor, positive, negative, near, far):
+def one_encoder(anchor: str, positive: str, negative: str, near: float, far: float) -> Diagram:
     """A triplet: three texts, one encoder, three vectors, two cosines.
 
     near, far: the cosines of the anchor to the positive and to the negative.
@@ -51,7 +52,7 @@ def one_encoder(anchor, positive, negative, near, far):
     )
 
 
-def parts_by_construction(parts):
+def parts_by_construction(parts: Mapping[str, tuple[int, Sequence[str]]]) -> Diagram:
     """The parts of a data set, none of which shares a construction with another.
 
     parts: {name: (number of triplets, names of its constructions)}: trained on, decided with,
@@ -80,7 +81,7 @@ def parts_by_construction(parts):
     return canvas.finish(f"Three parts of triplets. Each way of denying stands in one of them only. {listed}.")
 
 
-def data_and_losses(rows):
+def data_and_losses(rows: Sequence[tuple[Sequence[str], str]]) -> Diagram:
     """Shapes of data, each with losses that fit.
 
     rows: [(the columns of the data, losses)], ours last.
@@ -105,7 +106,7 @@ def data_and_losses(rows):
     return canvas.finish(f"Shapes of data, one in each row, with the losses that fit. {shapes}.")
 
 
-def margin_ring(near, far, margin):
+def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
     """Three negatives around an anchor, and what each costs under triplet loss.
 
     near: the distance of the positive. far: those of three negatives. margin: by which they should
@@ -153,7 +154,7 @@ def margin_ring(near, far, margin):
     )
 
 
-def loss_family(points, forces):
+def loss_family(points: np.ndarray, forces: Mapping[str, np.ndarray]) -> Diagram:
     """What each of ten losses does to two triplets: an arrow for each point that it moves.
 
     points: (3, 2, 2): anchors, positives and negatives of two triplets, as unit vectors in the
@@ -196,7 +197,7 @@ def loss_family(points, forces):
     )
 
 
-def _effect(points, force, moves):
+def _effect(points: np.ndarray, force: np.ndarray, moves: np.ndarray) -> str:
     """In words, whether a triplet's positive and denial are pulled to its anchor or pushed away."""
     of_triplets = []
     for triplet, which in enumerate(("first", "second")):

@@ -1,21 +1,24 @@
 """The diagrams of lesson 12: a query and pages, ranks, a text in windows, the gain of a list."""
 
+from collections.abc import Mapping, Sequence
 from math import log2
 
-from .canvas import SMALL, WIDTH, Canvas, in_lines
+from .canvas import MIDDLE, SMALL, WIDTH, Canvas, Diagram, in_lines
 
 GRADES = ("neither", "helps", "answers")  # what a person's 0, 1 and 2 for a page mean
-MIDDLE = WIDTH / 2
 
 
-def query_and_pages(query, names, firsts, grades, verdict):
+def query_and_pages(
+    query: str, names: Sequence[str], firsts: Sequence[str], grades: Sequence[int], verdict: str
+) -> Diagram:
     """A query over a few pages with their first sentences, and how a person graded them.
 
     names: of the pages. firsts: the first sentence of each. verdict: what the grades show, in a
     sentence.
     """
     row, high = 39, 35
-    canvas = Canvas("12 query and pages", 58 + 40 * len(names))
+    foot = 36 + 40 * len(names)
+    canvas = Canvas("12 query and pages", foot + 22)
     canvas.box(4, 2, 512, 28, query, "token", bold=True)
     tops = [36 + row * at for at in range(len(names))]
     for y, name, first in zip(tops, names, firsts):
@@ -27,8 +30,7 @@ def query_and_pages(query, names, firsts, grades, verdict):
             kind = "sentence" if grade else "plain"
             meaning = f"{grade}: {GRADES[grade]}"
             canvas.box(420, y, 98, high, meaning, kind, SMALL, bold=grade == 2, thick=grade == 2)
-    with canvas.step():
-        canvas.text(MIDDLE, 48 + 40 * len(names), verdict, bold=True, kind="sentence")
+    canvas.conclusion(foot + 12, verdict, kind="sentence")
     rows = zip(names, firsts, grades)
     pages = "; ".join(f"{name} ({first}): {grade}" for name, first, grade in rows)
     return canvas.finish(
@@ -36,7 +38,9 @@ def query_and_pages(query, names, firsts, grades, verdict):
     )
 
 
-def rank_by_rank(names, grades, rankings, first, verdict):
+def rank_by_rank(
+    names: Sequence[str], grades: Sequence[int], rankings: Mapping[str, Sequence[int]], first: int, verdict: str
+) -> Diagram:
     """The ranks of a few pages in some rankings: good pages are green among the `first` places.
 
     grades: 2, 1 or 0 for each page. rankings: {name of the search: rank of each page}, from left to
@@ -54,7 +58,9 @@ def rank_by_rank(names, grades, rankings, first, verdict):
         canvas.text(x + wide / 2, 16, search, SMALL, bold=True)
         for y, rank, grade in zip(tops, ranks, grades):
             near = rank <= first
-            kind = "padding" if not near else "sentence" if grade else "plain"
+            kind = "padding"
+            if near:
+                kind = "sentence" if grade else "plain"
             thick = near and grade == 2
             canvas.box(x + 3, y + 1, wide - 6, row - 5, f"{rank:,}", kind, bold=grade > 0, thick=thick)
     legend = {"sentence": f"good, in the first {first}", "plain": f"neither, in the first {first}",
@@ -62,8 +68,7 @@ def rank_by_rank(names, grades, rankings, first, verdict):
     for x, (kind, meaning) in zip((4, 190, 390), legend.items()):
         canvas.box(x, foot + 4, 20, 14, kind=kind)
         canvas.label(x + 26, foot + 11, meaning)
-    with canvas.step():
-        canvas.text(MIDDLE, foot + 34, verdict, bold=True, kind="sentence")
+    canvas.conclusion(foot + 34, verdict, kind="sentence")
     pages = []
     for at, (name, grade) in enumerate(zip(names, grades)):
         of_page = ", ".join(f"{search} {ranks[at]:,}" for search, ranks in rankings.items())
@@ -72,7 +77,7 @@ def rank_by_rank(names, grades, rankings, first, verdict):
     return canvas.finish(f"Ranks of {len(names)} pages in {len(rankings)} rankings. {ranked}. {verdict}.")
 
 
-def text_in_windows(words, size, cosines):
+def text_in_windows(words: int, size: int, cosines: Sequence[float]) -> Diagram:
     """A page cut into windows of `size` words: each becomes a vector, and the best one counts.
 
     cosines: of the query with each window.
@@ -112,7 +117,7 @@ def text_in_windows(words, size, cosines):
     )
 
 
-def gain_of_a_list(found, graded):
+def gain_of_a_list(found: Sequence[int], graded: Sequence[int]) -> Diagram:
     """What each place of a list gains, beside the best possible list.
 
     found: the grades of the results, the best one first. graded: the grades of all judged texts.
@@ -142,9 +147,8 @@ def gain_of_a_list(found, graded):
     own = row(58, "grades found", found, "token")
     with canvas.step():
         best = row(118, "best possible", best_list, "sentence")
-    with canvas.step():
-        quotient = f"nDCG = {own:.2f} / {best:.2f} = {own / best:.2f}"
-        canvas.text(MIDDLE, 186, quotient, bold=True, kind="sentence")
+    quotient = f"nDCG = {own:.2f} / {best:.2f} = {own / best:.2f}"
+    canvas.conclusion(186, quotient, kind="sentence")
     return canvas.finish(
         f"A list of results with the grades {', '.join(map(str, found))}. Each grade is divided by "
         f"log2(1 + rank), and the sum is {own:.2f}. The best possible list has the grades "

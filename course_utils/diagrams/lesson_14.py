@@ -1,11 +1,12 @@
 """The diagrams of lesson 14: a query and its text, the order of work, a failure, a report."""
 
 import re
+from collections.abc import Mapping, Sequence
 
-from .canvas import SMALL, WIDTH, Canvas, text_width
+from .canvas import SMALL, WIDTH, Canvas, Diagram, text_width
 
 
-def query_and_wanted(query, name, sentence):
+def query_and_wanted(query: str, name: str, sentence: str) -> Diagram:
     """The words of a query above those of the text that answers it; shared words are filled."""
     left, right, gap, row = 10, 514, 6, 34
     canvas = Canvas("14 query and wanted", 226)
@@ -27,12 +28,11 @@ def query_and_wanted(query, name, sentence):
     canvas.label(left, 100, f"wanted: {name}", quiet=True)
     words(116, sentence, "plain")
     both = ", ".join(sorted(asked & wanted)) or "none"
-    with canvas.step():
-        canvas.text(WIDTH / 2, 208, f"words in both: {both}", bold=True, kind="loss")
+    canvas.conclusion(208, f"words in both: {both}", kind="loss")
     return canvas.finish(f"The query {query!r}, and the text {name}, {sentence!r}. The words that both have: {both}.")
 
 
-def order_of_work():
+def order_of_work() -> Diagram:
     """The order in which a search is built and measured: six boxes, one after another."""
     boxes = (
         ("texts", "a folder, cleaned", "token"),
@@ -57,21 +57,26 @@ def order_of_work():
     return canvas.finish(f"Six boxes in a chain, the order of work: {chain}.")
 
 
-def way_of_the_numbers(development, held_out):
+def way_of_the_numbers(development: int, held_out: int) -> Diagram:
     """What development queries and held-out queries may be used for. Both are counts."""
+    left, right, wide, high = 10, 270, 170, 50  # the left edges of two columns; the size of a box
+    above, below = 10, 188  # the tops of two rows
+    start, end = left + wide + 4, right - 4  # of the arrows between the columns
+    middle = right + wide / 2  # of the right column
     canvas = Canvas("14 way of the numbers", 256, gap=2)
-    canvas.box(10, 10, 170, 50, f"development\n{development} queries", "token")
-    canvas.box(270, 10, 170, 50, "look, decide,\nchange", "plain")
-    canvas.arrow((184, 26), (266, 26), kind="token")
-    canvas.arrow((266, 46), (184, 46), kind="token")
-    canvas.text(225, 76, "as often as you like", SMALL, quiet=True)
+    canvas.box(left, above, wide, high, f"development\n{development} queries", "token")
+    canvas.box(right, above, wide, high, "look, decide,\nchange", "plain")
+    canvas.arrow((start, 26), (end, 26), kind="token")
+    canvas.arrow((end, 46), (start, 46), kind="token")
+    canvas.text((start + end) / 2, 76, "as often as you like", SMALL, quiet=True)
     with canvas.step():
-        canvas.box_from((355, 62), 230, 102, 250, 36, "all decisions written down", "plain", bold=True)
+        words = "all decisions written down"
+        canvas.box_from((middle, 62), middle - 125, 102, 250, 36, words, "plain", bold=True)
     with canvas.step():
-        canvas.box(10, 188, 170, 50, f"held out\n{held_out} queries", "sentence")
-        canvas.arrow((355, 140), (355, 186))
-        canvas.arrow((184, 213), (266, 213), "once", kind="sentence", thick=True)
-        canvas.box(270, 188, 170, 50, "the number\nin the report", "sentence")
+        canvas.box(left, below, wide, high, f"held out\n{held_out} queries", "sentence")
+        canvas.arrow((middle, 140), (middle, below - 2))
+        canvas.arrow((start, 213), (end, 213), "once", kind="sentence", thick=True)
+        canvas.box(right, below, wide, high, "the number\nin the report", "sentence")
     return canvas.finish(
         f"Two sets of queries. With the {development} development queries one may look, decide and "
         f"change as often as one likes. When all decisions are written down, the {held_out} "
@@ -79,7 +84,9 @@ def way_of_the_numbers(development, held_out):
     )
 
 
-def failed_query(query, found, wanted, value):
+def failed_query(
+    query: str, found: Sequence[tuple[str, float, int]], wanted: tuple[int, str, float, int], value: float
+) -> Diagram:
     """A query, its first results with cosines and grades, and the rank of the text that answers it.
 
     found: [(name, cosine, grade)]. wanted: (rank, name, cosine, grade). value: the nDCG of the
@@ -115,14 +122,15 @@ def failed_query(query, found, wanted, value):
     )
 
 
-def report_page(title, rows):
+def report_page(title: str, rows: Mapping[str, str]) -> Diagram:
     """A report on one page. rows: {what the line is about: what it says}."""
     row = 40
     canvas = Canvas("14 report page", 48 + row * len(rows))
     canvas.box(2, 2, 516, 44 + row * len(rows), round_by=3)
     canvas.text(14, 24, title, anchor="start", bold=True)
     for at, (name, words) in canvas.steps(enumerate(rows.items())):
-        canvas.text(14, 62 + row * at, name, anchor="start", bold=True, kind="sentence")
-        canvas.text(112, 62 + row * at, words, anchor="start")
+        y = 62 + row * at
+        canvas.text(14, y, name, anchor="start", bold=True, kind="sentence")
+        canvas.text(112, y, words, anchor="start")
     lines = " ".join(f"{name}: {words}." for name, words in rows.items())
     return canvas.finish(f"One page, a report with the title {title!r}. {lines}")

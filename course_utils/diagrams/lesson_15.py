@@ -1,39 +1,47 @@
 """The diagrams of lesson 15: a static model, masks, the last token, guessed words, late chunks."""
 
-from .canvas import SMALL, WIDTH, Canvas, in_lines
+from collections.abc import Mapping, Sequence
+
+from .canvas import SMALL, WIDTH, Canvas, Diagram, in_lines
 
 
-def three_steps(token, hidden, kept, rank, weight, tokens, other):
+def three_steps(
+    token: str, hidden: int, kept: int, rank: int, weight: float, tokens: int, other: tuple[str, float]
+) -> Diagram:
     """How a token gets its row in a static model's table, in three steps.
 
     hidden, kept: numbers before and after the main directions. tokens: rows of the table. other:
     another token and its weight, shown last.
     """
+    # the middles of the columns: three steps, and the table
+    encode_at, shorten_at, weigh_at, table_at = 76, 236, 352, 464
+    below = 184  # the height of what stands below them
     canvas = Canvas("15 three steps", 208, gap=4)
-    for x, title in ((76, "1 · encode"), (236, "2 · shorten"), (352, "3 · weigh"), (464, "the table")):
+    titles = {encode_at: "1 · encode", shorten_at: "2 · shorten", weigh_at: "3 · weigh", table_at: "the table"}
+    for x, title in titles.items():
         canvas.text(x, 14, title, SMALL, bold=True)
     canvas.tokens(4, 34, ["[CLS]", token, "[SEP]"])
-    canvas.arrow((76, 66), (76, 84))
-    canvas.box(16, 86, 120, 32, "encoder", "layer", SMALL)
-    canvas.arrow((76, 120), (76, 140), "mean")
+    canvas.arrow((encode_at, 66), (encode_at, 84))
+    canvas.box(encode_at - 60, 86, 120, 32, "encoder", "layer", SMALL)
+    canvas.arrow((encode_at, 120), (encode_at, 140), "mean")
     canvas.vector(28, 142, 8, "vector", 96, 22, across=True)
-    canvas.text(76, 184, f"{hidden} numbers", SMALL, quiet=True)
+    canvas.text(encode_at, below, f"{hidden} numbers", SMALL, quiet=True)
     with canvas.step():
         canvas.arrow((130, 153), (198, 153))
-        canvas.text(236, 112, "along the main\ndirections", SMALL, quiet=True)
+        canvas.text(shorten_at, 112, "along the main\ndirections", SMALL, quiet=True)
         canvas.vector(202, 142, 5, "vector", 68, 22, across=True)
-        canvas.text(236, 184, f"{kept} numbers", SMALL, quiet=True)
+        canvas.text(shorten_at, below, f"{kept} numbers", SMALL, quiet=True)
     with canvas.step():
         canvas.arrow((274, 153), (318, 153))
-        canvas.text(352, 142, f"× {weight:.2f}", mono=True, bold=True)
-        canvas.text(352, 170, f"{token}: rank {rank:,}", SMALL, quiet=True)
+        canvas.text(weigh_at, 142, f"× {weight:.2f}", mono=True, bold=True)
+        canvas.text(weigh_at, 170, f"{token}: rank {rank:,}", SMALL, quiet=True)
     with canvas.step():
         canvas.arrow((388, 153), (422, 110))
         canvas.grid(428, 34, [[""] * 4] * 6, 18, "vector")
         canvas.box(428, 88, 72, 18, kind="vector", thick=True, round_by=0)
-        canvas.text(464, 184, f"{tokens:,} rows", SMALL, quiet=True)
+        canvas.text(table_at, below, f"{tokens:,} rows", SMALL, quiet=True)
     with canvas.step():
-        canvas.text(352, 194, f"{other[0]}: × {other[1]:.2f}", SMALL, bold=True, kind="loss")
+        canvas.text(weigh_at, 194, f"{other[0]}: × {other[1]:.2f}", SMALL, bold=True, kind="loss")
     return canvas.finish(
         f"A token's way into the table of a static model, in three steps. 1: {token}, between "
         "[CLS] and [SEP], goes through the encoder, and the mean of the three vectors has "
@@ -43,7 +51,7 @@ def three_steps(token, hidden, kept, rank, weight, tokens, other):
     )
 
 
-def masks(panels):
+def masks(panels: Mapping[str, tuple[Sequence[Sequence[bool]], str]]) -> Diagram:
     """Who may look at whom, a square for each mask.
 
     panels: {name: (rows of true and false, words below)}. Row i holds what token i looks at; a
@@ -72,7 +80,9 @@ def masks(panels):
     return canvas.finish(f"Masks as squares, a row for each token that looks. {filled}")
 
 
-def last_column(masks, cosines, texts):
+def last_column(
+    masks: Mapping[str, Sequence[Sequence[int]]], cosines: Mapping[str, Sequence[float]], texts: Sequence[str]
+) -> Diagram:
     """A batch padded on each side, and how near `hidden[:, -1]` is to each text's own vector.
 
     masks: {side: a row of 1 and 0 for each text}. cosines: {side: one for each text}. texts: what
@@ -121,7 +131,9 @@ def last_column(masks, cosines, texts):
     return canvas.finish(f"A batch of {len(texts)} texts as rows of squares, the last column framed. {both}")
 
 
-def guessed_words(text, guesses, own, content, share, frequent):
+def guessed_words(
+    text: str, guesses: Sequence[str], own: Sequence[str], content: int, share: float, frequent: float
+) -> Diagram:
     """The attack on a stored vector: a linear map from it to guessed words, the right ones marked.
 
     content: how many words of the text could be guessed. share: of all stored texts' words, what
@@ -156,7 +168,7 @@ def guessed_words(text, guesses, own, content, share, frequent):
     )
 
 
-def late_and_alone(sentences, alone, late, query):
+def late_and_alone(sentences: Sequence[str], alone: Sequence[float], late: Sequence[float], query: str) -> Diagram:
     """Chunks of a text read alone, and late chunks, pooled from one pass: cosines with a query.
 
     sentences: of the text, a chunk each. alone, late: the cosines, one for each chunk.

@@ -1,6 +1,6 @@
 """The map of the course: the way of a text to its vector and beyond, and where a lesson stands."""
 
-from .canvas import SMALL, Canvas
+from .canvas import SMALL, Canvas, Diagram
 
 # stage: the left edge, and the lessons about it
 STAGES = {
@@ -22,7 +22,7 @@ OF_STAGES = [lesson for _, lessons in STAGES.values() for lesson in lessons]
 LESSONS = {"00", *WHOLE, *TRAINING, *OF_STAGES}
 
 
-def the_way(here=""):
+def the_way(here: str = "") -> Diagram:
     """The way from text to search in six stages; the stage of a lesson is in colour.
 
     here: the number of a lesson, such as "05"; without one, or for lesson 00, the whole map is in
@@ -49,7 +49,7 @@ def the_way(here=""):
     return canvas.finish(_in_words(here))
 
 
-def _fine_tuning(canvas, here):
+def _fine_tuning(canvas: Canvas, here: str) -> None:
     """The way back from similarity to the encoder."""
     training = here in TRAINING
     kind = "loss" if here in ("", "00", *TRAINING) else "plain"
@@ -60,7 +60,7 @@ def _fine_tuning(canvas, here):
         _number(canvas, x, 172, lesson, here)
 
 
-def _in_words(here):
+def _in_words(here: str) -> str:
     stages = []
     place = ""
     for stage, (_, lessons) in STAGES.items():
@@ -76,7 +76,7 @@ def _in_words(here):
     )
 
 
-def _number(canvas, x, y, lesson, here):
+def _number(canvas: Canvas, x: float, y: float, lesson: str, here: str) -> None:
     """The number of a lesson, in a ring if it is the one that is read."""
     if lesson == here:
         canvas.box(x - 13, y - 10, 26, 20, lesson, size=SMALL, bold=True, thick=True, round_by=10)
@@ -87,7 +87,7 @@ def _number(canvas, x, y, lesson, here):
 # The small picture of each stage, from its left edge on: in the colours of what it shows, or plain.
 
 
-def _pieces(canvas, left, lit):
+def _pieces(canvas: Canvas, left: float, lit: bool) -> None:
     kind = "token" if lit else "plain"
     for row, widths in enumerate(((30, 22), (18, 34), (26, 20))):
         x = left + 10
@@ -96,7 +96,7 @@ def _pieces(canvas, left, lit):
             x += width + 4
 
 
-def _batch(canvas, left, lit):
+def _batch(canvas: Canvas, left: float, lit: bool) -> None:
     for row, tokens in enumerate((4, 2, 3)):
         for at in range(4):
             padding = at >= tokens
@@ -106,26 +106,26 @@ def _batch(canvas, left, lit):
             canvas.box(x, y, 13, 14, kind=kind, dashed=padding, round_by=2)
 
 
-def _encoder(canvas, left, lit):
+def _encoder(canvas: Canvas, left: float, lit: bool) -> None:
     for row, colour in enumerate(("layer", "head", "layer", "head")):
         kind = colour if lit else "plain"
         canvas.box(left + 12, TOP + 2 + 16 * row, 58, 12, kind=kind, round_by=3)
 
 
-def _pooling(canvas, left, lit):
+def _pooling(canvas: Canvas, left: float, lit: bool) -> None:
     for at in range(3):
         canvas.vector(left + 8 + 13 * at, TOP + 14, 4, "vector" if lit else "plain", 10, 36)
     canvas.arrow((left + 48, TOP + 32), (left + 60, TOP + 32))
     canvas.vector(left + 63, TOP + 10, 4, "sentence" if lit else "plain", 12, 44)
 
 
-def _similarity(canvas, left, lit):
+def _similarity(canvas: Canvas, left: float, lit: bool) -> None:
     start = (left + 16, TOP + 56)
     for end in ((left + 74, TOP + 46), (left + 58, TOP + 8)):
         canvas.arrow(start, end, kind="sentence" if lit else "plain", thick=lit)
 
 
-def _search(canvas, left, lit):
+def _search(canvas: Canvas, left: float, lit: bool) -> None:
     kind = "sentence" if lit else "plain"
     for row, share in enumerate((1, 0.7, 0.4)):
         canvas.text(left + 16, TOP + 13 + 20 * row, row + 1, SMALL, quiet=True)
