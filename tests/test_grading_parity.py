@@ -60,9 +60,10 @@ def sandbox(request):
 
 
 @cache
-def marker(sandbox, lesson):
+def marker_of(lesson, sandbox):
     keys = tuple(key for key in assignment()["titles"] if key[:2] == lesson)
-    marker, own = Marker(sandbox, keys, SEED), Path(ANSWERS[lesson].__file__).read_text()
+    marker = Marker(sandbox, keys, SEED)
+    own = Path(ANSWERS[lesson].__file__).read_text()
     sandbox.prepare([own])
     # the answers' file is not a learner's cell, so failures are not retried
     marker.work = {**marker.work, "by_hand": {}, "known": {cell_checksum(own): own}}
@@ -72,7 +73,7 @@ def marker(sandbox, lesson):
 @pytest.mark.parametrize("lesson, exercises, right", list(rows()))
 def test_the_grader_says_what_the_check_says(lesson, exercises, right, sandbox, one_thread, monkeypatch):
     monkeypatch.setattr(judging, "line_of", lambda error, answer: "")  # the sandbox does not say which line raised
-    marks = marker(sandbox, lesson).mark(notebook(lesson, exercises)).exercises
+    marks = marker_of(lesson, sandbox).mark(notebook(lesson, exercises)).exercises
     for exercise_id, answer in exercises.items():
         mark = marks[exercise_id]
         report = examine(

@@ -117,26 +117,26 @@ def _read(path: Path) -> tuple[np.ndarray, list[bytes], dict[str, str]]:
         raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
 
 
-def _fingerprint(texts: Sequence[str], model: str) -> str:
-    """What a shard was computed from: texts, and a model by its digest."""
-    return hashlib.sha256(b"".join(map(_digest, [model, *texts]))).hexdigest()
+def _fingerprint(texts: Sequence[str], digest_of_model: str) -> str:
+    """What a shard was computed from: texts and a model."""
+    return hashlib.sha256(b"".join(map(_digest, [digest_of_model, *texts]))).hexdigest()
 
 
-def _is_written(path: Path, texts: Sequence[str], model: str) -> bool:
+def _is_written(path: Path, texts: Sequence[str], digest_of_model: str) -> bool:
     """Whether this shard is there. Raises CorpusError if it was computed from something else."""
     if not path.exists():
         return False
     _, _, metadata = _read(path)
-    if metadata.get("texts") != _fingerprint(texts, model):
+    if metadata.get("texts") != _fingerprint(texts, digest_of_model):
         raise CorpusError(
             f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder."
         )
     return True
 
 
-def _write(path: Path, vectors: np.ndarray, texts: Sequence[str], model: str) -> None:
+def _write(path: Path, vectors: np.ndarray, texts: Sequence[str], digest_of_model: str) -> None:
     from safetensors.numpy import save
 
     digests = np.array([list(_digest(text)) for text in texts], dtype=np.uint8)
-    metadata = {"texts": _fingerprint(texts, model), "model": model}
+    metadata = {"texts": _fingerprint(texts, digest_of_model), "model": digest_of_model}
     write_whole(path, save({"vectors": vectors, "digests": digests}, metadata))

@@ -35,9 +35,10 @@ def write_release(
         raise CopyError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
     files = {}
     for lesson in work["titles"]:
-        path, points = parts(sources)[lesson], _points(assignment((lesson,), Path(sources)))
+        path = parts(sources)[lesson]
+        of_lesson = _points(assignment((lesson,), Path(sources)))
         source: Any = nbformat.read(path, as_version=4)
-        copy = _graded(learner_copy(source), points, due)
+        copy = _graded(learner_copy(source), of_lesson, due)
         if not solutions:
             first = next(cell for cell in copy.cells if cell.cell_type == "code")
             first.source = first.source.replace("setup()", "setup(solutions=False)")

@@ -11,7 +11,7 @@ import io
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,16 +77,16 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
     return notebooks
 
 
-def _put_below_title(cells, text):
+def _put_below_title(cells: list[nbformat.NotebookNode], text: str) -> None:
     cells[0].source = TITLE.sub(lambda title: f"{title[0]}\n{text}\n", cells[0].source)
 
 
-def _map(lesson):
+def _map(lesson: str) -> str:
     """The map of the course, with the place where a lesson stands."""
     return f'<div class="cu-diagram cu-map">{without_blank_lines(the_way(lesson).svg)}</div>'
 
 
-def _set_glossary(cells):
+def _set_glossary(cells: list[nbformat.NotebookNode]) -> None:
     """Links to each letter's first term below the title."""
     first = {}
     for cell in cells:
@@ -95,7 +95,7 @@ def _set_glossary(cells):
     _put_below_title(cells, " ".join(f"[{letter}](#{anchor})" for letter, anchor in first.items()))
 
 
-def _chapter(path, earlier):
+def _chapter(path: Path, earlier: Iterable[str]) -> str:
     """What figures are numbered by: 5 in a core, 5a and 5b in its further parts, G in the glossary."""
     number = path.stem[:2]
     if not number.isdigit():
@@ -136,7 +136,7 @@ def for_readers(cells: list[nbformat.NotebookNode], chapter: str) -> list[nbform
     return kept
 
 
-def _made_accessible(shown):
+def _made_accessible(shown: str) -> str:
     """An output with names for screen readers: the page and the menus of an attention view, the
     corner of its table.
     """
@@ -173,7 +173,9 @@ def write_book(out: str | Path, sources: str | Path = NOTEBOOKS, say: Callable[[
     return out / "index.html"
 
 
-def _build(room, lessons, sources, say):
+def _build(
+    room: Path, lessons: Mapping[str, nbformat.NotebookNode], sources: str | Path, say: Callable[[str], object]
+) -> Path:
     """Build the site in a temporary folder. Returns its folder."""
     source = room / "source"
     (source / FURTHER).mkdir(parents=True)
@@ -186,13 +188,13 @@ def _build(room, lessons, sources, say):
     extras = "[A table](literature.md) sets what papers report beside what we saw."
     if "glossary" in lessons:
         extras = f"[The glossary](glossary.ipynb) explains each term in a sentence or two. {extras}"
-    index = title_page(lessons, sources, "{extras}")
-    (source / "index.md").write_text(index.replace("{extras}", extras), encoding="utf-8")
+    front = source / "index.md"
+    front.write_text(title_page(lessons, sources, extras), encoding="utf-8")
     say(f"Reading {len(lessons)} lessons.")
     pdf = _paper(source, room / "paper", len(lessons), say)
     if pdf:
         extras += f' <a href="{PDF}">The whole book as a PDF</a> ({pdf.stat().st_size / 1e6:.1f} MB), for printing.'
-        (source / "index.md").write_text(index.replace("{extras}", extras), encoding="utf-8")
+        front.write_text(title_page(lessons, sources, extras), encoding="utf-8")
     say("Writing the pages.")
     site = room / "site"
     _sphinx("html", source, site, len(lessons))
@@ -203,12 +205,12 @@ def _build(room, lessons, sources, say):
     return site
 
 
-def _paper(source, folder, lessons, say):
-    """Print the book. Returns the path of the PDF, or None after saying why there is none."""
+def _paper(source: Path, folder: Path, count: int, say: Callable[[str], object]) -> Path | None:
+    """Print the book of this many lessons. Returns the path of the PDF, or None after saying why there is none."""
     if find_browser() is None:
         say("Chromium was not found, so no PDF was made. The pages themselves can be printed.")
         return None
-    _sphinx("singlehtml", source, folder, lessons)
+    _sphinx("singlehtml", source, folder, count)
     page = folder / "index.html"
     # Sphinx 9 gives no id there
     text = re.sub(r'href="#document-[\w-]+#', 'href="#', page.read_text(encoding="utf-8"))
@@ -220,7 +222,7 @@ def _paper(source, folder, lessons, say):
     return None if problem else folder / PDF
 
 
-def _sphinx(builder, source, out, lessons):
+def _sphinx(builder: str, source: Path, out: Path, count: int) -> None:
     """Run Sphinx once over this many lessons.
 
     Raises PublishError with its first warning: all warnings are errors, unless conf.py lists them
@@ -231,7 +233,7 @@ def _sphinx(builder, source, out, lessons):
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     warnings = io.StringIO()
-    pages = lessons + 2  # the first one, and that of the literature
+    pages = count + 2  # the first one, and that of the literature
     bar = tqdm(total=2 * pages, desc=f"Building {pages} pages ({builder})", unit="page", disable=None)
     with patch_docutils(SETTINGS), docutils_namespace(), bar:
         try:
@@ -247,7 +249,7 @@ def _sphinx(builder, source, out, lessons):
         raise PublishError(f"Sphinx warns: {messages.splitlines()[0].replace(f'{source}/', '')}")
 
 
-def _finish(app, name, template, context: dict, doctree):
+def _finish(app: Any, name: str, template: str, context: dict, doctree: Any) -> None:
     """The last change of a page, called by Sphinx before it is written."""
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     context["metatags"] = context.get("metatags", "") + policy
@@ -257,7 +259,7 @@ def _finish(app, name, template, context: dict, doctree):
         context["body"] = set_listings(body)
 
 
-def _add_explorers(site, say):
+def _add_explorers(site: Path, say: Callable[[str], object]) -> None:
     """Add what the explorers need to the site, or turn them into pictures and say why."""
     pages = [page for page in site.glob("**/*.html") if EXPLORER in page.read_text(encoding="utf-8")]
     if not pages:
@@ -270,7 +272,7 @@ def _add_explorers(site, say):
         say(f"{error} The book shows their pictures.")
         attribute = " data-picture-of="
 
-    def named(explorer):  # decks link to the place, also where no script runs
+    def named(explorer: re.Match) -> str:  # decks link to the place, also where no script runs
         return f' id="explore-{explorer[1].replace("_", "-")}"{attribute}"{explorer[1]}"'
 
     for page in pages:
