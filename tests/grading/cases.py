@@ -20,37 +20,28 @@ class Case:
     more: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Grammar:
-    """What the cases of a folder may have.
-
-    roles: those of cells, beside "" and "below". keys: those of the list. constants: what {NAME} stands for in a cell.
-    """
-
-    roles: Collection[str]
-    keys: Collection[str]
-    constants: dict[str, str]
-
-
 def read(
     folder: Path, built: Collection[str], roles: Collection[str], keys: Collection[str], **constants: str
 ) -> list[Case]:
     """The cases of a folder, file by file. What is not understood is a ValueError with the file and the line.
 
-    built: names of the cases without cells. The others: see Grammar. {U+2028} in a cell stands for that character.
+    built: names of the cases without cells. roles, keys: those that a case may have, beside "" and "below".
+    constants: what {NAME} stands for in a cell; {U+2028} stands for that character.
     """
-    grammar = Grammar(roles, keys, constants)
     cases: dict[str, Case] = {}
     for path in sorted(folder.glob("*.md")):
-        for case in _cases_of(path, grammar):
+        for case in _cases_of(path, roles, keys):
             if case.name in cases:
                 raise ValueError(f"{case.where}: a second case with the name {case.name}")
+            for role, sources in case.cells.items():
+                case.cells[role] = [_filled(source, constants) for source in sources]
+            case.more = {key: _filled(value, constants) for key, value in case.more.items()}
             cases[case.name] = case
     _check(cases, built, folder)
     return list(cases.values())
 
 
-def _cases_of(path: Path, grammar: Grammar) -> list[Case]:
+def _cases_of(path: Path, roles: Collection[str], keys: Collection[str]) -> list[Case]:
     """The cases of a file. Two may have the same name."""
     text = path.read_text(encoding="utf-8")
     lines = text.split("\n")
@@ -61,7 +52,7 @@ def _cases_of(path: Path, grammar: Grammar) -> list[Case]:
             cases.append(Case(node.children[0].content.replace("`", ""), where))
         elif cases:
             try:
-                _add(cases[-1], node, lines, grammar)
+                _add(cases[-1], node, lines, roles, keys)
             except ValueError as error:
                 raise ValueError(f"{where}: {error}") from None
         elif node.type not in ("heading", "paragraph"):  # those are the file's title and introduction
@@ -69,41 +60,37 @@ def _cases_of(path: Path, grammar: Grammar) -> list[Case]:
     return cases
 
 
-def _add(case: Case, node: SyntaxTreeNode, lines: list[str], grammar: Grammar) -> None:
+def _add(case: Case, node: SyntaxTreeNode, lines: list[str], roles: Collection[str], keys: Collection[str]) -> None:
     """Add a part of the page to a case. First comes the sentence, then the cells, last the list."""
-    is_empty = not (case.what or case.cells or case.more)
     awaits_more = case.what and not case.more
-    if node.type == "paragraph" and is_empty:
+    if node.type == "paragraph" and not (case.what or case.cells or case.more):
         case.what = node.children[0].content.replace("\n", " ")
     elif node.type == "fence" and awaits_more:
-        _add_cell(case, node, lines, grammar)
+        _add_cell(case, node, lines, roles)
     elif node.type == "bullet_list" and awaits_more:
         for item in node.children:
             first, end = item.map
-            _add_entry(case, "\n".join(lines[first:end]).strip().removeprefix("- "), grammar)
+            _add_entry(case, "\n".join(lines[first:end]).strip().removeprefix("- "), keys)
     else:
         raise ValueError(f"a {node.type} that is not expected here")
 
 
-def _add_cell(case: Case, node: SyntaxTreeNode, lines: list[str], grammar: Grammar) -> None:
+def _add_cell(case: Case, node: SyntaxTreeNode, lines: list[str], roles: Collection[str]) -> None:
     language, _, role = node.info.partition(" ")
     if "```" in node.content or lines[node.map[1] - 1] != node.markup:
         raise ValueError("a cell without an end")
-    if language != "python" or role not in ("", "below", *grammar.roles):
+    if language != "python" or role not in ("", "below", *roles):
         raise ValueError(f"an unknown kind of cell: {node.info}")
-    if role in grammar.roles and role in case.cells:
+    if role in roles and role in case.cells:
         raise ValueError(f"a second cell for {role}")
-    source = _filled(node.content.removesuffix("\n"), grammar.constants)
-    case.cells.setdefault(role, []).append(source)
+    case.cells.setdefault(role, []).append(node.content.removesuffix("\n"))
 
 
-def _add_entry(case: Case, text: str, grammar: Grammar) -> None:
+def _add_entry(case: Case, text: str, keys: Collection[str]) -> None:
     key, _, value = text.partition(": ")
-    if key not in grammar.keys or key in case.more or not value or "\n" in value:
+    if key not in keys or key in case.more or not value or "\n" in value:
         raise ValueError(f"unknown, repeated, empty or too long: {text}")
-    if re.fullmatch("`[^`]+`", value):
-        value = value[1:-1]
-    case.more[key] = _filled(value, grammar.constants)
+    case.more[key] = value[1:-1] if re.fullmatch("`[^`]+`", value) else value
 
 
 def _filled(text: str, constants: dict[str, str]) -> str:
@@ -118,6 +105,5 @@ def _check(cases: dict[str, Case], built: Collection[str], folder: Path) -> None
     for case in cases.values():
         if not case.what or bool(case.cells) == (case.name in built):
             raise ValueError(f"{case.where}: a case needs a sentence, and cells either here or in Python")
-    unused = set(built) - set(cases)
-    if unused:
+    if unused := set(built) - set(cases):
         raise ValueError(f"{folder}: no case has the name {unused}")
