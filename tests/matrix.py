@@ -8,14 +8,13 @@ The kernels start cold. A forked one has its modules loaded already, so it would
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 from tqdm import tqdm
 
 from .execute import lessons
+from .project import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = {
     "AVX2, 2 threads": {
         "ATEN_CPU_CAPABILITY": "avx2",

@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import types
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -16,7 +15,8 @@ from course_utils.tools.doctor import NOT_IN_COLAB
 from course_utils.tools.publish import PublishError, elsewhere
 from course_utils.tools.workspace.copies import learner_copy
 
-ROOT = Path(__file__).resolve().parents[1]
+from .project import ROOT
+
 READMES = ("README.md", "notebooks/README.md")
 OTHER = "https://github.com/some-school/course.of-ours"
 

@@ -22,9 +22,8 @@ from course_utils.tools.cli import main as course
 
 from . import canary, links
 from .offline import free_port
-from .project import PROJECT, direct_needs
+from .project import PROJECT, ROOT, direct_needs
 
-ROOT = Path(__file__).resolve().parents[1]
 GITHUB = ROOT / ".github"
 WORKFLOWS = {
     path.stem: yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # it leaves `on` a word

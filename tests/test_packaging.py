@@ -17,9 +17,8 @@ from packaging.utils import canonicalize_name
 from course_utils.tools.cli import main as course
 from course_utils.tools.publish import elsewhere
 
-from .project import PROJECT, direct_needs
+from .project import PROJECT, ROOT, direct_needs
 
-ROOT = Path(__file__).resolve().parents[1]
 LOCK_LINES = [
     line
     for line in (ROOT / "requirements.lock").read_text().splitlines()

@@ -8,7 +8,6 @@ import random
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,8 +24,7 @@ from course_utils.embedding import has_bfloat16
 from course_utils.pooling import POOLINGS
 
 from .conftest import PIECES, SIZES
-
-ROOT = Path(__file__).resolve().parents[1]
+from .project import ROOT
 
 
 def small(**sizes):

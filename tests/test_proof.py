@@ -1,14 +1,13 @@
 """What the badge says is run: the hosted tests call `make test` and `make nightly`, and nothing lies in neither."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 
 from . import budget, run, sabotage
+from .project import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 WORKFLOW = yaml.load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
