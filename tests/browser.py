@@ -127,6 +127,12 @@ def keep(page, name):
         page.screenshot(path=Path(folder) / f"{name}.png")
 
 
+def in_page(name):
+    """A function of page_checks.mjs for `page.evaluate` and the like. It takes at most one argument."""
+    checks = Path(__file__).with_name("page_checks.mjs").read_text(encoding="utf-8").replace("export ", "")
+    return f"argument => {{ {checks}\nreturn {name}(argument); }}"
+
+
 def bring_into_view(page, thing):
     """Scroll until the element stays in view: JupyterLab moves cells while it renders them."""
     for _ in range(20):

@@ -37,6 +37,15 @@ def is_local(host):
         return False
 
 
+@pytest.fixture(scope="module")
+def open_page():
+    """A function that opens a page in Chromium: see browser.py."""
+    from .browser import chromium
+
+    with chromium() as open_page:
+        yield open_page
+
+
 def pytest_collection_modifyitems(items):
     """Move long files from the end to the lessons, else one worker is left alone with them."""
     items.sort(key=lambda item: item.path.suffix != ".ipynb" and item.path.name not in LONG_BUT_LATE)

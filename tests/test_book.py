@@ -25,56 +25,21 @@ from course_utils.tools.publish import PublishError, book, paper
 from course_utils.tools.publish.listings import breakable, hang, kind_of, set_listings
 from course_utils.tools.publish.slides import explorer_pages
 
-from .browser import chromium, in_chromium, keep
+from .browser import in_chromium, in_page, keep
 
 LESSONS = [name_of(path) for path in parts().values()]
-START, FOLDED, _, VIEWS = FEW = ["00_start_here", "04_pooling", "05_attention", "further/05_layer"]
+START = "00_start_here"
+FOLDED = "04_pooling"
+VIEWS = "further/05_layer"
+FEW = [START, FOLDED, "05_attention", VIEWS]
 TO_A_LESSON = re.compile(r"\[([^]]*)\]\(((?:\.\./|further/)?\d\d_\w+)\.ipynb[^)]*\)")
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
-# Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is
-# enough, in all pages. Closed boxes are opened, so that axe looks into them.
-OPEN = "() => document.querySelectorAll('details').forEach(box => box.open = true)"
-ONE_OF_EACH = """seen => {
-    const style = thing => (thing.getAttribute('style') || '').replace(/--[a-z]+: ?\\d+/g, '');
-    const named = thing => thing.tagName + '.' + (thing.getAttribute('class') || '') + style(thing);
-    const first = new Map(seen.map(look => [look, null])), all = [...document.body.querySelectorAll(':not(svg *)')];
-    const look = new Map();  // parents come before their children
-    all.forEach(thing => look.set(thing, (look.get(thing.parentElement) || '') + '>' + named(thing)));
-    all.forEach(thing => first.has(look.get(thing)) || first.set(look.get(thing), thing));
-    all.reverse().filter(thing => first.get(look.get(thing)) !== thing)
-        .forEach(thing => thing.childElementCount || thing.remove());
-    return [...first.keys()]; }"""
 EXPERIMENTAL = ["label-content-name-mismatch", "p-as-heading", "table-fake-caption", "td-has-header"]
-AXE = """rules => axe.run(document, {iframes: false, resultTypes: ['violations'], ...rules})
-    .then(result => result.violations.map(found => [found.id, found.nodes.length,
-        found.nodes[0].html.slice(0, 200)]))"""
 OF_A_WHOLE_PAGE = ["landmark-one-main", "page-has-heading-one", "region"]  # and not of a frame in it
 AXE_ITSELF = Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js"
 COLOURS = ["color-contrast", "link-in-text-block"]
 STRUCTURE = {**{rule: {"enabled": True} for rule in EXPERIMENTAL}, **{rule: {"enabled": False} for rule in COLOURS}}
 WIDTHS = (1440, 820, 390)
-# Colours of code and parts of drawings are not structure, and a page without them is checked in half the time.
-PLAIN = """() => { document.querySelectorAll('pre .line').forEach(line => { line.textContent = line.textContent; });
-    document.querySelectorAll('svg g').forEach(part => part.replaceChildren()); }"""
-# the theme lets the keyboard reach what scrolls, a moment after the width has changed
-REACHED = """() => [...document.querySelectorAll(
-    'article :is(pre, .output, .formula, .cu-diagram, .pst-scrollable-table-container)')].every(text =>
-        text.scrollWidth <= text.clientWidth + 1 || text.tabIndex === 0)"""
-# listings, those that scroll sideways, and whether the page itself does
-FITS = """() => {
-    const all = [...document.querySelectorAll('article pre')].filter(text => text.clientWidth);
-    return [all.length, all.filter(text => text.scrollWidth > text.clientWidth + 1
-        || text.parentElement.scrollWidth > text.parentElement.clientWidth + 1).length,
-        document.documentElement.scrollWidth > innerWidth]; }"""
-FOCUSED = """() => { const thing = document.activeElement;
-    return [thing.tagName, thing.className, thing.innerText.trim(),
-    getComputedStyle(thing).outlineStyle !== 'none']; }"""
-
-
-LINES = "lines => lines.map(line => line.getAttribute('stroke-opacity')).join()"
-CUT_OFF = """[...document.querySelectorAll('pre, img, table')].filter(thing => thing.scrollWidth > thing.clientWidth + 1
-    || thing.getBoundingClientRect().right > innerWidth).map(thing => thing.outerHTML.slice(0, 200))"""
-HERE = "[...document.querySelectorAll('#pst-page-toc-nav [aria-current]')].map(link => link.textContent).join()"
 
 
 def parsed(path):
@@ -126,10 +91,43 @@ def pages(site):
     return {name_of(path): parsed(path) for path in paths_of(site)}
 
 
-@pytest.fixture(scope="module")
-def open_page():
-    with chromium() as open_page:
-        yield open_page
+def structure_of(page):
+    """({width: how listings fit}, what axe finds in the page at all widths, colours aside)."""
+    page.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
+    page.evaluate(in_page("openBoxes"))  # so that axe looks into them
+    page.evaluate(in_page("makePlain"))
+    fits = {}
+    faults = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(in_page("keyboardReachesWhatScrolls"))
+        fits[width] = page.evaluate(in_page("howListingsFit"))
+        faults += page.evaluate(in_page("axeFinds"), {"rules": STRUCTURE})
+    return fits, faults
+
+
+def contrast_of(page, seen):
+    """{theme: what axe finds of colours}. seen: by width, the looks of elements in earlier pages, which grow."""
+    address = page.url
+    faults = {"light": [], "dark": []}
+    for width in (WIDTHS[-1], WIDTHS[0]):
+        page.goto("about:blank")  # the theme measures a while after a resize, and finds nothing while it is left
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(address)
+        page.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
+        page.evaluate(in_page("openBoxes"))
+        seen[width] = page.evaluate(in_page("keepOneOfEachLook"), seen.get(width, []))
+        for theme in faults:
+            page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+            faults[theme] += page.evaluate(in_page("axeFinds"), {"runOnly": COLOURS})
+    return faults
+
+
+def bytes_loaded(addresses):
+    """The size of the files among these addresses."""
+    files = {unquote(address.path) for address in map(urlparse, addresses) if address.scheme == "file"}
+    return sum(Path(file).stat().st_size for file in files)
 
 
 @pytest.fixture(scope="module")
@@ -138,33 +136,22 @@ def visited(site, open_page):
 
     "bytes" loaded, what was "wrong", and by width how listings fit, and what axe finds in "light" and "dark".
     """
-    axe = AXE_ITSELF.read_text(encoding="utf-8")
-    found, loaded, seen, page = {}, set(), {}, open_page(WIDTHS[0])
+    found, seen, loaded = {}, {}, []
+    page = open_page(WIDTHS[0])
     page.emulate_media(reduced_motion="reduce")  # disable transitions, so that colours change at once
-    page.on("requestfinished", lambda request: loaded.add(urlparse(request.url)))
+    page.on("requestfinished", lambda request: loaded.append(request.url))
     for path in paths_of(site):
         loaded.clear()
-        fits, results = {}, {"light": [], "dark": []}
         page.goto(path.as_uri())
-        for step in (axe, "document.documentElement.dataset.theme = 'light'", OPEN, PLAIN):
-            page.evaluate(step)
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_function(REACHED)
-            fits[width] = page.evaluate(FITS)
-            results["light"] += page.evaluate(AXE, {"rules": STRUCTURE})
-        for width in (WIDTHS[-1], WIDTHS[0]):
-            page.goto("about:blank")  # the theme measures a while after a resize, and finds nothing while it is left
-            page.set_viewport_size({"width": width, "height": 900})
-            page.goto(path.as_uri())
-            for step in (axe, OPEN):
-                page.evaluate(step)
-            seen[width] = page.evaluate(ONE_OF_EACH, seen.get(width, []))
-            for theme in results:
-                page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-                results[theme] += page.evaluate(AXE, {"runOnly": COLOURS})
-        size = sum(Path(file).stat().st_size for file in {unquote(url.path) for url in loaded if url.scheme == "file"})
-        found[path.stem] = {"bytes": size, "fits": fits, "wrong": [*page.outside, *page.problems], **results}
+        fits, structure = structure_of(page)
+        contrast = contrast_of(page, seen)
+        found[path.stem] = {
+            "bytes": bytes_loaded(loaded),
+            "wrong": [*page.outside, *page.problems],
+            "fits": fits,
+            "light": structure + contrast["light"],
+            "dark": contrast["dark"],
+        }
     return found
 
 
@@ -192,27 +179,46 @@ def test_what_the_decks_and_the_class_report_link_to_is_there(names, pages):
         assert anchor in ids[name], address
 
 
-def test_every_lesson_and_nothing_of_the_lecture(names, pages):
+def cells_of(name):
+    return nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells
+
+
+def answers_among(cells):
+    return [cell for cell in cells if cell.cell_type == "code" and BEGIN in cell.source]
+
+
+def test_the_first_page_leads_to_every_lesson(names, pages):
     assert pages.keys() == {*names, "index", "search", "glossary", "literature"}
     cards = pages["index"].select("ul.cards > li")
     cores = [name for name in names if "/" not in name]
     assert [card.a["href"] for card in cards] == [f"{name}.html" for name in [*cores, "glossary"]]
+    assert all(card.select_one(".art > svg") for card in cards)
     further = [link["href"].removesuffix(".html") for link in pages["index"].select("ul.further a")]
     assert further == [name for name in names if name not in cores]
-    assert all(card.select_one(".art > svg") for card in cards)
+
+
+def test_the_first_page_says_what_a_lesson_is_about_and_how_long_it_is(names, pages):
     for name in names:
+        cells = cells_of(name)
+        title = cells[0].source.splitlines()[0].removeprefix("# ")
+        is_core = "/" not in name
         link = pages["index"].select_one(f'ul.cards a[href="{name}.html"]')
+        assert link.text == (title if is_core else title.removeprefix(f"{Path(name).name[:2]} "))
         facts = next(text for text in link.find_all_next(string=True) if "minutes" in text)
-        cells, text = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4).cells, pages[name].article.get_text()
-        assert link.text == (cells[0].source.splitlines()[0].removeprefix("# ")[3 * (name not in cores) :])
-        minutes, exercises = (int(one) for one in re.search(r"(\d+) minutes(?: · (\d+) exercise)?", facts).groups("0"))
+        minutes, exercises = re.search(r"(\d+) minutes(?: · (\d+) exercise)?", facts).groups("0")
         assert f"About {minutes} minutes" in cells[0].source
-        answers = [cell for cell in cells if cell.cell_type == "code" and BEGIN in cell.source]
-        assert exercises == sum("completion" not in cell.metadata.get("tags", []) for cell in answers)
+        assert int(exercises) == sum("completion" not in cell.metadata.get("tags", []) for cell in answers_among(cells))
+
+
+def test_every_answer_and_quiz_is_in_its_lesson_and_nothing_of_the_lecture(names, pages):
+    for name in names:
+        cells = cells_of(name)
+        answers = answers_among(cells)
+        text = pages[name].article.get_text()
         assert "SOLUTION" not in text and "Pictures for the lecture" not in text
         assert text.count("raise NotImplementedError()") == len(answers)
-        solutions = pages[name].select("details.solution > summary")
         reports = [cell for cell in cells if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {})]
+        solutions = pages[name].select("details.solution > summary")
         assert len(solutions) == len(answers) + len(reports)
         assert {summary.text for summary in solutions} <= {"One way to write it"}
         quizzes = sum(cell.source.count("<details>") for cell in cells)
@@ -238,9 +244,10 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
         figures = pages[name].select("figure")
         shown = pages[name].select(".cell_output img, .cell_output svg, .cell_output iframe")
         assert len(shown) == len(figures)
-        number = Path(name).name[:2]
-        earlier = [other for other in names if other.startswith(f"further/{number}_") and other < name and "/" in name]
-        chapter = f"{int(number)}{'abc'[len(earlier)] if '/' in name else ''}"
+        lesson = Path(name).name[:2]
+        parts = sorted(other for other in names if other.startswith(f"further/{lesson}_"))
+        letter = "abc"[parts.index(name)] if name in parts else ""
+        chapter = f"{int(lesson)}{letter}"
         for number, figure in enumerate(figures, 1):
             assert figure.select_one("figcaption strong").text == f"Figure {chapter}.{number}."
             assert figure["id"] == f"figure-{chapter}-{number}"
@@ -280,11 +287,13 @@ def test_axe_finds_nothing(visited):
 def test_code_fits(names, visited):
     """Tables of numbers may scroll on a telephone, nothing else."""
     fits = {(name, width): found["fits"][width] for name, found in visited.items() for width in WIDTHS}
-    assert [place for place, (_, _, page_scrolls) in fits.items() if page_scrolls] == []
+    assert [place for place, fit in fits.items() if fit["page_scrolls"]] == []
     for width in WIDTHS:
-        listings, scroll = (sum(one[at] for (_, of), one in fits.items() if of == width) for at in (0, 1))
-        print(f"{scroll} of {listings} listings scroll at a width of {width}")
-        assert listings > 25 * len(names) and (scroll == 0 or width == 390 and scroll < listings / 10)
+        listings = sum(found["fits"][width]["listings"] for found in visited.values())
+        scrolling = sum(found["fits"][width]["scrolling"] for found in visited.values())
+        print(f"{scrolling} of {listings} listings scroll at a width of {width}")
+        assert listings > 25 * len(names)
+        assert scrolling == 0 or (width == 390 and scrolling < listings / 10)
 
 
 def test_from_the_first_page_to_the_last(names, pages):
@@ -312,7 +321,7 @@ def test_the_keyboard_alone_suffices(names, site, open_page):
     page, reached = go(open_page, site, START), []
     for _ in range(200):
         page.keyboard.press("Tab")
-        tag, classes, text, outlined = page.evaluate(FOCUSED)
+        tag, classes, text, outlined = page.evaluate(in_page("focused"))
         if tag == "BODY":  # the focus has gone round once
             break
         assert outlined, text
@@ -341,11 +350,11 @@ def test_attention_views_draw_and_answer(site, open_page):
     assert within.evaluate("document.body.style.zoom") >= "0.5"
     assert within.evaluate("document.documentElement.scrollHeight <= innerHeight")
     within.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
-    assert within.evaluate(AXE, {"rules": {rule: {"enabled": False} for rule in OF_A_WHOLE_PAGE}}) == []
+    assert within.evaluate(in_page("axeFinds"), {"rules": {rule: {"enabled": False} for rule in OF_A_WHOLE_PAGE}}) == []
     keep(page, "book_views")
-    before = within.eval_on_selector_all("svg line", LINES)
+    before = within.eval_on_selector_all("svg line", in_page("opacities"))
     within.select_option("#layer", "3")
-    assert within.eval_on_selector_all("svg line", LINES) != before
+    assert within.eval_on_selector_all("svg line", in_page("opacities")) != before
     assert page.outside == [] and page.problems == []
 
 
@@ -385,7 +394,7 @@ def test_the_navigation_shows_where_one_is(site, open_page, width):
     for heading in page.locator("article h2").all()[2:7:2]:
         heading.evaluate("thing => thing.scrollIntoView({behavior: 'instant'})")
         name = heading.evaluate("thing => thing.firstChild.textContent")
-        page.wait_for_function(f"name => {HERE} === name", arg=name)
+        page.wait_for_function(in_page("isCurrentHeading"), arg=name)
     if width == 390:
         page.click("button.primary-toggle")
         page.wait_for_timeout(400)  # it slides in
@@ -406,7 +415,7 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
     assert page.locator("html").get_attribute("data-theme") == "light"
     for part in ("header.bd-header", ".bd-sidebar-primary", ".bd-sidebar-secondary", ".prev-next-footer"):
         assert not page.locator(part).first.is_visible()
-    assert page.evaluate(CUT_OFF) == []
+    assert page.evaluate(in_page("cutOff")) == []
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("html").get_attribute("data-theme") == "dark"
 

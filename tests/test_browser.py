@@ -29,18 +29,7 @@ from course_utils.tools.workspace.copies import write_workspace
 from course_utils.tools.workspace.lab import write_side_by_side
 from course_utils.tools.workspace.live import write_live
 
-from .browser import (
-    bring_into_view,
-    chromium,
-    fits,
-    in_chromium,
-    inside,
-    keep,
-    run_all_cells,
-    running_lab,
-    same,
-    weights,
-)
+from .browser import bring_into_view, fits, in_chromium, inside, keep, run_all_cells, running_lab, same, weights
 from .execute import KERNEL
 from .test_kernels import gone
 
@@ -88,12 +77,6 @@ def lab(tmp_path_factory):
                 assert time.monotonic() < until
                 time.sleep(0.2)
             yield address, workspace
-
-
-@pytest.fixture(scope="module")
-def open_page():
-    with chromium() as open_page:
-        yield open_page
 
 
 def ask(lab, path, method="GET"):

@@ -5,17 +5,11 @@ import pytest
 from course_utils import plots
 from course_utils._support.bertviz_offline import LARGE, stand_in
 
-from .browser import CHROMIUM_IS_MISSING, chromium, fits, inside, same, weights
+from .browser import CHROMIUM_IS_MISSING, fits, inside, same, weights
 from .test_attention import random_attentions
 from .test_bertviz import AWKWARD, head_view, model_view
 
 pytestmark = [pytest.mark.nightly, CHROMIUM_IS_MISSING]
-
-
-@pytest.fixture(scope="module")
-def open_page():
-    with chromium() as open_page:
-        yield open_page
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ from course_utils.tools.publish.slides import (
     write_pdf,
 )
 
-from .browser import chromium, in_chromium, keep
+from .browser import in_chromium, in_page, keep
 from .test_claims import NUMBER, stands_in
 
 NUMBERS = tomllib.loads((Path(__file__).parent / "lectures.toml").read_text(encoding="utf-8"))
@@ -107,7 +107,7 @@ def test_signs_that_many_fonts_lack_are_drawn(name):
         assert rare <= drawn.keys(), f"draw {rare - drawn.keys()} in deck/signs.json, or do without: {cell.source[:60]}"
 
 
-def test_one_idea_a_slide_with_notes_and_questions_before_results(name):
+def test_one_idea_a_slide_with_notes(name):
     lecture = read(name)
     least, most = limits(name, core=(10, 26), further=(5, 14))
     assert least <= len(lecture.slides) <= most
@@ -117,6 +117,10 @@ def test_one_idea_a_slide_with_notes_and_questions_before_results(name):
     for slide in lecture.slides:
         assert len(slide.title) <= 60 and slide.texts("notes"), slide.title
         assert all(len(re.findall(r"\w+", text)) <= 60 for text in slide.texts("text")), slide.title
+
+
+def test_questions_come_before_results(name):
+    lecture = read(name)
     presses = sum(max((block.press for block in slide.blocks), default=0) for slide in lecture.slides)
     assert presses >= limits(name, core=4, further=2)
     notes = "\n".join(said(lecture, "notes"))
@@ -141,10 +145,11 @@ def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_
     needed = set()
     for slide in lecture.slides:
         shown = " ".join(texts[block.cell] for block in slide.blocks if block.cell)
-        for number in NUMBER.findall(" ".join(slide.texts("text", "notes"))):
-            counts = "." in number or len(number.strip("-")) > 2
-            if counts and not stands_in(number.strip("-"), shown.replace("-", " ")):
-                needed.add(number.strip("-"))
+        for signed in NUMBER.findall(" ".join(slide.texts("text", "notes"))):
+            number = signed.strip("-")
+            counts = "." in number or len(number) > 2
+            if counts and not stands_in(number, shown.replace("-", " ")):
+                needed.add(number)
     assert needed == reasons.keys(), f"write down in tests/lectures.toml, or remove: {needed ^ reasons.keys()}"
     printed = {number: texts[why].replace("-", " ") for number, why in reasons.items() if " " not in why}
     assert [number for number, text in printed.items() if not stands_in(number, text)] == []
@@ -180,7 +185,7 @@ DAMAGED = {f"05_{n}.ipynb": text for n, text in enumerate(("", "{", '{"cells": 3
 FRONT = '---\ntitle: "A"\nsubtitle: b\nlesson: 05_x\nminutes: {}\n---\n'
 
 
-def lecture(folder, text, *cells, minutes=5):
+def written_lecture(folder, text, *cells, minutes=5):
     """The path of a lecture with this text, whose lesson has these cells."""
     nbformat.write(new_notebook(cells=list(cells)), folder / "05_x.ipynb")
     (folder / "lectures").mkdir(exist_ok=True)
@@ -190,7 +195,7 @@ def lecture(folder, text, *cells, minutes=5):
 
 
 def deck(folder, text, *cells):
-    lecture(folder, text, *cells)
+    written_lecture(folder, text, *cells)
     return write_deck("05", folder, folder)
 
 
@@ -247,7 +252,7 @@ def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
     ],
 )
 def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, words):
-    path = lecture(tmp_path, text, drawn("shown", {"text/plain": "1"}), new_code_cell("1", id="silent"))
+    path = written_lecture(tmp_path, text, drawn("shown", {"text/plain": "1"}), new_code_cell("1", id="silent"))
     for name, damaged in DAMAGED.items():
         (tmp_path / name).write_text(damaged)
     with pytest.raises(PublishError, match=rf"^05_x.md[,:].* ?{words}") as error:
@@ -269,12 +274,12 @@ def test_a_file_that_is_no_lecture_is_named(tmp_path, front):
 
 def test_the_minutes_of_a_section_are_spread_over_its_slides_by_their_words(tmp_path):
     slides = "# One {minutes=4}\n## Two\n# Three {minutes=2}\n"
-    four = read_lecture(lecture(tmp_path, slides, minutes=6))
+    four = read_lecture(written_lecture(tmp_path, slides, minutes=6))
     assert spread_minutes(four, [20, 0, 100, 7]) == [60, 40, 140, 120]  # a look counts as 40 words
 
 
 def test_a_lecture_that_was_saved_by_notepad_is_the_same(tmp_path):
-    path = lecture(tmp_path, "# One {minutes=5}\n\n. . .\n\ntext\n\n::: {.notes}\n# no slide\n:::\n")
+    path = written_lecture(tmp_path, "# One {minutes=5}\n\n. . .\n\ntext\n\n::: {.notes}\n# no slide\n:::\n")
     before = read_lecture(path)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     assert read_lecture(path) == before
@@ -286,7 +291,7 @@ def test_no_lecture_and_nowhere_to_write(tmp_path):
     assert lectures(tmp_path) == {}
     with pytest.raises(PublishError, match="Lesson 05 has no lecture: `course new-lecture 05` begins one"):
         write_deck("05", tmp_path, tmp_path)
-    lecture(tmp_path, "# One {minutes=5}")
+    written_lecture(tmp_path, "# One {minutes=5}")
     (tmp_path / "file").write_text("mine")
     with pytest.raises(PublishError, match="Cannot write .*file"):
         write_deck("05", tmp_path / "file", tmp_path)
@@ -296,7 +301,7 @@ def test_no_lecture_and_nowhere_to_write(tmp_path):
 def test_odd_text_does_no_harm_and_formulas_are_drawn_on_a_slide_and_in_its_notes(tmp_path):
     odd = "# One {minutes=5}\n<b>&amp;</b> `</script>` </section></aside> ü 漢 $\\sqrt{x_1^2}$\n"
     notes = "::: {.notes}\nsaid aloud: $y$\n:::\n"
-    text = render(lecture(tmp_path, odd + notes, new_markdown_cell("not embedded")))
+    text = render(written_lecture(tmp_path, odd + notes, new_markdown_cell("not embedded")))
     assert "not embedded" not in text and "said aloud" in text and "漢" in text
     assert text.count("</script>") == 2  # the deck's own
     assert text.count("<math") == 2 and "<msqrt>" in text and "sqrt{" not in text
@@ -324,7 +329,7 @@ def test_formulas_are_drawn_without_a_script_and_with_their_number():
 
 def test_the_picture_of_an_explorer_links_to_the_book(tmp_path):
     picture = drawn("shown", {"text/html": '<figure data-explorer="one_head"></figure>'})
-    path = lecture(tmp_path, "# One {minutes=5}\n" + embed("shown"), picture)
+    path = written_lecture(tmp_path, "# One {minutes=5}\n" + embed("shown"), picture)
     further = new_notebook(cells=[new_code_cell("1", id="explore-one-head")])
     (tmp_path / "further").mkdir()
     nbformat.write(further, tmp_path / "further" / "05_y.ipynb")
@@ -347,7 +352,7 @@ def test_the_links_lead_to_the_book_that_is_there(tmp_path, monkeypatch):
 
 
 def test_the_title_slide_shows_where_the_lesson_stands(tmp_path):
-    path = lecture(tmp_path, "# One {minutes=5}")
+    path = written_lecture(tmp_path, "# One {minutes=5}")
     assert "Lesson 05 is about the stage encoder." in render(path)
     elsewhere = path.with_name("x5_x.md")
     elsewhere.write_text(path.read_text().replace("lesson: 05_x", "lesson: x5_x"))
@@ -359,51 +364,12 @@ def test_an_error_below_its_code_is_its_message(tmp_path):
     error = new_output("error", ename="ValueError", evalue="a < b", traceback=["-----", "ValueError: a < b"])
     cells = [new_code_cell("1 / 0", id=name, outputs=[error]) for name in ("one", "two")]
     shown = embed("one").replace(" >}}", " echo=true >}}") + embed("two")
-    text = render(lecture(tmp_path, "# One {minutes=5}\n" + shown, *cells))
+    text = render(written_lecture(tmp_path, "# One {minutes=5}\n" + shown, *cells))
     assert "\N{PILCROW SIGN}" not in text
     assert text.count('<pre class="error">ValueError: a &lt; b</pre>') == 1 and text.count("-----") == 1
 
 
 # ---------------------------------------------------------------- in a browser
-
-MEASURE = """() => {
-    const slide = Reveal.getCurrentSlide(), found = [], told = part => part.textContent.trim().slice(0, 50);
-    slide.querySelectorAll('.fragment').forEach(part => part.classList.add('visible'));
-    const shown = [...slide.querySelectorAll('*:not(aside):not(aside *):not([style*="overflow:auto"] *)')]
-        .filter(part => part.getBoundingClientRect().width && part.checkVisibility());
-    let lowest = 0;
-    for (const part of shown) {
-        const box = part.getBoundingClientRect();
-        if (!part.matches('svg *, .fragment:not(svg *)') && (box.right > 1281 || box.bottom > 685))
-            found.push(`${part.tagName} reaches ${Math.round(box.right)}, ${Math.round(box.bottom)}`);
-        const words = [...part.childNodes].some(node => node.nodeType === 3 && node.data.trim());
-        if (words || part.matches('img, svg, iframe')) lowest = Math.max(lowest, box.bottom);
-        if (!words || part.closest('style, script, desc, title')) continue;
-        const drawn = part.closest('svg'), grid = (part.getScreenCTM ? part : drawn)?.getScreenCTM();
-        const scale = drawn ? Math.hypot(grid.a, grid.b) : part.currentCSSZoom;
-        const size = parseFloat(getComputedStyle(part).fontSize) * (scale || 1);
-        // signs above and below the line are smaller in every book
-        if (size < (part.closest('sub, sup, math') ? 13.9 : 17.9))
-            found.push(`text of ${size.toFixed(1)} px: ${told(part)}`);
-    }
-    if (lowest < 396) found.push(`ends at ${Math.round(lowest)} of 720 px: fill at least 396`);
-    slide.querySelectorAll('pre').forEach(part => { if (part.scrollWidth > part.clientWidth + 1) found.push('cut: '
-        + told(part)); });
-    slide.querySelectorAll('.output pre:not(.error), .input pre').forEach(part => {
-        const style = getComputedStyle(part),
-            height = part.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
-        if (height > (part.textContent.replace(/\\n$/, '').split('\\n').length
-            + 0.5) * parseFloat(style.lineHeight)) found.push('wrapped: ' + told(part));
-    });
-    slide.querySelectorAll('img, svg.cu-svg').forEach(part => {
-        const box = part.getBoundingClientRect();
-        if (!(part.alt || part.getAttribute('aria-label')) || part.naturalWidth === 0)
-            found.push('a picture without text, or not drawn');
-        if (box.height < 250 && box.width < 1000)
-            found.push(`a picture of ${Math.round(box.width)} x ${Math.round(box.height)} px`);
-    });
-    return [...new Set(found)];
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -413,30 +379,24 @@ def decks(tmp_path_factory):
     return functools.cache(lambda name: write_deck(part_of(name), folder))
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as open_page:
-        yield open_page
-
-
-def opened(browser, path):
-    page = browser(1280, 720)
+def opened(open_page, path):
+    page = open_page(1280, 720)
     page.goto(path.as_uri())
     page.wait_for_function("window.Reveal && Reveal.isReady()")
     return page
 
 
 @pytest.fixture(scope="module")
-def open_deck(decks, browser):
+def open_deck(decks, open_page):
     """A function that opens a lesson's deck, once for all tests that do not need it on its first slide."""
-    return functools.cache(lambda name: opened(browser, decks(name)))
+    return functools.cache(lambda name: opened(open_page, decks(name)))
 
 
 @pytest.fixture
-def show(browser):
+def show(open_page):
     """A function that opens a deck until the end of the test."""
     with contextlib.ExitStack() as closing:
-        yield lambda path: closing.enter_context(contextlib.closing(opened(browser, path)))
+        yield lambda path: closing.enter_context(contextlib.closing(opened(open_page, path)))
 
 
 def press(page, *keys):
@@ -444,7 +404,7 @@ def press(page, *keys):
         page.keyboard.press(key)
 
 
-def place(page):
+def current_slide(page):
     return page.evaluate("Reveal.getSlidePastCount()")
 
 
@@ -459,8 +419,8 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
     total = page.evaluate("Reveal.getTotalSlides()")
     assert total == len(read(name).slides)
     for number in range(total):
-        assert place(page) == number
-        problems = page.evaluate(MEASURE)
+        assert current_slide(page) == number
+        problems = page.evaluate(in_page("faultsOfSlide"))
         assert not problems, f"{page.evaluate('Reveal.getCurrentSlide().innerText.slice(0, 60)')!r}: {problems}"
         keep(page, f"deck_{part_of(name)}_{number + 1}")
         page.evaluate("Reveal.next()")
@@ -491,7 +451,7 @@ def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, sho
     slides = f"# One {{minutes=2}}\n# Two {{minutes=2}}\n{embed('head-view')}# Three {{minutes=1}}\n"
     page = show(deck(tmp_path, slides, head_view))
     press(page, "ArrowRight", "ArrowRight")
-    view, here = page.locator("section.present iframe").first, place(page)
+    view, here = page.locator("section.present iframe").first, current_slide(page)
     frame = view.element_handle().content_frame()
     frame.wait_for_function("document.querySelectorAll('svg line, svg rect, svg text').length > 20")
     view.click(position={"x": 200, "y": 120})
@@ -505,7 +465,7 @@ def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, sho
     before = menu.input_value()
     press(page, "ArrowDown")  # the menu's own
     frame.wait_for_function(f"document.querySelector('select').value !== '{before}'")
-    assert place(page) == here and frame.evaluate("document.activeElement.tagName") == "SELECT"
+    assert current_slide(page) == here and frame.evaluate("document.activeElement.tagName") == "SELECT"
     press(page, "Escape", "PageDown")
     turned(page, here + 1)
 
@@ -533,18 +493,18 @@ def small_deck(tmp_path):
 @in_chromium
 def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_slide(small_deck, show):
     page = show(small_deck)
-    visible = """() => [...document.querySelectorAll('section.present svg text, section.present div.fragment')]
-        .filter(part => part.checkVisibility({visibilityProperty: true})).map(part => part.textContent.trim()).sort()"""
-    steps = [["start"], ["a", "start"], ["a", "b", "start"], ["At last .", "a", "b", "start"]]
-    for key, expected in [*zip(["ArrowRight"] * 4, steps), *zip(["ArrowLeft"] * 3, steps[2::-1])]:
+    start, one_step, two_steps = ["start"], ["a", "start"], ["a", "b", "start"]
+    whole = ["At last .", *two_steps]
+    forwards = [("ArrowRight", shown) for shown in (start, one_step, two_steps, whole)]
+    backwards = [("ArrowLeft", shown) for shown in (two_steps, one_step, start)]
+    for key, shown in forwards + backwards:
         press(page, key)
-        wanted = json.dumps(expected, separators=(",", ":"))
-        page.wait_for_function(f"() => JSON.stringify(({visible})()) === '{wanted}'")
-        assert place(page) == 1
+        page.wait_for_function(in_page("showsParts"), arg=shown)
+        assert current_slide(page) == 1
     press(page, *["ArrowRight"] * 4)
     turned(page, 2)
     press(page, "ArrowLeft")
-    assert page.evaluate(MEASURE) == []
+    assert page.evaluate(in_page("faultsOfSlide")) == []
     box = page.locator("section.present .cu-svg").bounding_box()
     assert box["width"] == pytest.approx(1152) and box["height"] == pytest.approx(432)
     assert page.locator("section.present .sign").get_attribute("aria-label") == "\N{SLIGHTLY SMILING FACE}"
@@ -565,44 +525,30 @@ def test_a_deck_on_paper(small_deck):
     assert printed.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", printed)) == 3
 
 
-PAPER = """() => [...document.querySelectorAll('.print-pdf .slides > section')].map((slide, place) => {
-    const style = getComputedStyle(slide), hidden = part => !part.checkVisibility({visibilityProperty: true});
-    return [slide.scrollHeight > 720 && `is ${slide.scrollHeight} px high`, slide.scrollWidth > 1280 && 'is too wide',
-        (parseFloat(style.paddingLeft) < 60 || parseFloat(style.paddingTop) < 30) && 'has no margin',
-        [...slide.querySelectorAll('details > p, .fragment')].some(hidden) && 'hides something']
-        .filter(Boolean).map(found => `slide ${place + 1} ${found}`);
-}).flat()"""
-
-
 @in_chromium
-def test_slides_on_paper_have_margins_and_hide_nothing(decks, browser, name):
-    page = browser(1280, 720)
+def test_slides_on_paper_have_margins_and_hide_nothing(decks, open_page, name):
+    page = open_page(1280, 720)
     page.goto(f"{decks(name).as_uri()}?print-pdf")
     assert page.locator(".print-pdf section").count() == len(read(name).slides)
-    assert page.evaluate(PAPER) == []
+    assert page.evaluate(in_page("faultsOnPaper")) == []
     page.close()
 
 
 @in_chromium
 def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck, name):
     page, slides = open_deck(name), read(name).slides
-    asked = [place for place, slide in enumerate(slides) if any(is_quiz(block.cell) for block in slide.blocks)]
+    asked = [number for number, slide in enumerate(slides) if any(is_quiz(block.cell) for block in slide.blocks)]
     assert asked
-    for place in asked:
-        page.evaluate(
-            "place => { Reveal.slide(place); while (Reveal.availableFragments().next) Reveal.nextFragment(); }", place
-        )
+    for number in asked:
+        page.evaluate(in_page("showWholeSlide"), number)
         # two at once: the second stays, however late the browser reports that the first opened
         page.evaluate("document.querySelectorAll('section.present summary').forEach(summary => summary.click())")
         page.wait_for_function("document.querySelector('section.present details:last-of-type[open]')")
         for summary in page.locator("section.present summary").all():
             summary.focus()
             page.keyboard.press("Enter")
-            page.wait_for_function(
-                "() => { const open = document.querySelectorAll('section.present details[open]'); return "
-                "open.length === 1 && open[0].contains(document.activeElement); }"
-            )
+            page.wait_for_function(in_page("onlyTheFocusedOptionIsOpen"))
             # the slide is resized shortly after the option reports that it opened
             with contextlib.suppress(NotYet):
-                page.wait_for_function(f"() => ({MEASURE})().length === 0", timeout=5000)
-            assert page.evaluate(MEASURE) == []
+                page.wait_for_function(in_page("slideIsRight"), timeout=5000)
+            assert page.evaluate(in_page("faultsOfSlide")) == []

@@ -1,0 +1,176 @@
+// What the tests of the book and of the decks ask in a page. `in_page` of browser.py runs a function of this file there.
+
+const outer = thing => thing.outerHTML.slice(0, 200);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+// ---------------------------------------------------------------- the book
+
+export function openBoxes() {
+  for (const box of all("details")) box.open = true;
+}
+
+// Colours of code and parts of drawings are not structure, and a page without them is checked in half the time.
+export function makePlain() {
+  for (const line of all("pre .line")) line.replaceChildren(line.textContent);
+  for (const part of all("svg g")) part.replaceChildren();
+}
+
+// Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is
+// enough, in all pages: the others are removed. Takes the looks that were seen, and returns them with the new ones.
+export function keepOneOfEachLook(seen) {
+  const style = thing => (thing.getAttribute("style") || "").replace(/--[a-z]+: ?\d+/g, "");
+  const named = thing => `${thing.tagName}.${thing.getAttribute("class") || ""}${style(thing)}`;
+  const first = new Map(seen.map(look => [look, null]));
+  const looks = new Map();
+  const things = all(":not(svg *)", document.body); // parents come before their children
+  for (const thing of things) {
+    const look = `${looks.get(thing.parentElement) || ""}>${named(thing)}`;
+    looks.set(thing, look);
+    if (!first.has(look)) first.set(look, thing);
+  }
+  for (const thing of things.toReversed())
+    if (first.get(looks.get(thing)) !== thing && !thing.childElementCount) thing.remove();
+  return [...first.keys()];
+}
+
+export async function axeFinds(rules) {
+  const result = await window.axe.run(document, {iframes: false, resultTypes: ["violations"], ...rules});
+  return result.violations.map(found => [found.id, found.nodes.length, found.nodes[0].html.slice(0, 200)]);
+}
+
+// The theme lets the keyboard reach what scrolls, a moment after the width has changed.
+export function keyboardReachesWhatScrolls() {
+  const scrolling = "pre, .output, .formula, .cu-diagram, .pst-scrollable-table-container";
+  return all(`article :is(${scrolling})`).every(
+    text => text.scrollWidth <= text.clientWidth + 1 || text.tabIndex === 0,
+  );
+}
+
+export function howListingsFit() {
+  const isWide = text => text.scrollWidth > text.clientWidth + 1;
+  const listings = all("article pre").filter(text => text.clientWidth);
+  return {
+    listings: listings.length,
+    scrolling: listings.filter(text => isWide(text) || isWide(text.parentElement)).length,
+    page_scrolls: document.documentElement.scrollWidth > innerWidth,
+  };
+}
+
+export function focused() {
+  const thing = document.activeElement;
+  const isOutlined = getComputedStyle(thing).outlineStyle !== "none";
+  return [thing.tagName, thing.className, thing.innerText.trim(), isOutlined];
+}
+
+export function isCurrentHeading(name) {
+  const current = all("#pst-page-toc-nav [aria-current]").map(link => link.textContent);
+  return current.join() === name;
+}
+
+export const opacities = lines => lines.map(line => line.getAttribute("stroke-opacity")).join();
+
+export function cutOff() {
+  const isCut = thing => thing.scrollWidth > thing.clientWidth + 1 || thing.getBoundingClientRect().right > innerWidth;
+  return all("pre, img, table").filter(isCut).map(outer);
+}
+
+// ---------------------------------------------------------------- decks
+
+const begins = part => part.textContent.trim().slice(0, 50);
+const hasWords = part => [...part.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+
+// Faults of the slide that is shown, as sentences, after all of it has appeared.
+export function faultsOfSlide() {
+  const slide = Reveal.getCurrentSlide();
+  for (const part of all(".fragment", slide)) part.classList.add("visible");
+  const parts = all('*:not(aside):not(aside *):not([style*="overflow:auto"] *)', slide);
+  const shown = parts.filter(part => part.getBoundingClientRect().width && part.checkVisibility());
+  return [
+    ...new Set([
+      ...shown.flatMap(beyondTheSlide),
+      ...shown.flatMap(smallType),
+      ...mostlyEmpty(shown),
+      ...all("pre", slide).flatMap(cutListing),
+      ...all(".output pre:not(.error), .input pre", slide).flatMap(wrappedListing),
+      ...all("img, svg.cu-svg", slide).flatMap(poorPicture),
+    ]),
+  ];
+}
+
+export const slideIsRight = () => faultsOfSlide().length === 0;
+
+function beyondTheSlide(part) {
+  const {right, bottom} = part.getBoundingClientRect();
+  if (part.matches("svg *, .fragment:not(svg *)") || (right <= 1281 && bottom <= 685)) return [];
+  return [`${part.tagName} reaches ${Math.round(right)}, ${Math.round(bottom)}`];
+}
+
+function smallType(part) {
+  if (!hasWords(part) || part.closest("style, script, desc, title")) return [];
+  const drawing = part.closest("svg");
+  const grid = (part.getScreenCTM ? part : drawing)?.getScreenCTM();
+  const scale = drawing ? Math.hypot(grid.a, grid.b) : part.currentCSSZoom;
+  const size = parseFloat(getComputedStyle(part).fontSize) * (scale || 1);
+  // signs above and below the line are smaller in every book
+  const least = part.closest("sub, sup, math") ? 13.9 : 17.9;
+  return size < least ? [`text of ${size.toFixed(1)} px: ${begins(part)}`] : [];
+}
+
+function mostlyEmpty(shown) {
+  const filled = shown.filter(part => hasWords(part) || part.matches("img, svg, iframe"));
+  const lowest = Math.max(0, ...filled.map(part => part.getBoundingClientRect().bottom));
+  return lowest < 396 ? [`ends at ${Math.round(lowest)} of 720 px: fill at least 396`] : [];
+}
+
+const cutListing = part => (part.scrollWidth > part.clientWidth + 1 ? [`cut: ${begins(part)}`] : []);
+
+function wrappedListing(part) {
+  const style = getComputedStyle(part);
+  const height = part.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
+  const lines = part.textContent.replace(/\n$/, "").split("\n").length;
+  return height > (lines + 0.5) * parseFloat(style.lineHeight) ? [`wrapped: ${begins(part)}`] : [];
+}
+
+function poorPicture(part) {
+  const {width, height} = part.getBoundingClientRect();
+  const faults = [];
+  if (!(part.alt || part.getAttribute("aria-label")) || part.naturalWidth === 0)
+    faults.push("a picture without text, or not drawn");
+  if (height < 250 && width < 1000) faults.push(`a picture of ${Math.round(width)} x ${Math.round(height)} px`);
+  return faults;
+}
+
+// Whether these are the texts of a diagram and of what appears step by step, sorted, that can be seen on the slide.
+export function showsParts(wanted) {
+  const parts = all("section.present svg text, section.present div.fragment");
+  const visible = parts.filter(part => part.checkVisibility({visibilityProperty: true}));
+  const texts = visible.map(part => part.textContent.trim()).toSorted();
+  return JSON.stringify(texts) === JSON.stringify(wanted);
+}
+
+export function showWholeSlide(number) {
+  Reveal.slide(number);
+  while (Reveal.availableFragments().next) Reveal.nextFragment();
+}
+
+export function onlyTheFocusedOptionIsOpen() {
+  const open = all("section.present details[open]");
+  return open.length === 1 && open[0].contains(document.activeElement);
+}
+
+// Faults of all slides as they are printed, as sentences.
+export function faultsOnPaper() {
+  const slides = all(".print-pdf .slides > section");
+  return slides.flatMap((slide, place) => faultsOfPrinted(slide).map(fault => `slide ${place + 1} ${fault}`));
+}
+
+function faultsOfPrinted(slide) {
+  const {paddingLeft, paddingTop} = getComputedStyle(slide);
+  const isHidden = part => !part.checkVisibility({visibilityProperty: true});
+  const faults = [];
+  if (slide.scrollHeight > 720) faults.push(`is ${slide.scrollHeight} px high`);
+  if (slide.scrollWidth > 1280) faults.push("is too wide");
+  if (parseFloat(paddingLeft) < 60 || parseFloat(paddingTop) < 30) faults.push("has no margin");
+  if (all("details > p, .fragment", slide).some(isHidden)) faults.push("hides something");
+  return faults;
+}
