@@ -1,4 +1,4 @@
-"""What others call has types: the helpers that lessons import, the exercises' data classes, and all tools."""
+"""What others call has types: helpers, diagrams, the exercises' data classes, and all tools."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1] / "course_utils"
-FILES = sorted([*ROOT.glob("*.py"), ROOT / "exercises" / "model.py", *ROOT.glob("tools/**/*.py")])
+ROOMS = ("*.py", "exercises/model.py", "tools/**/*.py", "diagrams/*.py", "_support/*.py")
+FILES = sorted(path for pattern in ROOMS for path in ROOT.glob(pattern))
 
 
 def public_functions(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef]:

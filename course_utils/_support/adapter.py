@@ -5,27 +5,36 @@ does not have): tables as 8-bit integers with one scale per row, everything else
 `trainings/adapter.py` made it; `trainings/adapter.md` is its model card.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import BertForMaskedLM, PreTrainedModel
 
 ADAPTER = Path(__file__).parents[1] / "trainings" / "adapter.safetensors"
 SCALE = ".scale"
 EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 
 
-def masked_lm_on(encoder):
+def masked_lm_on(encoder: PreTrainedModel) -> BertForMaskedLM:
     """A BertForMaskedLM with the weights of `encoder` (a BertModel) and an untrained, tied head."""
     import torch
     from transformers import BertForMaskedLM
 
     with torch.random.fork_rng():  # the head is initialised at random; the caller's generator stays unchanged
         torch.manual_seed(0)
-        model = BertForMaskedLM(encoder.config)
+        config: Any = encoder.config
+        model = BertForMaskedLM(config)
     own = {name: value for name, value in encoder.state_dict().items() if not name.startswith("pooler.")}
     model.bert.load_state_dict(own)
     return model.eval()
 
 
-def learned(model):
+def learned(model: BertForMaskedLM) -> dict[str, torch.nn.Parameter]:
     """The trained parameters, by name: all but the position and segment embeddings and the
     embedding LayerNorm.
     """
@@ -36,18 +45,20 @@ def learned(model):
     }
 
 
-def _bases(model, encoder):
+def _bases(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
+    """What the differences are counted from, by name: the encoder's weights, and zeros for the head."""
     theirs = {f"bert.{name}": value for name, value in encoder.named_parameters()}
     return {name: theirs.get(name, value * 0) for name, value in learned(model).items()}
 
 
-def differences(model, encoder):
+def differences(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
     """The tensors that `apply` needs to turn `encoder` into `model`: a dictionary, about one byte
     per weight.
     """
     import torch
 
-    tensors, values = {}, learned(model)
+    tensors = {}
+    values = learned(model)
     with torch.no_grad():
         for name, base in _bases(model, encoder).items():
             change = values[name] - base
@@ -55,11 +66,12 @@ def differences(model, encoder):
                 tensors[name] = change.contiguous()
                 continue
             scale = change.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
-            tensors[name], tensors[name + SCALE] = (change / scale).round().to(torch.int8), scale
+            tensors[name] = (change / scale).round().to(torch.int8)
+            tensors[name + SCALE] = scale
     return tensors
 
 
-def apply(model, encoder, tensors):
+def apply(model: BertForMaskedLM, encoder: PreTrainedModel, tensors: Mapping[str, torch.Tensor]) -> BertForMaskedLM:
     """Give `model` (from `masked_lm_on`) the weights of `encoder` plus the stored differences.
 
     Raises ValueError if the differences are for another model.

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 
-def progress_bar(**settings):
+def progress_bar(**settings: Any) -> Any:
     """A tqdm bar that appears after two seconds, or another `delay`, and disappears when it is
     done.
 
@@ -16,7 +16,7 @@ def progress_bar(**settings):
     return _kind()(**{"delay": 2, **settings}, leave=False, disable=disable)
 
 
-def bars_are_text():
+def bars_are_text() -> None:
     """Let Sentence Transformers draw its bars as text, which TQDM_DISABLE puts out: widgets stay in
     a saved notebook.
 
@@ -27,7 +27,8 @@ def bars_are_text():
     tqdm.autonotebook.tqdm, tqdm.autonotebook.trange = tqdm.std.tqdm, tqdm.std.trange
 
 
-def in_a_notebook():
+def in_a_notebook() -> bool:
+    """Whether a Jupyter kernel runs this code."""
     with contextlib.suppress(ImportError):
         from IPython import get_ipython
 
@@ -35,7 +36,7 @@ def in_a_notebook():
     return False
 
 
-def shown_in_a_notebook(bundle):
+def shown_in_a_notebook(bundle: dict[str, Any]) -> Any:
     """Show a bundle of MIME types. Returns what `display` does, whose `update` replaces it, with {}
     by nothing.
 
@@ -75,7 +76,8 @@ def _kind() -> Any:
             super().__init__(*args, **settings, file=io.StringIO(), ascii=False, ncols=80)
 
         def display(self, msg=None, pos=None):
-            line = {"text/plain": str(self) if msg is None else msg} if msg != "" else {}
+            text = str(self) if msg is None else msg
+            line = {"text/plain": text} if text else {}
             if self.shown is not None:
                 self.shown.update(line, raw=True)
             elif line:

@@ -15,6 +15,8 @@ import json
 import re
 import sys
 import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 
@@ -55,14 +57,14 @@ class View:
     the same tokens differ only in the last of the digits printed.
     """
 
-    def __init__(self, data, draw):
+    def __init__(self, data: str, draw: Callable[[], Figure]):
         """data: the page, named as in IPython's HTML. draw: makes the still picture, a
         `plots.Figure`, when asked.
         """
         self.data, self.draw = data, draw
 
     @functools.cached_property
-    def still(self):
+    def still(self) -> Figure:
         return self.draw()
 
     def _repr_html_(self):
@@ -75,7 +77,7 @@ class View:
         return repr(self.still)
 
 
-def stand_in():
+def stand_in() -> None:
     """Let `bertviz.head_view` and `bertviz.model_view` draw offline. Their arguments and checks
     stay the library's.
     """
@@ -90,7 +92,7 @@ def stand_in():
         setattr(bertviz, name, getattr(module, name))
 
 
-def _offline(theirs, view_of):
+def _offline(theirs: Any, view_of: Callable[..., View]) -> Callable[..., View | None]:
     """A function with the arguments of one of the library's, which shows or returns a View.
 
     What it shows of encoder and decoder is the library's own page.
@@ -115,7 +117,7 @@ def _offline(theirs, view_of):
     return draw
 
 
-def checked(asked, many):
+def checked(asked: Mapping[str, Any], many: int) -> dict[str, Any]:
     """{name: value} of the attention and the tokens. Raises TypeError or ValueError for what does
     not fit together.
 
@@ -140,7 +142,7 @@ def checked(asked, many):
     return {"attention": [layer.detach().float().cpu() for layer in layers], "tokens": list(tokens)}
 
 
-def chosen(name, numbers, existing):
+def chosen(name: str, numbers: Any, existing: Sequence[int]) -> list[int]:
     """The numbers of layers or heads as a list; None means all. Raises ValueError for one that does
     not exist.
     """
@@ -150,7 +152,7 @@ def chosen(name, numbers, existing):
     return numbers
 
 
-def head_view(page_of, asked):
+def head_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     """The View of one layer: lines from token to token, as strong as the weights, one colour per
     head.
 
@@ -173,7 +175,7 @@ def head_view(page_of, asked):
     )
 
 
-def model_view(page_of, asked):
+def model_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     """The View of all heads as thumbnails, a row per layer. Arguments as for `head_view`.
 
     It follows the page's light or dark mode, whatever `display_mode` says.
@@ -197,14 +199,14 @@ def model_view(page_of, asked):
     )
 
 
-def listed(name, numbers):
+def listed(name: str, numbers: list[int]) -> str:
     """("head", [3]) as "head 3", [0, 2] as "heads 0, 2", [0, 1, 2] as "heads 0 to 2"."""
     if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"{name}s {numbers[0]} to {numbers[-1]}"
     return f"{name}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
-def page(theirs, asked, options, width, margin=8):
+def page(theirs: Any, asked: Mapping[str, Any], options: Mapping[str, Any], width: float, margin: float = 8) -> str:
     """A page with bertviz's HTML for a view that needs no other file.
 
     theirs: the library's function. asked: its arguments, of which `options` replaces some.
@@ -244,7 +246,14 @@ def _literal(value):
     return f"{value:.3f}" if isinstance(value, float) else json.dumps(value).replace("<", r"\u003c")
 
 
-def framed(page, alt, size, matrix, rows, columns):
+def framed(
+    document: str,
+    alt: str,
+    size: tuple[float, float],
+    matrix: torch.Tensor,
+    rows: Sequence[object],
+    columns: Sequence[object],
+) -> str:
     """A page in a frame over a table, as high as the page needs at the available width."""
 
     def cells(kind, values):
@@ -255,7 +264,7 @@ def framed(page, alt, size, matrix, rows, columns):
         return "".join(f'<td style="{shade},{SHADE * value:.2f})">{value:.2f}</td>' for value in values.tolist())
 
     body = "".join(f"<tr>{cells('th', [row])}{shaded(values)}</tr>" for row, values in zip(rows, matrix, strict=True))
-    page = page.replace("&", "&amp;").replace("'", "&#39;")
+    document = document.replace("&", "&amp;").replace("'", "&#39;")
     room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
     return (
         f'{DARK}<div style="position:relative;width:100%;{room}"><div style="overflow:auto;height:100%">'
@@ -263,11 +272,11 @@ def framed(page, alt, size, matrix, rows, columns):
         f"<table><tr>{cells('th', ['', *columns])}</tr>{body}</table></div>"
         f'<iframe class="cu-view" title="{alt}" sandbox="allow-scripts" '
         f'style="position:absolute;top:0;left:0;width:100%;height:100%;'
-        f"border:0;background:white\" srcdoc='{page}'></iframe></div>"
+        f"border:0;background:white\" srcdoc='{document}'></iframe></div>"
     )
 
 
-def table(weights, tokens, title, alt):
+def table(weights: torch.Tensor, tokens: Sequence[str], title: str, alt: str) -> Figure:
     """A heatmap of how much each token looks at each, with the numbers in it if there is room."""
     import matplotlib
     import matplotlib.pyplot as plt
@@ -288,7 +297,9 @@ def table(weights, tokens, title, alt):
         return Figure(figure, alt)
 
 
-def thumbnails(attentions, layers, heads, alt, tokens):
+def thumbnails(
+    attentions: torch.Tensor, layers: Sequence[int], heads: Sequence[int], alt: str, tokens: Sequence[str]
+) -> Figure:
     """Small heatmaps, one per head. The figure's text gives the largest weight of each head."""
     import matplotlib.pyplot as plt
     import seaborn
@@ -302,7 +313,7 @@ def thumbnails(attentions, layers, heads, alt, tokens):
     mosaic = mosaic.transpose(1, 2).reshape(len(layers) * step, -1)
     axes.imshow(mosaic.numpy(), cmap=seaborn.light_palette(HEAT, as_cmap=True), vmin=0, vmax=1)
     for axis, names in ((axes.xaxis, heads), (axes.yaxis, layers)):
-        axis.set_ticks([(n - 1) / 2 + step * place for place in range(len(names))], names)
+        axis.set_ticks([(n - 1) / 2 + step * place for place in range(len(names))], [str(name) for name in names])
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
     axes.set(xlabel="head", ylabel="layer")

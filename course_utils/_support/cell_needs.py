@@ -7,6 +7,8 @@ The tags of those cells say what they need.
 import os
 import re
 import sys
+from collections.abc import Callable
+from typing import Any
 
 from .hub_cache import PUBLIC_NAME
 from .notebooks import tagged
@@ -14,18 +16,18 @@ from .notebooks import tagged
 CHECKPOINT = re.compile(rf'checkpoint = "{PUBLIC_NAME}"$', re.MULTILINE)
 
 
-def _is_bert(tokenizer, model):
+def _is_bert(tokenizer: Any, model: Any) -> bool:
     """Not only BERT's model: multilingual encoders often have one, and the tokenizer of
     XLM-RoBERTa.
     """
     return model.config.model_type == "bert" and "token_type_ids" in tokenizer.model_input_names
 
 
-def _is_built_like_bert(model):
+def _is_built_like_bert(model: Any) -> bool:
     return {"encoder.layer.0.attention.self.query", "pooler.dense"} <= dict(model.named_modules()).keys()
 
 
-def _cuts_word_pieces(tokenizer):
+def _cuts_word_pieces(tokenizer: Any) -> bool:
     return type(tokenizer.backend_tokenizer.model).__name__ == "WordPiece"
 
 
@@ -38,7 +40,7 @@ CONDITIONS = {
 }
 
 
-def adapt_cells(another, load_encoder):
+def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]) -> None:
     """Let IPython put another encoder into a lesson's line, and skip cells that it cannot run, if
     there is IPython.
 
@@ -69,7 +71,7 @@ def adapt_cells(another, load_encoder):
         steps.append(adapted)
 
 
-def _need(source):
+def _need(source: str) -> str | None:
     """The tag in CONDITIONS of the cell that is run, or None.
 
     JupyterLab sends a cell's tags with the request, so a cell is recognised after a learner has
@@ -78,9 +80,11 @@ def _need(source):
     from IPython import get_ipython
 
     request = getattr(get_ipython(), "get_parent", dict)() or {}  # an IPython without a kernel has none
-    sent = (tag for tag in request.get("metadata", {}).get("tags", ()) if tag in CONDITIONS)
+    for tag in request.get("metadata", {}).get("tags", ()):
+        if tag in CONDITIONS:
+            return tag
     source = source.strip()
-    known = (
-        tag for text, answer, tag in tagged("needs-") if source == text or answer and text and source.startswith(text)
-    )
-    return next(sent, None) or next(known, None)
+    for text, is_answer, tag in tagged("needs-"):
+        if source == text or (is_answer and text and source.startswith(text)):
+            return tag
+    return None

@@ -2,7 +2,14 @@
 can be read.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.typing import ColorType
 
 INK, QUIET = ("#1b2733", "#e3e8ec"), ("#53606c", "#a9b5c0")
 DARK = ('html[data-theme="dark"]', 'body[data-jp-theme-light="false"]', "body.vscode-dark")
@@ -14,22 +21,22 @@ ATTENTION = "#d9a11c"  # the darkest cell of a heatmap of attention weights: the
 HEAT = "#4292c6"  # the darkest cell of a heatmap: light enough for black numbers
 
 
-def contrast(one, other):
+def contrast(first: ColorType, second: ColorType) -> float:
     """The contrast of two colours as WCAG 2 defines it: from 1 to 21; text needs 4.5."""
     from matplotlib.colors import to_rgb
 
-    rgb = np.array([to_rgb(one), to_rgb(other)])
+    rgb = np.array([to_rgb(first), to_rgb(second)])
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     dark, light = sorted(linear @ (0.2126, 0.7152, 0.0722))
     return (light + 0.05) / (dark + 0.05)
 
 
-def ink_on(background):
+def ink_on(background: ColorType) -> str:
     """The colour of text on this background."""
     return max(("black", "white"), key=lambda ink: contrast(ink, background))
 
 
-def readable(colour, paper=PAPER[0], least=4.5):
+def readable(colour: ColorType, paper: ColorType = PAPER[0], least: float = 4.5) -> tuple[float, float, float]:
     """The colour, darkened on white paper or lightened on dark paper until text in it can be read.
 
     least: the contrast; 3 is enough for marks.
@@ -37,5 +44,9 @@ def readable(colour, paper=PAPER[0], least=4.5):
     from matplotlib.colors import to_rgb
 
     end = float(contrast(paper, "white") > contrast(paper, "black"))  # white on dark paper
-    shades = (tuple(end + scale * (np.array(to_rgb(colour)) - end)) for scale in np.linspace(1, 0, 21))
-    return next(shade for shade in shades if contrast(shade, paper) >= least)
+    rgb = np.array(to_rgb(colour))
+    for scale in np.linspace(1, 0, 21):
+        red, green, blue = end + scale * (rgb - end)
+        if contrast((red, green, blue), paper) >= least:
+            return red, green, blue
+    return end, end, end

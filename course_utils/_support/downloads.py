@@ -4,6 +4,7 @@ import functools
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from .bars import progress_bar
@@ -22,7 +23,7 @@ class EncoderError(RuntimeError):
     """A model is unavailable. The message says what was tried and what to do."""
 
 
-def packaged_folder(package=PACKAGE):
+def packaged_folder(package: str = PACKAGE) -> Path:
     """The folder inside an installed package. The package's code is not run: it only carries the
     files.
 
@@ -38,7 +39,7 @@ def packaged_folder(package=PACKAGE):
     return Path(spec.submodule_search_locations[0])
 
 
-def packaged_encoder(expected=ENCODER_SHA256):
+def packaged_encoder(expected: str = ENCODER_SHA256) -> Path:
     """The folder of the packaged encoder, after verifying the checksum of its weights.
 
     Raises EncoderError if the package is missing, incomplete or changed.
@@ -56,7 +57,7 @@ def packaged_encoder(expected=ENCODER_SHA256):
     return folder
 
 
-def hub_answers(timeout=5):
+def hub_answers(timeout: float = 5) -> bool:
     """Whether the model hub (`HF_ENDPOINT`, else the public one) answers without an error within
     `timeout` seconds.
 
@@ -73,13 +74,13 @@ def hub_answers(timeout=5):
         return False
 
 
-def _why_offline():
+def _why_offline() -> str:
     """Who said so: a variable, which may be TRANSFORMERS_OFFLINE too, or `setup()`."""
     variables = [name for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE") if os.environ.get(name)]
     return f"{variables[0]} is set" if variables else "setup() keeps the session offline unless it gets online=True"
 
 
-def _conversion(name, folder, online):
+def _conversion(name: str, folder: Path, online: bool) -> str | None:
     """The revision of the hub's own conversion to safetensors, or the one fetched earlier. None if
     there is none.
     """
@@ -96,7 +97,7 @@ def _conversion(name, folder, online):
 
 
 @functools.cache
-def hub_snapshot(name):
+def hub_snapshot(name: str) -> Path:
     """Fetch a model from the hub (or from the cache of an earlier fetch) and return its local
     folder.
 
@@ -119,7 +120,7 @@ def hub_snapshot(name):
 
 
 @functools.cache
-def hub_dataset(name):
+def hub_dataset(name: str) -> Path:
     """Fetch the test part of a dataset from the hub (or from the cache) and return its local
     folder.
 
@@ -134,7 +135,7 @@ def hub_dataset(name):
     return _from_hub(name, "dataset", get, fix, f"{name!r} has no test part in the form of a table.")
 
 
-def _from_hub(name, kind, get, fix, nothing):
+def _from_hub(name: str, kind: str, get: Callable[..., Path | None], fix: str, nothing: str) -> Path:
     """Call `get` with a download function and whether the hub answers; turn each failure into one
     sentence.
     """

@@ -10,7 +10,9 @@ does: torch's plain float32 product uses MKL, which leaves half of some processo
 import functools
 import json
 import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 from torch.nn.functional import gelu, layer_norm, linear
@@ -21,7 +23,7 @@ TOKENS = 4096  # per forward pass: the weights are prepacked for about this many
 SCORES = 150_000  # attention scores of all heads computed at a time: about what stays in a core's cache
 
 
-def fits(encoder):
+def fits(encoder: Any) -> bool:
     """Whether `encoder` is a plain BertModel on the CPU, with no replaced modules and no hooks."""
     from transformers import BertModel
 
@@ -43,7 +45,13 @@ def _module(hook):
     return getattr(hook, "__module__", None) or ""
 
 
-def packed_bert(weights, heads, epsilon, dtype=torch.float32, lay_out=True):
+def packed_bert(
+    weights: Mapping[str, torch.Tensor],
+    heads: int,
+    epsilon: float,
+    dtype: torch.dtype = torch.float32,
+    lay_out: bool = True,
+) -> Callable[[Sequence[Sequence[int]]], Iterator[tuple[int, torch.Tensor]]]:
     """A function from sentences as lists of token ids to the `last_hidden_state` of their tokens.
 
     weights: tensors by their names in a BertModel.
@@ -158,7 +166,7 @@ def _onednn():
 
 
 @functools.cache
-def packaged_weights():
+def packaged_weights() -> tuple[Any, dict[str, torch.Tensor], SimpleNamespace] | None:
     """(tokenizer, weights by name, configuration) of the packaged encoder, without transformers.
 
     Returns None if one of its files is damaged.

@@ -2,13 +2,19 @@
 light or dark mode.
 """
 
+from __future__ import annotations
+
 import functools
 import html
 import io
 import re
 import zlib
+from typing import TYPE_CHECKING, Any
 
 from .colours import DARK, FONTS, GREY, GRID, INK, PAPER, QUIET, readable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DECIMALS = re.compile(r"-?\d+\.\d+")
 COLOUR = re.compile(r"(?<=: )#[0-9a-f]{6}")
@@ -31,7 +37,7 @@ def _variables(palette):
     return marks, texts
 
 
-def svg_of(figure, alt, **more):
+def svg_of(figure: Figure, alt: str, **more: Any) -> str:
     """The drawing as one element, for a page in HTML. It is the same each time: no date, no random
     names.
 

@@ -8,6 +8,7 @@ from matplotlib.axis import Axis
 from matplotlib.collections import FillBetweenPolyCollection, LineCollection, PathCollection, PolyCollection, QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
@@ -21,7 +22,7 @@ KNOWN = Axes, Axis, Legend, Line2D, LineCollection, Patch, PathCollection, QuadM
 KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection, PolyCollection  # the arrows of a field are polygons too
 
 
-def drawn(figure, decimals=3):
+def drawn(figure: Figure, decimals: int = 3) -> list[str]:
     """The data of a figure's axes as lines of text: its lines, bars, points, bands, cells, shapes
     and words.
 

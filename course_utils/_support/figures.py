@@ -4,14 +4,25 @@ A page shows it as SVG, which follows its light or dark mode; paper shows it as 
 shows text: what the figure says of itself, and its data.
 """
 
+from __future__ import annotations
+
 import io
 import sys
 import textwrap
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .colours import GREY, INK, readable
 from .figure_svg import svg_of
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+    from matplotlib.typing import ColorType
+
 
 OWN_WORDS = "label"  # the gid of words that the course's functions write beside what has them as its label
 GUIDE = "guide"  # the gid of what is only for the eye
@@ -22,7 +33,7 @@ WITHOUT_WORDS = "Its data are not said in words: it has "  # nor one of this kin
 class Figure:
     """A finished picture with its alternative text, as the functions of `plots.py` return it."""
 
-    def __init__(self, figure, alt):
+    def __init__(self, figure: matplotlib.figure.Figure, alt: str):
         import matplotlib.pyplot as plt
         from matplotlib.text import Text
 
@@ -62,7 +73,7 @@ def _png(figure, **more):
     return smaller.getvalue()
 
 
-def show_as_the_course_does():
+def show_as_the_course_does() -> None:
     """Let IPython, if it runs, show each matplotlib figure as the course's own, and be silent about
     its parts.
 
@@ -142,7 +153,7 @@ def _is_part(value):
     return isinstance(value, Artist) and not isinstance(value, FigureBase)
 
 
-def label_point(axes, label, point, colour):
+def label_point(axes: Axes, label: str, point: tuple[float, float], colour: ColorType) -> Annotation:
     """Write a label to the right of a point, in its colour."""
     from matplotlib.patheffects import withStroke
 
@@ -153,35 +164,38 @@ def label_point(axes, label, point, colour):
     return text
 
 
-def references(axes, marks, along):
+def references(axes: Axes, marks: Mapping[str, float] | None, along: str) -> None:
     """Draw a thin dashed line at each value of `marks`, a dictionary from its words, across the
     axis `along`.
     """
+    line: dict[str, Any] = {"color": GREY, "linewidth": 1.2, "linestyle": "--", "zorder": 1}
+    style: dict[str, Any] = {"textcoords": "offset points", "color": INK[0], "va": "bottom", "gid": OWN_WORDS}
     for words, value in (marks or {}).items():
-        draw = axes.axvline if along == "x" else axes.axhline
-        draw(value, color=GREY, linewidth=1.2, linestyle="--", label=f"_{words}", zorder=1)
         if along == "x":
-            at, frame, side = (value, 1), axes.get_xaxis_transform(), {"ha": "center"}
+            axes.axvline(value, label=f"_{words}", **line)
+            frame = axes.get_xaxis_transform()
+            axes.annotate(words, (value, 1), (0, 3), xycoords=frame, ha="center", **style)
         else:
-            at, frame, side = (0, value), axes.get_yaxis_transform(), {"ha": "left"}
-        style = {"xycoords": frame, "textcoords": "offset points", "color": INK[0], "va": "bottom", "gid": OWN_WORDS}
-        axes.annotate(words, at, (0, 3) if along == "x" else (3, 1), **side, **style)
+            axes.axhline(value, label=f"_{words}", **line)
+            frame = axes.get_yaxis_transform()
+            axes.annotate(words, (0, value), (3, 1), xycoords=frame, ha="left", **style)
     if marks and along == "y":  # room for the words below the title
         low, high = axes.get_ylim()
         axes.set_ylim(low, max(high, max(marks.values()) + 0.1 * (high - low)))
 
 
-def label_ends(axes, ends):
+def label_ends(axes: Axes, ends: Iterable[tuple[Any, tuple[float, float], ColorType]]) -> None:
     """Label points that lie above each other, (label, point, colour) for each, and move the labels
     apart.
     """
     from scipy.optimize import isotonic_regression
 
     texts = [label_point(axes, *end) for end in sorted(ends, key=lambda end: end[1][1])]
-    axes.figure.draw_without_rendering()
+    figure: Any = axes.figure
+    figure.draw_without_rendering()
     wanted, heights = np.array(
         [((box.y0 + box.y1) / 2, box.height + 4) for box in (t.get_window_extent() for t in texts)]
     ).T
     stack = np.cumsum(heights) - heights / 2  # their centres if they stood close together
     for text, moved in zip(texts, isotonic_regression(wanted - stack).x + stack - wanted, strict=True):
-        text.xyann = (8, moved * 72 / axes.figure.dpi)
+        text.xyann = (8, moved * 72 / figure.dpi)

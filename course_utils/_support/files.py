@@ -10,23 +10,26 @@ import os
 import stat
 import tempfile
 import warnings
+from collections.abc import Generator
 from pathlib import Path
 
 
-def file_sha256(path):
+def file_sha256(path: str | Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_whole(path, content):
+def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write text or bytes to a file atomically (write beside it and rename), keeping its
     permissions.
 
     Readers never see half a file, and concurrent writers do no harm. Raises OSError, or
     UnicodeEncodeError for text with lone surrogates; the file is unchanged then.
     """
-    path, content = Path(os.path.realpath(path)), content.encode() if isinstance(content, str) else content
+    path = Path(os.path.realpath(path))
+    if isinstance(content, str):
+        content = content.encode()
     if path.exists() and not path.is_file():  # a rename would replace a device with a file
         raise FileExistsError(errno.EEXIST, "It is not a file", str(path))
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
@@ -78,7 +81,7 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
     raise AssertionError("counting has no end")
 
 
-def _sync_folder(folder):
+def _sync_folder(folder: Path) -> None:
     """Sync a folder, so that a new file's name survives a power cut. Not every system allows it."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
@@ -89,7 +92,7 @@ def _sync_folder(folder):
 
 
 @contextlib.contextmanager
-def alone(path, seconds):
+def alone(path: str | Path, seconds: float) -> Generator[None]:
     """Hold the lock of a file, `NAME.lock` beside it.
 
     Raises filelock.Timeout (an OSError) if another process holds it for `seconds`.

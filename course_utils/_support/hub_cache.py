@@ -20,7 +20,7 @@ KINDS = ("models--", "datasets--")  # what a hub's cache holds
 NOTE = "setup() keeps this session offline. To let it ask the internet, run setup(online=True)."
 
 
-def use_cache(online):
+def use_cache(online: bool) -> None:
     """Let transformers and others find the packaged encoder under its public name, and ask no
     network.
 
@@ -48,7 +48,7 @@ def _told_why(shell, kind, error, traceback, tb_offset=None):
 
 
 @functools.cache
-def _given():
+def _given() -> tuple[bool, str]:
     """(whether huggingface_hub was told to be offline, its cache), before `use_cache` changes
     them.
     """
@@ -57,7 +57,7 @@ def _given():
     return constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
 
 
-def cache_with(theirs=None):
+def cache_with(theirs: Path | None = None) -> Path:
     """A hub's cache that holds the packaged encoder, and links to what the learner's own cache
     holds.
 
@@ -77,7 +77,7 @@ def cache_with(theirs=None):
 
 
 @functools.cache
-def _temporary():
+def _temporary() -> Path:
     """A folder that is removed at the end of this process."""
     import atexit
 
@@ -86,7 +86,7 @@ def _temporary():
     return folder
 
 
-def _models_of(cache):
+def _models_of(cache: Path) -> list[Path]:
     """What a learner's cache holds beside the packaged encoder."""
     try:
         return [path for path in cache.iterdir() if path.name.startswith(KINDS) and path.name != ENTRY]
@@ -94,7 +94,7 @@ def _models_of(cache):
         return []
 
 
-def _completed(folder, own):
+def _completed(folder: Path, own: list[Path]) -> Path:
     """This folder, once it holds the packaged encoder and links to these models. Raises OSError if
     it cannot.
     """
@@ -110,7 +110,7 @@ def _completed(folder, own):
     return folder
 
 
-def _is_whole(entry, source):
+def _is_whole(entry: Path, source: Path) -> bool:
     """Whether this entry has each file of the package, in the size that it has there."""
     try:
         if (entry / "refs" / "main").read_text() != COMMIT:
@@ -123,11 +123,11 @@ def _is_whole(entry, source):
         return False
 
 
-def _files(source):
+def _files(source: Path) -> list[Path]:
     return [path for path in source.rglob("*") if path.is_file()]
 
 
-def _lay_out(folder, source):
+def _lay_out(folder: Path, source: Path) -> None:
     """Write the entry of the packaged encoder, with links to the package's files, or copies where
     links cannot be made.
 

@@ -2,11 +2,12 @@
 
 import dis
 import inspect
+from typing import Any
 
 import numpy as np
 
 
-def notebook_data(function):
+def notebook_data(function: Any) -> str | None:
     """The name of an array or list that a function reads from its notebook instead of its
     arguments, or None.
     """
@@ -17,7 +18,7 @@ def notebook_data(function):
     return next((name for name, value in data.items() if isinstance(value, (list, dict)) or is_array(value)), None)
 
 
-def is_array(value):
+def is_array(value: object) -> bool:
     """Whether a value is a NumPy array or number, or a torch tensor.
 
     Tensors are recognised by class name, since importing torch is slow.

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import textwrap
+from collections.abc import Callable, Generator
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,14 @@ from .downloads import EncoderError
 
 MIXING = ("funnel",)  # kinds that have a mask and let padding through all the same
 VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # else transformers invents one
+OR_ELSE = "or leave out the name to use the packaged encoder."
+AGAIN = f"Copy the whole folder again, {OR_ELSE}"
 OWN_CODE = (
-    "The model in {} needs Python code of its own, which the course does not run. Choose another "
-    "model, or leave out the name to use the packaged encoder."
+    f"The model in {{}} needs Python code of its own, which the course does not run. Choose another model, {OR_ELSE}"
 )
 
 
-AGAIN = "Copy the whole folder again, or leave out the name to use the packaged encoder."
-
-
-def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
+def load_folder(folder: str | Path, masked_lm: bool, max_tokens: Callable[[Any, Any], object]) -> tuple[Any, Any]:
     """(tokenizer, model) of a folder. Raises EncoderError, which says what is wrong with it and
     what to do.
 
@@ -43,7 +42,7 @@ def load_folder(folder, masked_lm, max_tokens) -> tuple[Any, Any]:
     if not tokenizer.is_fast or tokenizer.pad_token is None:
         raise EncoderError(
             f"The tokenizer in {folder} is not a fast one with a padding token, which batches "
-            "need. Choose an encoder like BERT, or leave out the name to use the packaged encoder."
+            f"need. Choose an encoder like BERT, {OR_ELSE}"
         )
     return tokenizer, model.eval()
 
@@ -68,7 +67,7 @@ def _check_files(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _quietly():
+def _quietly() -> Generator[None]:
     """transformers without bars and warnings: what is wrong is said in one sentence."""
     from transformers.utils import logging
 
@@ -83,7 +82,7 @@ def _quietly():
             logging.enable_progress_bar()
 
 
-def _check_weights(folder, model, report, masked_lm) -> None:
+def _check_weights(folder: str | Path, model: Any, report: Any, masked_lm: bool) -> None:
     """Raise EncoderError if weights are missing or of another shape.
 
     transformers fills these with random numbers and only warns. The pooler may be missing: nothing
@@ -106,7 +105,7 @@ def _check_weights(folder, model, report, masked_lm) -> None:
     )
 
 
-def _read_folder(folder, masked_lm) -> tuple[Any, Any, Any]:
+def _read_folder(folder: str | Path, masked_lm: bool) -> tuple[Any, Any, Any]:
     """The tokenizer, the model and transformers' loading report. Code that ships with the model is
     not run.
     """
@@ -126,8 +125,7 @@ def _read_folder(folder, masked_lm) -> tuple[Any, Any, Any]:
         raise EncoderError(
             f"The model in {folder} is of the kind "
             f"{config.model_type}{' with a decoder' if one_way else ''}, not an encoder like BERT, "
-            "RoBERTa, MPNet or DistilBERT, which the lessons need. Choose one of these, or leave "
-            "out the name to use the packaged encoder."
+            f"RoBERTa, MPNet or DistilBERT, which the lessons need. Choose one of these, {OR_ELSE}"
         )
     tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
     kind_of_model = AutoModelForMaskedLM if masked_lm else AutoModel
@@ -136,7 +134,6 @@ def _read_folder(folder, masked_lm) -> tuple[Any, Any, Any]:
     if "attention_mask" not in signature(model.forward).parameters or config.model_type in MIXING:
         raise EncoderError(
             f"The model in {folder} is of the kind {config.model_type}, which lets padding into "
-            "its vectors: they would depend on the other texts of a batch. Choose another one, or "
-            "leave out the name to use the packaged encoder."
+            f"its vectors: they would depend on the other texts of a batch. Choose another one, {OR_ELSE}"
         )
     return tokenizer, model, report

@@ -6,9 +6,11 @@ import csv
 import json
 import posixpath
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from .. import PROJECT
 
@@ -35,7 +37,7 @@ ROUTES = {  # by the lessons whose cores they take
 }
 
 
-def part_of(path):
+def part_of(path: str | Path) -> str:
     """The key of a notebook, also of a copy: "05" for a lesson's core, "05-effects" for the further
     part 05_effects.
     """
@@ -44,7 +46,7 @@ def part_of(path):
     return path.stem.replace("_", "-") if is_further else path.stem[:2]
 
 
-def parts(folder=None):
+def parts(folder: str | Path | None = None) -> dict[str, Path]:
     """{key: path} of the lessons' notebooks in reading order: each core, and its further parts
     behind it.
     """
@@ -54,25 +56,25 @@ def parts(folder=None):
     return {key: found[key] for key in sorted(found)}
 
 
-def name_of(path):
+def name_of(path: Path) -> str:
     """The name of a lesson's page in the book: "05_attention", "further/05_effects"."""
     return f"{FURTHER}/{path.stem}" if path.parent.name == FURTHER else path.stem
 
 
-def seen_from(name, link):
+def seen_from(name: str, link: str) -> str:
     """The name of the lesson to which a link in another one leads: "05_attention" for
     "../05_attention".
     """
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
 
 
-def padded(key):
+def padded(key: str) -> str:
     """A key with two digits: "04-length" for "4-length"."""
     number, dash, further = key.partition("-")
-    return number and number.zfill(2) + dash + further
+    return number.zfill(2) + dash + further if number else ""
 
 
-def as_key(text):
+def as_key(text: str) -> str:
     """The key that a person means by "4", "4-length" or the name of a file; anything else as it
     is.
     """
@@ -80,13 +82,13 @@ def as_key(text):
     return files.get(Path(text).stem) or padded(text)
 
 
-def cores(folder=None):
+def cores(folder: str | Path | None = None) -> dict[str, Path]:
     """{number: path} of the lessons' cores."""
     return {key: path for key, path in parts(folder).items() if len(key) == 2}
 
 
 @cache
-def exercise_parts():
+def exercise_parts() -> dict[str, str]:
     """{id: key of the notebook that has it} of all exercises."""
     return {
         cell["metadata"]["nbgrader"]["grade_id"]: key
@@ -96,14 +98,14 @@ def exercise_parts():
     }
 
 
-def part_with(exercise_id):
+def part_with(exercise_id: str) -> str:
     """The key of the notebook that has an exercise; of one that no notebook has, the number it
     begins with.
     """
     return exercise_parts().get(exercise_id, exercise_id[:2])
 
 
-def lesson_cells(notebook):
+def lesson_cells(notebook: Mapping[str, Any]) -> list[Any]:
     """The cells of a notebook that are the lesson: all above PICTURES. For notebooks as nbformat or
     json reads them.
     """
@@ -112,7 +114,7 @@ def lesson_cells(notebook):
     return cells[: next(ends, len(cells))]
 
 
-def incomplete():
+def incomplete() -> str:
     """What is missing of an installed course, in words; empty if nothing is, and in a clone.
 
     Compares the size of each file of the package with the record that pip writes when it has
@@ -136,11 +138,14 @@ def incomplete():
     wrong = [path for path, size in sizes.items() if not path.is_file() or path.stat().st_size != size]
     if not wrong:
         return ""
-    first = f"{wrong[0].name} {'is cut off' if wrong[0].exists() else 'is missing'}"
-    return first if len(wrong) == 1 else f"{first}, and {len(wrong) - 1} more {'file' if len(wrong) == 2 else 'files'}"
+    first, *others = wrong
+    problem = f"{first.name} {'is cut off' if first.exists() else 'is missing'}"
+    if others:
+        problem += f", and {len(others)} more {'file' if len(others) == 1 else 'files'}"
+    return problem
 
 
-def kind_of(notebook):
+def kind_of(notebook: Mapping[str, Any]) -> str:
     """The kind of a lesson, one of KINDS, from its first cell's metadata; "full" by default.
 
     Raises ValueError for an unknown kind.
@@ -153,7 +158,7 @@ def kind_of(notebook):
 
 
 @cache
-def tagged(prefix):
+def tagged(prefix: str) -> list[tuple[str, bool, str]]:
     """[(text, whether it is an answer, tag)] of the lessons' code cells with a tag that begins with
     `prefix`.
 

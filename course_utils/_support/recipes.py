@@ -1,6 +1,13 @@
 """Functions that checks pass to answers. Each has a `recipe`, from which the sandbox makes it again."""
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 def _made_by(function: Any, *recipe: Any) -> Any:
@@ -9,7 +16,7 @@ def _made_by(function: Any, *recipe: Any) -> Any:
     return function
 
 
-def linear_maker(weight, rate):
+def linear_maker(weight: Tensor, rate: float) -> Callable[[], tuple[torch.nn.Module, torch.optim.Optimizer]]:
     """A function that makes the same new linear model, with these weights, and its optimiser on each call.
 
     weight: (classes, width).
@@ -24,7 +31,7 @@ def linear_maker(weight, rate):
     return _made_by(make, "linear_maker", weight, rate)
 
 
-def layer_maker(query, key, value):
+def layer_maker(query: Tensor, key: Tensor, value: Tensor) -> Callable[[Tensor], Tensor]:
     """A function that stands in for a layer of an encoder: one head of attention, the residual connection, a norm.
 
     query, key, value: (hidden, hidden). The function takes hidden states (batch, tokens, hidden) and returns the next.
@@ -38,7 +45,9 @@ def layer_maker(query, key, value):
     return _made_by(layer, "layer_maker", query, key, value)
 
 
-def small_encoder(token_table, position_table, rule, leak=1.0):
+def small_encoder(
+    token_table: Tensor, position_table: Tensor, rule: str, leak: float = 1.0
+) -> Callable[[Tensor, Tensor], Tensor]:
     """An encoder of one attention layer: a function of (input_ids, attention_mask) that returns a vector per position.
 
     token_table, position_table: (vocabulary, hidden) and (positions, hidden).

@@ -10,6 +10,8 @@ A route has these members:
 """
 
 import contextlib
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +26,7 @@ PADDED_TOKENS = 512
 QUEUED_TOKENS = 1024  # the same, per thread
 MIN_TOKENS_TO_QUEUE = 4096  # for fewer, starting threads takes longer than it saves
 MIN_TOKENS_TO_PACK = 512  # for fewer, prepacking the weights takes longer than it saves
+Tokens = tuple[list[Any], set[int], int]  # encodings or ids; the indices of sentences that were cut; the most tokens
 
 
 class PackedRoute:
@@ -34,7 +37,7 @@ class PackedRoute:
     config: its configuration.
     """
 
-    def __init__(self, tokens, weights, config, precision):
+    def __init__(self, tokens: Tokens, weights: Mapping[str, torch.Tensor], config: Any, precision: str):
         rows, self.cut, self.longest = tokens
         self.ids = [row["input_ids"] if isinstance(row, dict) else row for row in rows]
         self.lengths = [len(row) for row in self.ids]
@@ -43,10 +46,10 @@ class PackedRoute:
         sizes = config.num_attention_heads, config.layer_norm_eps
         self.forward = packed_bert(weights, *sizes, PRECISIONS[precision], lay_out=total >= MIN_TOKENS_TO_PACK)
 
-    def batches(self):
+    def batches(self) -> list[list[int]]:
         return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else TOKENS))
 
-    def states(self, batch):
+    def states(self, batch: list[int]) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
         for start, states in self.forward([self.ids[place] for place in batch]):
             yield batch[start : start + len(states)], states, torch.ones(states.shape[:2], dtype=torch.int64)
 
@@ -60,24 +63,24 @@ class TransformersRoute:
 
     threads = 1
 
-    def __init__(self, tokens, tokenizer, encoder, precision="float32"):
+    def __init__(self, tokens: Tokens, tokenizer: Any, encoder: Any, precision: str = "float32"):
         self.rows, self.cut, self.longest = tokens
         self.lengths = [len(row["input_ids"]) for row in self.rows]
         self.tokenizer, self.encoder, self.half = tokenizer, encoder, precision == "bfloat16"
 
-    def batches(self):
+    def batches(self) -> list[list[int]]:
         return list(by_length(self.lengths, PADDED_TOKENS))
 
-    def states(self, batch):
+    def states(self, batch: list[int]) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
         outputs, mask = self._run(batch)
         yield batch, outputs.last_hidden_state, mask
 
-    def hidden_states(self, batch):
+    def hidden_states(self, batch: list[int]) -> tuple[tuple[torch.Tensor, ...], torch.Tensor]:
         """(hidden states of every layer, attention mask)."""
         outputs, mask = self._run(batch, output_hidden_states=True)
         return outputs.hidden_states, mask
 
-    def _run(self, batch, **settings):
+    def _run(self, batch: list[int], **settings: Any) -> tuple[Any, torch.Tensor]:
         rows = [self.rows[place] for place in batch]
         inputs = self.tokenizer.pad(rows, padding_side="right", return_tensors="pt").to(self.encoder.device)
         half = torch.autocast(self.encoder.device.type, torch.bfloat16, enabled=self.half)
@@ -86,7 +89,7 @@ class TransformersRoute:
 
 
 @contextlib.contextmanager
-def evaluating(model):
+def evaluating(model: torch.nn.Module) -> Generator[None]:
     """Put a model into evaluation mode, and back if it was in training: it is shared."""
     training = model.training
     model.eval()
@@ -96,7 +99,7 @@ def evaluating(model):
         model.train(training)
 
 
-def tokens_of(sentences, tokenizer, longest):
+def tokens_of(sentences: list[str], tokenizer: Any, longest: int) -> Tokens:
     """(encodings by transformers, truncated on the right to `longest`; indices of those cut;
     `longest`).
     """
@@ -115,7 +118,7 @@ def tokens_of(sentences, tokenizer, longest):
     return rows, set(np.delete(owner, first).tolist()), longest
 
 
-def packaged_tokens(sentences, tokenizer):
+def packaged_tokens(sentences: list[str], tokenizer: Any) -> Tokens:
     """As `tokens_of`, but for the tokenizer of `fast_bert.packaged_weights`, and with only the ids
     of each row.
     """
@@ -124,7 +127,7 @@ def packaged_tokens(sentences, tokenizer):
     return [encoding.ids for encoding in encoded], cut, tokenizer.truncation["max_length"]
 
 
-def by_length(lengths, budget):
+def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """Yield lists of indices, longest sentences first, so that a batch has similar lengths and
     little padding.
     """
@@ -138,7 +141,7 @@ def by_length(lengths, budget):
     yield batch
 
 
-def checked_sentences(sentences):
+def checked_sentences(sentences: Iterable[str]) -> list[str]:
     """The sentences as a list. Raises TypeError and ValueError as `embed` says."""
     if isinstance(sentences, str):
         raise TypeError("sentences must be a list of strings; got one string. Write embed([sentence])")

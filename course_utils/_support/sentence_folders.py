@@ -5,6 +5,7 @@ made.
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from .downloads import EncoderError
 
@@ -26,7 +27,7 @@ TRANSFORMER = tuple(  # the settings of the transformer, in the order in which t
 )
 
 
-def transformer_part(folder):
+def transformer_part(folder: str | Path) -> str | Path:
     """The folder of the transformer itself: old versions put it into a folder inside,
     "0_Transformer".
 
@@ -35,14 +36,14 @@ def transformer_part(folder):
     return next((str(path) for kind, path in _modules(folder) if kind == "Transformer"), folder)
 
 
-def stated_length(folder):
+def stated_length(folder: str | Path) -> int | None:
     """The most tokens of a text that the library reads, if the folder of the transformer says it;
     else None.
     """
     return _transformer_settings(folder).get("max_seq_length")
 
 
-def recipe(folder):
+def recipe(folder: str | Path) -> tuple[str, str]:
     """(pooling, prompt): how the library pools this model's token vectors, and what it puts before
     each text.
 
@@ -86,7 +87,7 @@ def recipe(folder):
     return modes[0], prompt
 
 
-def _modules(folder):
+def _modules(folder: str | Path) -> list[tuple[str, Path]]:
     """[(class, folder)] of the parts that modules.json lists; empty if there is no such file.
 
     A class of the library is named without its module, whose name differs between versions.
@@ -102,15 +103,15 @@ def _modules(folder):
     return modules
 
 
-def _transformer_settings(folder):
+def _transformer_settings(folder: str | Path) -> dict[str, Any]:
     return next(filter(None, (_settings(Path(folder) / name) for name in TRANSFORMER)), {})
 
 
-def _settings(path):
+def _settings(path: Path) -> dict[str, Any]:
     return _read(path, dict) or {}
 
 
-def _read(path, kind):
+def _read(path: Path, kind: type) -> Any:
     """What a JSON file holds, None if there is none. Raises EncoderError if it is damaged or holds
     something else.
     """

@@ -1,11 +1,16 @@
 """Process several items at a time, each in its own single-threaded worker."""
 
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
 
 import torch
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
-def each(work, items, threads):
+
+def each(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """Yield `work(item)` for every item, in order of completion.
 
     threads: how many workers take items from one queue.

@@ -7,7 +7,7 @@ from typing import Any
 
 from docutils.nodes import make_id
 
-from ..._support.fast_nbformat import nbformat
+from ..._support.fast_nbformat import read_notebook
 from ..._support.notebooks import lesson_cells, name_of, part_of, part_with, parts
 from ...exercises.words import told
 from ..publish.lectures import read_lecture
@@ -112,7 +112,7 @@ def _section(cell):
 def cells_of(part: str) -> list[Any]:
     """The cells of a lesson. [] if there is none."""
     path = parts().get(part)
-    return lesson_cells(nbformat.read(path, as_version=4)) if path else []
+    return lesson_cells(read_notebook(path)) if path else []
 
 
 def code_of(part: str) -> str:

@@ -157,4 +157,4 @@ def _exercises(learners):
         row["missing"] += len(learners) - sum(row[status] for status in MARK_STATUSES)
         most = row["of"] * len(learners)
         row["share"] = f"{100 * row['points'] / most:.0f}%" if most else "no points"
-    return sorted(rows.values(), key=lambda row: part_with(row["id"]))
+    return sorted(rows.values(), key=lambda row: part_with(str(row["id"])))
