@@ -97,7 +97,7 @@ def _reading_minutes(cell: Mapping[str, Any]) -> float:
     text, name = _text(cell), cell.get("id", "")
     questions = text.count("<details>") if name in OPEN_QUESTIONS else name.startswith("quiz-")
     stated = sum(map(int, STATED.findall(text)))
-    return _words(text) / WORDS_A_MINUTE + questions * QUESTION_MINUTES + stated
+    return words_in(text) / WORDS_A_MINUTE + questions * QUESTION_MINUTES + stated
 
 
 def _running_minutes(cell: Mapping[str, Any]) -> float:
@@ -129,7 +129,7 @@ def _is_written(cell: Mapping[str, Any]) -> bool:
     return bool(cell["metadata"].get("nbgrader", {}).get("solution"))
 
 
-def _words(markdown: str) -> int:
+def words_in(markdown: str) -> int:
     """The number of words to read."""
     text = re.sub(r"^ *(```|~~~).*?^ *\1", " ", markdown, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"\]\([^)]*\)", "] ", text)
