@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from ..grader import COURSE, EXTRAS, ROOT, hand_in
-from .speed import machine, renew
+from .speed import machine, show
 
 PAGE = ROOT / "course_utils/tools/grading/README.md"
 BEGIN, END = "<!-- bench grading: begin -->", "<!-- bench grading: end -->"
@@ -109,9 +109,7 @@ def main(size, few, write):
         f"{few} of them, one after the other, as its command does. Lesson 14's answers call the encoder. Measured "
         f"on: {machine()}, {cores} cores.",
     ]
-    click.echo("\n".join(lines))
-    if write:
-        renew(PAGE, lines, BEGIN, END)
+    show(PAGE, lines, BEGIN, END, write)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from .speed import PAGE, ROOT, machine, renew, texts
+from .speed import PAGE, ROOT, machine, show, texts
 
 BEGIN, END = "<!-- bench peers: begin -->", "<!-- bench peers: end -->"
 EQUAL = 0.9999  # the lowest cosine to the library's float32 vectors that counts as the same precision
@@ -239,9 +239,7 @@ def main(rounds, step, few, write, peers):
     speeds = {key: [len(loads[key[1]]) / answer["seconds"] for answer in answers] for key, answers in found.items()}
     lines = [*table(workers, failed, loads, batch, speeds, cosine), ""]
     lines += [*(f"- {line}" for line in verdicts(workers, loads, speeds, cosine)), "", summary(ready, found, loads)]
-    click.echo("\n".join(lines))
-    if write and not few:
-        renew(PAGE, lines, BEGIN, END)
+    show(PAGE, lines, BEGIN, END, write and not few)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from .speed import machine, renew
+from .speed import machine, show
 
 PAGE = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- bench searching: begin -->", "<!-- bench searching: end -->"
@@ -73,9 +73,7 @@ def main(most, write):
         for name, (seconds, size, find) in ways(drawn(n)).items():
             lines.append(f"| {n:,} | {name} | {milliseconds(find, queries):.2f} | {size:,.0f} | {seconds:.1f} |")
     lines += ["", f"Measured on: {machine()}, {torch.get_num_threads()} threads; medians of {len(queries)} queries."]
-    click.echo("\n".join(lines))
-    if write:
-        renew(PAGE, lines, BEGIN, END)
+    show(PAGE, lines, BEGIN, END, write)
 
 
 if __name__ == "__main__":

@@ -28,10 +28,10 @@ def texts():
     from course_utils import load_reviews
 
     sentences = load_reviews("rotten_tomatoes")["text"]
-    whole = load_reviews("imdb")["text"]
     short = sentences[sentences.str.split().str.len() <= 20].sample(1000, random_state=0).tolist()
-    long, some = (whole.sample(n, random_state=s).str.split().str[:180].str.join(" ") for n, s in ((150, 0), (60, 1)))
-    return {"short": short, "long": long.tolist(), "mixed": [*sentences.sample(600, random_state=1), *some]}
+    beginnings = load_reviews("imdb")["text"].str.split().str[:180].str.join(" ")
+    mixed = [*sentences.sample(600, random_state=1), *beginnings.sample(60, random_state=1)]
+    return {"short": short, "long": beginnings.sample(150, random_state=0).tolist(), "mixed": mixed}
 
 
 def sides():
@@ -85,11 +85,15 @@ LOAD_THEIRS = (
     "from sentence_transformers import SentenceTransformer\nfrom course_utils.models import packaged_folder\n"
     "SentenceTransformer(str(packaged_folder() / 'model'), device='cpu').encode({}, show_progress_bar=False)"
 )
-CLOSEST = (
-    "import numpy as np, time\nfrom course_utils import closest_pairs\n"
-    "v = np.random.default_rng(0).normal(size=(10_000, 384)).astype(np.float32)\nclosest_pairs(v[:50])\n"
-    "s = time.perf_counter(); closest_pairs(v); print(time.perf_counter() - s)"
-)
+CLOSEST = """import time
+import numpy as np
+from course_utils import closest_pairs
+vectors = np.random.default_rng(0).normal(size=(10_000, 384)).astype(np.float32)
+closest_pairs(vectors[:50])
+start = time.perf_counter()
+closest_pairs(vectors)
+print(time.perf_counter() - start)
+"""
 
 
 @click.command()
@@ -151,13 +155,17 @@ def main(rounds, write):
         f"Measured on: {machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}; medians of "
         f"{rounds} rounds.",
     ]
+    show(PAGE, lines, BEGIN, END, write)
+
+
+def show(page, lines, begin, end, write):
+    """Print lines and, to write them, replace those between two markers of a page.
+
+    Raises ValueError if the page does not have the markers.
+    """
     click.echo("\n".join(lines))
-    if write:
-        renew(PAGE, lines, BEGIN, END)
-
-
-def renew(page, lines, begin, end):
-    """Replace the lines between two markers of a page. Raises ValueError if the page does not have them."""
+    if not write:
+        return
     before, mark, rest = page.read_text(encoding="utf-8").partition(begin)
     _, last, after = rest.partition(end)
     if not mark or not last:
