@@ -201,9 +201,8 @@ def test_the_first_page_says_what_a_lesson_is_about_and_how_long_it_is(names, pa
     for name in names:
         cells = cells_of(name)
         title = cells[0].source.splitlines()[0].removeprefix("# ")
-        is_core = "/" not in name
         link = pages["index"].select_one(f'ul.cards a[href="{name}.html"]')
-        assert link.text == (title if is_core else title.removeprefix(f"{Path(name).name[:2]} "))
+        assert link.text == (title.removeprefix(f"{Path(name).name[:2]} ") if "/" in name else title)
         facts = next(text for text in link.find_all_next(string=True) if "minutes" in text)
         minutes, exercises = re.search(r"(\d+) minutes(?: · (\d+) exercise)?", facts).groups("0")
         assert f"About {minutes} minutes" in cells[0].source

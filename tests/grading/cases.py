@@ -69,8 +69,7 @@ def _add(case: Case, node: SyntaxTreeNode, lines: list[str], roles: Collection[s
         _add_cell(case, node, lines, roles)
     elif node.type == "bullet_list" and awaits_more:
         for item in node.children:
-            first, end = item.map
-            _add_entry(case, "\n".join(lines[first:end]).strip().removeprefix("- "), keys)
+            _add_entry(case, "\n".join(lines[slice(*item.map)]).strip().removeprefix("- "), keys)
     else:
         raise ValueError(f"a {node.type} that is not expected here")
 
