@@ -125,10 +125,10 @@ lock: setup
 	(echo 'sentence-transformers[onnx,openvino]'; echo 'datasets>=5'; grep '^torch==' requirements.lock) | $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --upgrade -o tests/benchmarks/peers.lock -
 
 # Trains the course's masked-language-model adapter again: an hour or more, see course_utils/trainings/adapter.md.
-# A C++ compiler saves an eighth of the time (make adapter ADAPTER_FLAGS=--compiled), with large memory pages, where Linux has them, a quarter.
+# Large memory pages, where Linux has them, save a quarter of the time.
 adapter: setup
 	$(PIP) -c requirements.lock -e ".[adapter]"
-	THP_MEM_ALLOC_ENABLE=1 $(BIN)/python -m course_utils.trainings.adapter $(ADAPTER_FLAGS)
+	THP_MEM_ALLOC_ENABLE=1 $(BIN)/python -m course_utils.trainings.adapter
 
 # Three quarters of an hour; leave the machine alone meanwhile.
 bench: setup $(VENV)/grading/.ready $(VENV)/peers/.ready
