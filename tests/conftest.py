@@ -23,7 +23,7 @@ settings.load_profile("repeatable")
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 CHARACTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
 PIECES = [*SPECIAL, *CHARACTERS, *(f"##{character}" for character in CHARACTERS)]
-LONG_BUT_LATE = {"test_training.py", "test_workspace.py"}
+LONG_BUT_LATE = {"test_take_along.py", "test_training.py", "test_workspace.py"}
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
 
 
