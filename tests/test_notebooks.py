@@ -24,7 +24,8 @@ NOTEBOOKS = list(parts().values())
 EXERCISES = all_exercises()
 BY_HAND = list(assignment()["by_hand"])
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
-MOST_LINES = {"search-py": 47}  # of a cell that is a whole program; 18 of others
+MOST_LINES = 18  # of a code cell
+MOST_LINES_OF_A_PROGRAM = 47  # of the one cell that is a whole program
 
 # What is no result is left out of the prose: "\tag{5.1}", "formula (5.1)", "Formulas (5.1) to (5.3)"
 OF_FORMULAS = re.compile(r"\\tag\{[\d.]+\}|\b[Ff]ormulas? \([\d.]+\)( (and|to) \([\d.]+\))?")
@@ -34,6 +35,9 @@ DECIMAL = re.compile(r"(?<!section )(?<!version )(?<![\w.:])([-\u2212]?)(\d+\.\d
 OF_CODE_LINKS_AND_TIMES = re.compile(r"`[^`]*`|\(http[^)]*\)|\d+ minutes")
 # "384" and "10,000"; not "issue 123", "1.384" and "384d2"
 WHOLE_NUMBER = re.compile(r"(?<!issue )(?<![\w.:,])\d[\d,]*\d{2}(?![\w.]*\d)")
+# By how many units of its last digit a number in the prose may differ from the computed one: by half a unit when it is
+# rounded, and by a little more because floating-point numbers are not exact (0.125 - 0.12 > 0.005).
+ROUNDING = 0.51
 
 
 @functools.cache
@@ -43,6 +47,14 @@ def read(path):
 
 def is_completion(cell):
     return "completion" in cell.metadata.get("tags", [])
+
+
+def marks_of(cell):
+    return cell.metadata.get("nbgrader", {})
+
+
+def grade_id_of(cell):
+    return marks_of(cell).get("grade_id")
 
 
 def code_cells(notebook):
@@ -94,7 +106,8 @@ def test_no_noise_in_stored_outputs(path):
 @each_lesson
 def test_cells_are_short_and_do_not_meddle(path):
     for cell in code_cells(read(path)):
-        assert len(cell.source.splitlines()) <= MOST_LINES.get(cell.id, 18), cell.id
+        most = MOST_LINES_OF_A_PROGRAM if cell.id == "search-py" else MOST_LINES
+        assert len(cell.source.splitlines()) <= most, cell.id
         assert not re.search(r"^\s*[%!]|sys\.path|pip install|NBVAL", cell.source, re.MULTILINE), cell.id
 
 
@@ -108,12 +121,22 @@ def test_pictures_have_alternative_text_and_carry_their_data(path):
                 assert output.data["text/plain"].startswith(f"Figure. {alt}\n"), cell.id
 
 
+def signs_and_decimals_in(prose):
+    return DECIMAL.findall(OF_FORMULAS.sub("", prose))
+
+
+def whole_numbers_in(prose):
+    """The numbers over 99 of a text that are no years, without the commas in them."""
+    numbers = [number.replace(",", "") for number in WHOLE_NUMBER.findall(OF_CODE_LINKS_AND_TIMES.sub("", prose))]
+    return [number for number in numbers if not re.fullmatch(r"(19|20)\d\d", number)]
+
+
 def is_shown(sign, number, computed):
     """Whether a computed number is this one when it is rounded. A text may speak of the size of a negative number."""
-    # half a unit of the last digit, and a little, since floating-point numbers are not exact (0.125 - 0.12 > 0.005)
-    near = 0.51 * 10 ** -len(number.split(".")[1])
-    sizes = [-value if sign else abs(value) for value in computed]
-    return any(abs(size - float(number)) <= near for size in sizes)
+    near = ROUNDING * 10 ** -len(number.split(".")[1])
+    if sign:
+        return any(abs(value + float(number)) <= near for value in computed)
+    return any(abs(abs(value) - float(number)) <= near for value in computed)
 
 
 @each_lesson
@@ -131,13 +154,12 @@ def test_every_number_in_the_prose_stands_in_a_cell(path):
     sources = " ".join(cell.source for cell in code_cells(notebook)).replace("_", "")
     computed = [float(number) for number in re.findall(r"-?\d+\.\d+", printed)]
     for cell in notebook.cells:
-        if cell.cell_type == "markdown" and not cell.source.startswith("## Further reading"):
-            for sign, number in DECIMAL.findall(OF_FORMULAS.sub("", cell.source)):
-                assert is_shown(sign, number, computed), f"{cell.id}: {sign}{number}"
-            for number in WHOLE_NUMBER.findall(OF_CODE_LINKS_AND_TIMES.sub("", cell.source)):
-                whole = number.replace(",", "")
-                is_year = re.fullmatch(r"(19|20)\d\d", whole)
-                assert is_year or whole in sources or whole in printed.replace(",", ""), f"{cell.id}: {number}"
+        if cell.cell_type != "markdown" or cell.source.startswith("## Further reading"):
+            continue
+        for sign, number in signs_and_decimals_in(cell.source):
+            assert is_shown(sign, number, computed), f"{cell.id}: {sign}{number}"
+        for number in whole_numbers_in(cell.source):
+            assert number in sources or number in printed.replace(",", ""), f"{cell.id}: {number}"
 
 
 @each_lesson
@@ -151,26 +173,40 @@ def test_opens_with_aims_and_closes_with_recap_and_reading(path):
     assert last.startswith("## Further reading")
 
 
+def cells_beside_reports(path):
+    """The cells of a lesson, without those that a person marks."""
+    return [cell for cell in read(path).cells if grade_id_of(cell) not in BY_HAND]
+
+
 @each_lesson
-def test_exercises_carry_nbgrader_metadata_and_a_check_below(path):
-    cells = [cell for cell in read(path).cells if cell.metadata.get("nbgrader", {}).get("grade_id") not in BY_HAND]
-    solutions = [cell.metadata.nbgrader.grade_id for cell in cells if cell.metadata.get("nbgrader", {}).get("solution")]
-    assert solutions == [name for name in EXERCISES if exercise_parts()[name] == part_of(path)]
-    is_report = any(cell.metadata.get("nbgrader", {}).get("grade_id") in BY_HAND for cell in read(path).cells)
+def test_a_lesson_has_its_exercises_and_a_page_has_none(path):
+    answers = [cell for cell in cells_beside_reports(path) if marks_of(cell).get("solution")]
+    assert [*map(grade_id_of, answers)] == [name for name in EXERCISES if exercise_parts()[name] == part_of(path)]
+    has_report = any(grade_id_of(cell) in BY_HAND for cell in read(path).cells)
     is_page = kind_of(read(path)) == "page"
-    assert bool(solutions) or is_report != is_page, "a page has no exercises, other lessons have some"
-    for place, cell in enumerate(cells):
-        marks = cell.metadata.get("nbgrader")
+    assert answers or has_report != is_page, "a page has no exercises, other lessons have some"
+
+
+@each_lesson
+def test_what_learners_write_is_between_marks_and_carries_nbgrader_metadata(path):
+    for cell in cells_beside_reports(path):
+        marks = marks_of(cell)
         has_gap = bool(marks and marks.solution) or is_completion(cell)
         assert (BEGIN in cell.source) == has_gap == (END in cell.source), cell.id
-        if not marks:
-            continue
-        assert set(marks) >= {"schema_version", "grade", "grade_id", "locked", "solution", "task"}
-        if marks.solution:
-            exercise, words, below = EXERCISES[marks.grade_id], cells[place - 1].source, cells[place + 1]
+        assert not marks or set(marks) >= {"schema_version", "grade", "grade_id", "locked", "solution", "task"}
+
+
+@each_lesson
+def test_an_exercise_has_its_text_above_and_its_check_below(path):
+    cells = cells_beside_reports(path)
+    for place, cell in enumerate(cells):
+        if marks_of(cell).get("solution"):
+            exercise = EXERCISES[grade_id_of(cell)]
             stars = rf"^`{exercise.id}` · difficulty [123] of 3 · [1-9]\d? minutes$"
-            assert re.search(stars, words, re.MULTILINE), f"{cell.id}: the text above must say: {stars}"
-            assert below.metadata.nbgrader.grade_id == f"{exercise.id}-check"
+            text = cells[place - 1].source
+            assert re.search(stars, text, re.MULTILINE), f"{cell.id}: the text above must say: {stars}"
+            below = cells[place + 1]
+            assert grade_id_of(below) == f"{exercise.id}-check"
             assert below.metadata.nbgrader.points == exercise.points
             assert below.source.startswith(f'check("{exercise.id}", ')
 
@@ -180,7 +216,7 @@ def test_what_a_person_marks_has_a_rubric_whose_points_add_up_and_is_blank_in_th
     for path in NOTEBOOKS:
         notebook = read(path)
         for cell, blank in zip(lesson_cells(notebook), learner_copy(notebook).cells, strict=True):
-            marks = cell.metadata.get("nbgrader", {})
+            marks = marks_of(cell)
             if cell.cell_type == "markdown" and marks:
                 assert marks.grade and marks.solution and not marks.locked and not marks.task
                 (rubric,) = (cell.source for cell in notebook.cells if f"`{marks.grade_id}` ·" in cell.source)
@@ -213,7 +249,7 @@ def test_the_learners_copy_runs_as_the_lesson_does(path):
     with_gap = [cell for cell in code_cells(notebook) if BEGIN in cell.source]
     answers = {name for cell in with_gap for name in names(bound, cell)}
     for cell in code_cells(copy):
-        marks = cell.metadata.get("nbgrader", {})
+        marks = marks_of(cell)
         if marks.get("solution"):
             (stub,) = names(bound, cell)
             space = {"np": np}  # one answer uses it as a default argument
@@ -261,22 +297,23 @@ def test_a_learners_copy_is_run_and_asks_calmly(tmp_path, monkeypatch):
     copy = learner_copy(read(path))
     NotebookClient(copy, timeout=180, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     for cell in code_cells(copy):
-        if cell.metadata.get("nbgrader", {}).get("grade"):
+        if marks_of(cell).get("grade"):
             assert "not attempted yet" in cell.outputs[0].data["text/plain"], cell.id
 
 
 # ---------------------------------------------------------------- cores and further parts
 
-DIVIDED = {number: path for number, path in cores().items() if any(cell.id == "recall" for cell in read(path).cells)}
-DIVIDED_LESSONS = [path for path in NOTEBOOKS if part_of(path)[:2] in DIVIDED]
-each_core = pytest.mark.parametrize("path", DIVIDED.values(), ids=lambda path: path.stem)
+DIVIDED = [path for path in cores().values() if any(cell.id == "recall" for cell in read(path).cells)]
+DIVIDED_NUMBERS = {part_of(core) for core in DIVIDED}
+DIVIDED_LESSONS = [path for path in NOTEBOOKS if part_of(path)[:2] in DIVIDED_NUMBERS]
+each_core = pytest.mark.parametrize("path", DIVIDED, ids=lambda path: path.stem)
 
 
 @each_core
 def test_a_core_fits_its_hour_and_ends_with_questions_from_memory(path):
     notebook = read(path)
     words = sum(words_in(cell.source) for cell in lesson_cells(notebook) if cell.cell_type == "markdown")
-    answers = [cell for cell in code_cells(notebook) if cell.metadata.get("nbgrader", {}).get("solution")]
+    answers = [cell for cell in code_cells(notebook) if marks_of(cell).get("solution")]
     assert words <= 3000 and len(code_cells(notebook)) <= 40 and len(answers) <= 3 and lesson_minutes(notebook) <= 60
     (recall,) = (cell for cell in notebook.cells if cell.id == "recall")
     assert recall.source.count("<details>") == 3

@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import namedtuple
 from pathlib import Path
 
 import click
@@ -28,10 +29,12 @@ def texts():
     from course_utils import load_reviews
 
     sentences = load_reviews("rotten_tomatoes")["text"]
+    whole = load_reviews("imdb")["text"]
     short = sentences[sentences.str.split().str.len() <= 20].sample(1000, random_state=0).tolist()
-    beginnings = load_reviews("imdb")["text"].str.split().str[:180].str.join(" ")
+    beginnings = whole.str.split().str[:180].str.join(" ")
+    long = beginnings.sample(150, random_state=0).tolist()
     mixed = [*sentences.sample(600, random_state=1), *beginnings.sample(60, random_state=1)]
-    return {"short": short, "long": beginnings.sample(150, random_state=0).tolist(), "mixed": mixed}
+    return {"short": short, "long": long, "mixed": mixed}
 
 
 def sides():
@@ -96,65 +99,104 @@ print(time.perf_counter() - start)
 """
 
 
+def measure(sides, loads, rounds):
+    """{(load, side): seconds of each round}. The sides take turns."""
+    seconds = {(load, side): [] for load in loads for side in sides}
+    for load, sentences in loads.items():
+        for function in sides.values():
+            function(sentences[:50])
+        for turn in range(rounds):
+            for side, function in sides.items():
+                seconds[load, side].append(timed(function, sentences))
+            click.echo(f"{load}: round {turn + 1} of {rounds}", err=True)
+    return seconds
+
+
+def ratios(seconds, slow, fast):
+    """{load: how many times as long the slow side took as the fast one}: a median of rounds, as text."""
+    loads = dict.fromkeys(load for load, _ in seconds)
+    pairs = {load: zip(seconds[load, slow], seconds[load, fast], strict=True) for load in loads}
+    return {load: f"{statistics.median(s / f for s, f in pair):.2f}" for load, pair in pairs.items()}
+
+
+def at_best_batch_size(seconds, loads):
+    """For each load, the ratio to the library at its fastest, with that batch size."""
+    batch_sizes = {"library": 32} | {f"library, batches of {size}": size for size in BATCHES}
+    cells = []
+    for load in loads:
+        best = min(batch_sizes, key=lambda side: statistics.median(seconds[load, side]))
+        cells.append(f"{ratios(seconds, best, 'ours')[load]} ({batch_sizes[best]})")
+    return cells
+
+
+def table_rows(sides, loads, seconds):
+    compare = [side for side in ("library", "ours", "ours, bfloat16") if side in sides]
+    agree = {load: {side: sides[side](sentences) for side in compare} for load, sentences in loads.items()}
+    rows = {
+        "float32, times the library at its defaults": [*ratios(seconds, "library", "ours").values()],
+        "float32, times the library at its best batch size (in brackets)": at_best_batch_size(seconds, loads),
+        "float32, largest difference from the library's numbers": [
+            f"{np.abs(vectors['library'] - vectors['ours']).max():.0e}" for vectors in agree.values()
+        ],
+    }
+    if "ours, bfloat16" in sides:
+        rows |= {
+            "bfloat16, times the library in float32": [*ratios(seconds, "library", "ours, bfloat16").values()],
+            "bfloat16, times the library in bfloat16": [
+                *ratios(seconds, "library, bfloat16", "ours, bfloat16").values()
+            ],
+            "bfloat16, lowest cosine to the library's float32": [
+                f"{(vectors['library'] * vectors['ours, bfloat16']).sum(axis=1).min():.5f}"
+                for vectors in agree.values()
+            ],
+        }
+    return rows
+
+
+# Of a new process for each side: seconds with one sentence, MB with many; and those of the closest pair.
+Processes = namedtuple("Processes", "ours library our_memory library_memory closest closest_memory")
+
+
+def fresh_processes(sentences):
+    """What new processes take: see Processes."""
+    ours, library = (
+        statistics.median(fresh(program.format("['one']"))[1] for _ in range(3)) for program in (LOAD_OURS, LOAD_THEIRS)
+    )
+    _, _, our_memory = fresh(LOAD_OURS.format(json.dumps(sentences)))
+    _, _, library_memory = fresh(LOAD_THEIRS.format(json.dumps(sentences)))
+    (closest,), _, closest_memory = fresh(CLOSEST)
+    return Processes(ours, library, our_memory, library_memory, float(closest), closest_memory)
+
+
+def page_lines(rows, loads, processes, rounds):
+    """The lines of the page: a table, and sentences about the processes and the machine."""
+    import torch
+
+    return [
+        f"| | {' | '.join(loads)} |",
+        "|---" * (len(loads) + 1) + "|",
+        *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()),
+        "",
+        f"A fresh process embeds its first sentence and ends after {processes.ours:.1f} s, with the library after "
+        f"{processes.library:.1f} s ({processes.ours / processes.library:.0%}). Peak memory of a process that embeds "
+        f"the mixed text: {processes.our_memory:,.0f} MB, the library's {processes.library_memory:,.0f} MB. The "
+        f"closest pair among 10,000 vectors takes {processes.closest:.2f} s, in a process of "
+        f"{processes.closest_memory:,.0f} MB.",
+        "",
+        f"Measured on: {machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}; medians of "
+        f"{rounds} rounds.",
+    ]
+
+
 @click.command()
 @click.option("--rounds", default=5, show_default=True, help="How often both sides take turns.")
 @click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in README.md.")
 def main(rounds, write):
     """Measure, print a table, and put it into README.md beside this file."""
-    import torch
-
-    names, loads, seconds = sides(), texts(), {}
-    for load, sentences in loads.items():
-        for name, function in names.items():
-            function(sentences[:50])
-        for turn in range(rounds):
-            for name, function in names.items():
-                seconds.setdefault((load, name), []).append(timed(function, sentences))
-            click.echo(f"{load}: round {turn + 1} of {rounds}", err=True)
-
-    def ratios(slow, fast):
-        pairs = (zip(seconds[load, slow], seconds[load, fast]) for load in loads)
-        return [f"{statistics.median(s / f for s, f in pair):.2f}" for pair in pairs]
-
-    batch = {"library": 32} | {f"library, batches of {size}": size for size in BATCHES}
-    best = {load: min(batch, key=lambda name: statistics.median(seconds[load, name])) for load in loads}
-    at_best = [f"{ratios(best[load], 'ours')[place]} ({batch[best[load]]})" for place, load in enumerate(loads)]
-    agree = [
-        [names[name](sentences) for name in ("library", "ours", "ours, bfloat16") if name in names]
-        for sentences in loads.values()
-    ]
-    rows = {
-        "float32, times the library at its defaults": ratios("library", "ours"),
-        "float32, times the library at its best batch size (in brackets)": at_best,
-        "float32, largest difference from the library's numbers": [
-            f"{np.abs(found[0] - found[1]).max():.0e}" for found in agree
-        ],
-    }
-    if "ours, bfloat16" in names:
-        rows |= {
-            "bfloat16, times the library in float32": ratios("library", "ours, bfloat16"),
-            "bfloat16, times the library in bfloat16": ratios("library, bfloat16", "ours, bfloat16"),
-            "bfloat16, lowest cosine to the library's float32": [
-                f"{(found[0] * found[2]).sum(axis=1).min():.5f}" for found in agree
-            ],
-        }
-    text = json.dumps(loads["mixed"])
-    programs = (LOAD_OURS, LOAD_THEIRS)
-    first = [statistics.median(fresh(program.format("['one']"))[1] for _ in range(3)) for program in programs]
-    memory = [fresh(program.format(text))[2] for program in programs]
-    (closest,), _, closest_memory = fresh(CLOSEST)
-    lines = [
-        *("| | short | long | mixed |", "|---|---|---|---|"),
-        *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()),
-        "",
-        f"A fresh process embeds its first sentence and ends after {first[0]:.1f} s, with the library after "
-        f"{first[1]:.1f} s ({first[0] / first[1]:.0%}). Peak memory of a process that embeds the mixed text: "
-        f"{memory[0]:,.0f} MB, the library's {memory[1]:,.0f} MB. The closest pair among 10,000 vectors takes "
-        f"{float(closest):.2f} s, in a process of {closest_memory:,.0f} MB.",
-        "",
-        f"Measured on: {machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}; medians of "
-        f"{rounds} rounds.",
-    ]
+    functions = sides()
+    loads = texts()
+    rows = table_rows(functions, loads, measure(functions, loads, rounds))
+    lines = page_lines(rows, loads, fresh_processes(loads["mixed"]), rounds)
     show(PAGE, lines, BEGIN, END, write)
 
 
