@@ -47,7 +47,13 @@ def _version():
     from pathlib import Path
 
     try:
-        text = Path(__file__).resolve().parents[1].joinpath("pyproject.toml").read_text(encoding="utf-8")
+        text = (
+            Path(__file__)
+            .resolve()
+            .parents[1]
+            .joinpath("pyproject.toml")
+            .read_text(encoding="utf-8")
+        )
         project = tomllib.loads(text)["project"]
         if project["name"] == PROJECT:
             return project["version"]

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from .models import Pair
 
 
-def attend(text: str, pair: str | None = None, model: Pair | None = None) -> tuple[list[str], torch.Tensor]:
+def attend(
+    text: str, pair: str | None = None, model: Pair | None = None
+) -> tuple[list[str], torch.Tensor]:
     """Run one sentence (or a pair of sentences) through an encoder and return its attention
     weights.
 
@@ -106,7 +108,9 @@ def head_scores(attentions: torch.Tensor) -> dict[str, torch.Tensor]:
 
 
 def patching_map(
-    target: torch.Tensor, source: torch.Tensor, layers: Sequence[Callable[[torch.Tensor], torch.Tensor]]
+    target: torch.Tensor,
+    source: torch.Tensor,
+    layers: Sequence[Callable[[torch.Tensor], torch.Tensor]],
 ) -> torch.Tensor:
     """How far a sentence vector moves when one vector on the way to it is replaced by another
     text's.

@@ -39,10 +39,17 @@ def glove_vectors(sentences: Sequence[str], weighted: bool = False) -> np.ndarra
     vectors = np.zeros((len(sentences), glove.shape[1]))
     for place, sentence in enumerate(sentences):
         rows = np.array(
-            [row_of[word] for word in re.findall(r"\w+|[^\w\s]", sentence.lower()) if word in row_of], dtype=int
+            [
+                row_of[word]
+                for word in re.findall(r"\w+|[^\w\s]", sentence.lower())
+                if word in row_of
+            ],
+            dtype=int,
         )
         if len(rows):
-            weights = RARITY / (RARITY + 1 / ((rows + 1) * harmonic)) if weighted else np.ones(len(rows))
+            weights = (
+                RARITY / (RARITY + 1 / ((rows + 1) * harmonic)) if weighted else np.ones(len(rows))
+            )
             vectors[place] = weights @ glove[rows] / weights.sum()
     return vectors
 
@@ -76,7 +83,9 @@ def row_cosines(one: ArrayLike, other: ArrayLike) -> np.ndarray:
     """
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    return np.divide((one * other).sum(axis=1), lengths, out=np.zeros(len(one)), where=lengths > 0).round(6)
+    return np.divide(
+        (one * other).sum(axis=1), lengths, out=np.zeros(len(one)), where=lengths > 0
+    ).round(6)
 
 
 def similarities(pairs: pd.DataFrame, model: Model = None) -> dict[str, np.ndarray]:
@@ -88,14 +97,20 @@ def similarities(pairs: pd.DataFrame, model: Model = None) -> dict[str, np.ndarr
     Returns a dictionary from the name of the space to an array (n,).
     """
     sentences = [*pairs["sentence1"], *pairs["sentence2"]]
-    spaces = {"GloVe, mean": glove_vectors(sentences), "GloVe, weighted mean": glove_vectors(sentences, weighted=True)}
+    spaces = {
+        "GloVe, mean": glove_vectors(sentences),
+        "GloVe, weighted mean": glove_vectors(sentences, weighted=True),
+    }
     layers = layer_vectors(sentences, model, poolings=("mean", "cls", "max"))
     last = max(layer for layer, _ in layers)
     for layer in range(last + 1):
         spaces[f"layer {layer}, mean"] = layers[layer, "mean"]
     for pooling in ("cls", "max"):
         spaces[f"layer {last}, {pooling}"] = layers[last, pooling]
-    return {name: row_cosines(vectors[: len(pairs)], vectors[len(pairs) :]) for name, vectors in spaces.items()}
+    return {
+        name: row_cosines(vectors[: len(pairs)], vectors[len(pairs) :])
+        for name, vectors in spaces.items()
+    }
 
 
 def halves_right(labels: ArrayLike, values: ArrayLike) -> np.ndarray:
@@ -112,7 +127,9 @@ def halves_right(labels: ArrayLike, values: ArrayLike) -> np.ndarray:
     return right
 
 
-def score_table(found: Mapping[str, np.ndarray], scores: ArrayLike, repeats: int = 1000) -> pd.DataFrame:
+def score_table(
+    found: Mapping[str, np.ndarray], scores: ArrayLike, repeats: int = 1000
+) -> pd.DataFrame:
     """One row per space: Spearman, Pearson, AUC and accuracy, each with its 95% interval.
 
     AUC and accuracy are for "similar or not".
@@ -130,9 +147,12 @@ def score_table(found: Mapping[str, np.ndarray], scores: ArrayLike, repeats: int
             "Spearman": bootstrap(spearman, scores, values, repeats=repeats),
             "Pearson": bootstrap(pearson, scores, values, repeats=repeats),
             "AUC": bootstrap(auc, labels, values, repeats=repeats),
-            "accuracy": bootstrap(lambda right: right.mean(axis=-1), halves_right(labels, values), repeats=repeats),
+            "accuracy": bootstrap(
+                lambda right: right.mean(axis=-1), halves_right(labels, values), repeats=repeats
+            ),
         }
         rows[name] = {
-            measure: f"{value:.2f} ({low:.2f} to {high:.2f})" for measure, (value, low, high) in measured.items()
+            measure: f"{value:.2f} ({low:.2f} to {high:.2f})"
+            for measure, (value, low, high) in measured.items()
         }
     return pd.DataFrame.from_dict(rows, orient="index")

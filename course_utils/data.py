@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 TABLES = Path(__file__).parent / "tables"
 SOURCES = ("rotten_tomatoes", "imdb")
 STSB = "mteb/stsbenchmark-sts"
-DOCUMENTED = {  # where `load_docstrings` looks: packages that are installed with the course, at locked versions
+# where `load_docstrings` looks: packages that are installed with the course, at locked versions
+DOCUMENTED = {
     "numpy": "numpy numpy.linalg numpy.random",
     "pandas": "pandas pandas.DataFrame pandas.Series.str",
     "scipy": "scipy.cluster.hierarchy scipy.integrate scipy.interpolate scipy.linalg scipy.optimize scipy.spatial "
@@ -31,7 +32,9 @@ DOCUMENTED = {  # where `load_docstrings` looks: packages that are installed wit
     "sklearn.neural_network sklearn.pipeline sklearn.preprocessing sklearn.svm sklearn.tree",
 }
 MIN_DOCSTRING_WORDS = 30  # a shorter one says too little to be searched for
-VARYING = {  # SciPy writes new random numbers into the examples of the first four, and later more text into the last
+# SciPy writes new random numbers into the examples of the first four, and later more text into the
+# last
+VARYING = {
     *(f"scipy.stats.{name}" for name in ("Binomial", "Logistic", "Normal", "Uniform")),
     "numpy.sinc",
 }
@@ -98,7 +101,9 @@ def load_scored_pairs(source: str | Path = "course") -> pd.DataFrame:
         return pd.concat([read_pairs(path) for path in files], ignore_index=True)
     path = Path(source).expanduser()
     if not path.is_file():
-        raise FileNotFoundError(f'no file {path}. source is "course", "stsb" or a file on this machine')
+        raise FileNotFoundError(
+            f'no file {path}. source is "course", "stsb" or a file on this machine'
+        )
     return read_pairs(path)
 
 
@@ -208,7 +213,9 @@ def load_docstrings(places: Mapping[str, str] | None = None) -> pd.DataFrame:
                 words = text.split()
                 if len(words) >= MIN_DOCSTRING_WORDS and name not in VARYING:
                     found.setdefault(" ".join(words), []).append((name, package, text))
-    return pd.DataFrame(sorted(min(same) for same in found.values()), columns=["name", "package", "text"])
+    return pd.DataFrame(
+        sorted(min(same) for same in found.values()), columns=["name", "package", "text"]
+    )
 
 
 def _documented(place: str) -> Iterator[tuple[str, str]]:
@@ -223,7 +230,11 @@ def _documented(place: str) -> Iterator[tuple[str, str]]:
         value = getattr(home, name)
         if inspect.isclass(value) and issubclass(value, np.generic):
             continue  # number types: their texts differ from system to system
-        if not (inspect.isroutine(value) or inspect.isclass(value) or isinstance(value, (np.ufunc, property))):
+        if not (
+            inspect.isroutine(value)
+            or inspect.isclass(value)
+            or isinstance(value, (np.ufunc, property))
+        ):
             continue
         elsewhere = not getattr(value, "__module__", "").startswith(place)
         if stated is None and inspect.ismodule(home) and elsewhere:

@@ -14,7 +14,14 @@ import torch
 from ._support.bars import progress_bar
 from ._support.downloads import EncoderError
 from ._support.fast_bert import fits
-from ._support.routes import PRECISIONS, PackedRoute, TransformersRoute, checked_sentences, packaged_tokens, tokens_of
+from ._support.routes import (
+    PRECISIONS,
+    PackedRoute,
+    TransformersRoute,
+    checked_sentences,
+    packaged_tokens,
+    tokens_of,
+)
 from ._support.sentence_folders import recipe
 from ._support.workers import each
 from .models import encoder_folder, is_packaged, load_encoder, max_tokens, untouched_weights
@@ -79,7 +86,8 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
     if not poolings or any(name not in list(POOLINGS) for name in poolings):
         raise ValueError(f"pooling must be one of {sorted(POOLINGS)}; got {pooling!r}")
     _check_precision(precision)
-    row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}  # duplicates are encoded once
+    # duplicates are encoded once
+    row_of = {sentence: row for row, sentence in enumerate(dict.fromkeys(sentences))}
     route = _route([prompt + sentence for sentence in row_of], model, precision)
     _warn_of_cuts(route, list(row_of), sentences)
 
@@ -96,7 +104,9 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
         for parts in each(vectors_of, route.batches(), route.threads):
             for places, found in parts:
                 if vectors is None:
-                    vectors = np.empty((len(poolings), len(row_of), found.shape[-1]), dtype=np.float32)
+                    vectors = np.empty(
+                        (len(poolings), len(row_of), found.shape[-1]), dtype=np.float32
+                    )
                 vectors[:, places] = found
                 bar.update(sum(route.lengths[place] for place in places))
     assert vectors is not None  # there is a sentence at least
@@ -129,7 +139,8 @@ def _recipe(model: Model, pooling: str | tuple[str, ...] | None) -> tuple[str, s
     except EncoderError:
         if pooling is None:
             raise
-        return "", ""  # another pooling was asked for, so what the folder says of its own does not matter
+        # another pooling was asked for, so what the folder says of its own does not matter
+        return "", ""
 
 
 def _route(sentences: list[str], model: Model, precision: str) -> PackedRoute | TransformersRoute:
@@ -162,7 +173,9 @@ def hidden_states(
     """
     sentences = checked_sentences(sentences)
     tokenizer, encoder = _pair(model)
-    route = TransformersRoute(tokens_of(sentences, tokenizer, max_tokens(tokenizer, encoder)), tokenizer, encoder)
+    route = TransformersRoute(
+        tokens_of(sentences, tokenizer, max_tokens(tokenizer, encoder)), tokenizer, encoder
+    )
     _warn_of_cuts(route, sentences, sentences)
     with torch.inference_mode(), _token_bar(route) as bar:
         for batch in route.batches():
@@ -201,7 +214,11 @@ def _pair(model: Model) -> Pair:
     """(tokenizer, encoder) from the `model` argument of `embed`."""
     if model is None or isinstance(model, (str, os.PathLike)):
         return load_encoder(model)
-    if isinstance(model, (tuple, list)) and len(model) == 2 and isinstance(model[1], torch.nn.Module):
+    if (
+        isinstance(model, (tuple, list))
+        and len(model) == 2
+        and isinstance(model[1], torch.nn.Module)
+    ):
         return model
     raise TypeError(
         f"model must be a name, a folder or the pair (tokenizer, model) from load_encoder; got {type(model).__name__}"

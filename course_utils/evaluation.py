@@ -21,10 +21,14 @@ def _columns(*columns: ArrayLike) -> list[np.ndarray]:
         if column.dtype.kind not in "biuf":
             raise TypeError(f"argument {place} must hold numbers; got {column.dtype}")
         if column.ndim < 1 or column.shape[-1] == 0:
-            raise ValueError(f"argument {place} is empty or a single number; a list of numbers is needed")
+            raise ValueError(
+                f"argument {place} is empty or a single number; a list of numbers is needed"
+            )
         missing = column.size - int(np.isfinite(column).sum())
         if missing:
-            raise ValueError(f"argument {place} holds {missing} values that are not finite (NaN or infinity)")
+            raise ValueError(
+                f"argument {place} holds {missing} values that are not finite (NaN or infinity)"
+            )
         found.append(column.astype(np.float64))
     lengths = [column.shape[-1] for column in found]
     if len(set(lengths)) > 1:
@@ -103,7 +107,9 @@ def best_threshold(labels: ArrayLike, scores: ArrayLike) -> tuple[float, float]:
     """
     labels, scores = _two_classes(labels, scores)
     values = np.unique(scores)
-    candidates = np.concatenate([[values[0]], (values[:-1] + values[1:]) / 2, [np.nextafter(values[-1], np.inf)]])
+    candidates = np.concatenate(
+        [[values[0]], (values[:-1] + values[1:]) / 2, [np.nextafter(values[-1], np.inf)]]
+    )
     right = [((scores >= threshold) == labels).mean() for threshold in candidates]
     best = int(np.argmax(right))
     return float(candidates[best]), float(right[best])
@@ -129,7 +135,9 @@ def bootstrap(
     """
     pairs = _columns(*columns)
     if repeats < 1 or not 0 < level < 1:
-        raise ValueError(f"repeats must be at least 1 and level between 0 and 1; got {repeats} and {level}")
+        raise ValueError(
+            f"repeats must be at least 1 and level between 0 and 1; got {repeats} and {level}"
+        )
     n, generator, found = pairs[0].shape[-1], np.random.default_rng(seed), []
     step = max(1, BLOCK // n)
     for start in range(0, repeats, step):

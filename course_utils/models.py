@@ -28,10 +28,17 @@ if TYPE_CHECKING:
 
 ENV_VAR = "COURSE_ENCODER"
 PACKAGED = "packaged"
-BUILT_OTHERWISE = "A model of the kind {} is built in another way, so its layers cannot be taken apart here."
+BUILT_OTHERWISE = (
+    "A model of the kind {} is built in another way, so its layers cannot be taken apart here."
+)
 AttentionMaps = collections.namedtuple("AttentionMaps", "query key value output")
 ATTENTION_NAMES = (  # in a layer of BERT or RoBERTa, DistilBERT, and MPNet
-    ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"),
+    (
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+        "attention.output.dense",
+    ),
     ("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin"),
     ("attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o"),
 )
@@ -51,7 +58,9 @@ def load_encoder(name: str | Path | None = None) -> Pair:
     model is unavailable or no encoder like BERT.
     """
     name = _chosen(name)
-    return _load_packaged() if name == PACKAGED else _load_folder(transformer_part(_folder_of(name)))
+    return (
+        _load_packaged() if name == PACKAGED else _load_folder(transformer_part(_folder_of(name)))
+    )
 
 
 def encoder_folder(name: str | Path | None = None) -> Path:
@@ -83,7 +92,9 @@ def hub_is_meant() -> bool:
     return another_is_set() and not os.path.isdir(os.path.expanduser(os.environ[ENV_VAR]))
 
 
-def untouched_weights(name: str | Path | None = None) -> tuple[Any, dict[str, torch.Tensor], Any] | None:
+def untouched_weights(
+    name: str | Path | None = None,
+) -> tuple[Any, dict[str, torch.Tensor], Any] | None:
     """(tokenizer, weights by name, configuration) of the packaged encoder, without importing
     transformers.
 
@@ -151,11 +162,14 @@ def _load_as_it_is(folder, masked_lm, stamp):
 
 def _stamp(folder):
     """What changes when a model is saved again to its folder: the sizes and times of its files."""
-    return tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in _model_files(folder))
+    return tuple(
+        (str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in _model_files(folder)
+    )
 
 
 def _model_files(folder):
-    found = {*Path(folder).glob("*"), *Path(folder).glob("[0-9]*_*/*")}  # the library's parts are 1_Pooling and so on
+    # the library's parts are 1_Pooling and so on
+    found = {*Path(folder).glob("*"), *Path(folder).glob("[0-9]*_*/*")}
     return sorted(path for path in found if path.is_file())
 
 

@@ -44,7 +44,10 @@ def search(
     places, cosines = [], []
     with torch.inference_mode():
         for block in queries.split(rows):
-            best, best_places = torch.empty(len(block), 0), torch.empty(len(block), 0, dtype=torch.int64)
+            best, best_places = (
+                torch.empty(len(block), 0),
+                torch.empty(len(block), 0, dtype=torch.int64),
+            )
             for start in range(0, len(corpus), columns):
                 values, where = _highest(block @ corpus[start : start + columns].T, k)
                 candidates = torch.cat([best, values], dim=1)
@@ -93,7 +96,8 @@ def closest_pairs(vectors: ArrayLike | torch.Tensor, k: int = 1) -> tuple[np.nda
         for start in range(0, n - 1, rows):
             # each of these rows with all that come after the first of them
             block = unit[start : start + rows] @ unit[start + 1 :].T
-            block[torch.ones_like(block, dtype=torch.bool).tril(-1)] = -2  # a row with itself or an earlier one
+            # a row with itself or an earlier one
+            block[torch.ones_like(block, dtype=torch.bool).tril(-1)] = -2
             if len(cosines) == k and block.max() <= cosines[-1]:
                 continue  # no pair of these is among the nearest
             values, places = block.flatten().topk(min(k, block.numel()))
@@ -110,7 +114,9 @@ def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
     them.
     """
     given = vectors if isinstance(vectors, torch.Tensor) else np.asarray(vectors)
-    numeric = not given.is_complex() if isinstance(given, torch.Tensor) else given.dtype.kind in "iuf"
+    numeric = (
+        not given.is_complex() if isinstance(given, torch.Tensor) else given.dtype.kind in "iuf"
+    )
     if not numeric:
         raise TypeError(f"{name} must hold numbers; got {given.dtype}")
     if given.ndim != 2 or 0 in given.shape:
@@ -126,7 +132,9 @@ def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
         (largest == 0, "is a zero vector, which has no direction"),
     ):
         if wrong.any():
-            raise ValueError(f"{name}[{int(wrong.nonzero()[0, 0])}] {reason} ({int(wrong.sum())} such vectors in all)")
+            raise ValueError(
+                f"{name}[{int(wrong.nonzero()[0, 0])}] {reason} ({int(wrong.sum())} such vectors in all)"
+            )
     scaled = (numbers / largest).float()  # first, so that squares neither overflow nor vanish
     return scaled / scaled.norm(dim=1, keepdim=True)
 

@@ -27,7 +27,8 @@ MARKUP = (
     r"|table|ul)\b[^<>]*>"
 )
 PAIR = ["sentence1", "sentence2", "score"]
-STSB_COLUMNS = {4: "score", 5: "sentence1", 6: "sentence2"}  # as the task's own site has them, without a header
+# as the task's own site has them, without a header
+STSB_COLUMNS = {4: "score", 5: "sentence1", 6: "sentence2"}
 
 
 # Texts
@@ -68,7 +69,9 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
         elif "\0" in text:
             with_zeros.append(name)
         rows.append((name, text.replace("\r\n", "\n")))
-    told = " and ".join(f"{len(names)} {why} ({_listed(sorted(names))})" for why, names in skipped.items())
+    told = " and ".join(
+        f"{len(names)} {why} ({_listed(sorted(names))})" for why, names in skipped.items()
+    )
     if not rows:
         more = f"; skipped were {told}" if told else ""
         raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}{more}")
@@ -78,7 +81,9 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
             "as UTF-8 in an editor, or move them out of the folder"
         )
     if with_zeros:
-        raise ValueError(f"a zero character, which no text has, is in {_listed(with_zeros)}. Delete it there")
+        raise ValueError(
+            f"a zero character, which no text has, is in {_listed(with_zeros)}. Delete it there"
+        )
     if told:
         warnings.warn(f"{len(rows)} files were read; skipped were {told}", stacklevel=2)
     return pd.DataFrame(sorted(rows), columns=["name", "text"])
@@ -158,14 +163,18 @@ def _tags_outside_code(text: str) -> int:
         return 0
     blocks = MarkdownIt("commonmark").parse(text)
     tokens = blocks + [child for block in blocks for child in block.children or ()]
-    html = "\n".join(token.content for token in tokens if token.type in ("html_block", "html_inline"))
+    html = "\n".join(
+        token.content for token in tokens if token.type in ("html_block", "html_inline")
+    )
     return len(re.findall(MARKUP, html))
 
 
 # Judged queries
 
 
-def read_judged(queries: pd.DataFrame | str, judgements: pd.DataFrame | str, names: Iterable[str]) -> pd.DataFrame:
+def read_judged(
+    queries: pd.DataFrame | str, judgements: pd.DataFrame | str, names: Iterable[str]
+) -> pd.DataFrame:
     """Queries with their judgements, from two tables: DataFrames, or text with a header line.
 
     The text's columns are separated by commas, semicolons or tabs, as its first line has them;
@@ -186,9 +195,14 @@ def read_judged(queries: pd.DataFrame | str, judgements: pd.DataFrame | str, nam
     judgements = _texts_of(judgements, ("id", "name", "grade"), "judgements")
     _refuse_any(queries["query"][queries["id"] == ""], "queries: there is no id for")
     for column in ("id", "query"):
-        _refuse_any(queries[column][queries[column].duplicated()], f"queries: this {column} comes twice")
+        _refuse_any(
+            queries[column][queries[column].duplicated()], f"queries: this {column} comes twice"
+        )
     _refuse_any(queries["id"][queries["query"] == ""], "queries: there is no query for")
-    _refuse_any(queries["part"][~queries["part"].isin(("dev", "test"))], 'queries: part must be "dev" or "test"; got')
+    _refuse_any(
+        queries["part"][~queries["part"].isin(("dev", "test"))],
+        'queries: part must be "dev" or "test"; got',
+    )
     places = {_spelled(str(name)): place for place, name in enumerate(names)}
     judgements["name"] = judgements["name"].map(_spelled)
     ids, judged, grade = (judgements[column] for column in ("id", "name", "grade"))
@@ -201,7 +215,9 @@ def read_judged(queries: pd.DataFrame | str, judgements: pd.DataFrame | str, nam
     for query, name, value in zip(ids, judged, grade):
         if value != "0":
             grades[query][places[name]] = int(value)
-    return queries.assign(grades=pd.Series(list(grades.values()), queries.index)).reset_index(drop=True)
+    return queries.assign(grades=pd.Series(list(grades.values()), queries.index)).reset_index(
+        drop=True
+    )
 
 
 def _spelled(name: str) -> str:
@@ -251,9 +267,14 @@ def read_pairs(path: Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    kinds = {".parquet": pd.read_parquet, ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False)}
+    kinds = {
+        ".parquet": pd.read_parquet,
+        ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False),
+    }
     if ".json" in path.suffixes:
-        raise DataError(f"{path.name} must have one object a line; write it as JSON Lines, with the ending .jsonl")
+        raise DataError(
+            f"{path.name} must have one object a line; write it as JSON Lines, with the ending .jsonl"
+        )
     read = next((kinds[suffix] for suffix in path.suffixes if suffix in kinds), None)
     whole_scale = False
     if read is None:
@@ -268,7 +289,9 @@ def read_pairs(path: Path) -> pd.DataFrame:
         table.index = [f"row {number}" for number in range(len(table))]
     check_columns(table.columns, PAIR, path.name)
     rows = table[PAIR].itertuples(name=None)
-    pairs = pd.DataFrame([_checked_pair(f"{path.name}, {place}", *row) for place, *row in rows], columns=PAIR)
+    pairs = pd.DataFrame(
+        [_checked_pair(f"{path.name}, {place}", *row) for place, *row in rows], columns=PAIR
+    )
     if pairs.empty:
         raise DataError(f"{path.name} holds no pairs")
     if not whole_scale and pairs["score"].max() <= 1:
@@ -291,11 +314,15 @@ def _pairs_in_text(path: Path) -> tuple[pd.DataFrame, bool]:
     if "sentence1" in first or not text.strip():
         return table_in(text, path.name, PAIR, **how), False
     if "\t" not in first:
-        raise DataError(f"{path.name}, line 1: neither a header that names {', '.join(PAIR)}, nor tabs between columns")
+        raise DataError(
+            f"{path.name}, line 1: neither a header that names {', '.join(PAIR)}, nor tabs between columns"
+        )
     lines, rows = [], []
     for line, cells in rows_in(text, path.name, **how):
         if len(cells) < 7:
-            raise DataError(f"{path.name}, {line}: {len(cells)} columns, and there should be 7 or more")
+            raise DataError(
+                f"{path.name}, {line}: {len(cells)} columns, and there should be 7 or more"
+            )
         lines.append(line)
         rows.append(cells[:7])
     return pd.DataFrame(rows, index=lines).rename(columns=STSB_COLUMNS), True

@@ -1,11 +1,7 @@
 """One style for all figures, and those figures that take more lines than their idea.
 
-A lesson draws what takes a few lines itself, with seaborn and matplotlib; `setup` shows that in the
-same way.
-
-Each function displays a picture whose text form (what a terminal, a screen reader or a test sees
-instead of the pixels) is the alternative text followed by the drawn data, read back from the
-figure. So comparing outputs compares pictures.
+Each function displays a picture whose text form (what a screen reader or a test sees) is the
+alternative text followed by the drawn data, read back from the figure.
 """
 
 from __future__ import annotations
@@ -28,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
     from numpy.typing import ArrayLike
 
+INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
 STYLE = {
     "figure.figsize": (7, 3.6),
     "savefig.dpi": 110,
@@ -37,7 +34,7 @@ STYLE = {
     "axes.titlesize": "medium",
     "axes.titleweight": "bold",
     "font.size": 12,
-    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK[0]),
+    **dict.fromkeys(INKED, INK[0]),
     "lines.linewidth": 2,
     "lines.markersize": 6,
 }
@@ -57,7 +54,9 @@ def use_style() -> None:
     rcParams["axes.prop_cycle"] = cycler(color=PALETTE)
 
 
-def _axes(title: str, xlabel: str, ylabel: str, size: tuple[float, float] | None = None) -> tuple[Canvas, Axes]:
+def _axes(
+    title: str, xlabel: str, ylabel: str, size: tuple[float, float] | None = None
+) -> tuple[Canvas, Axes]:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=size, layout="constrained")
@@ -81,7 +80,6 @@ def lines(
     """Draw one line per entry of `series`, labelled at its right end.
 
     series: a dictionary from label to values. A line ends where its last values are missing (nan).
-
     lead: the labels that the title speaks of; the other lines are grey.
     marks: values to compare with, a dictionary from words to heights, as dashed lines.
     doubling: use a logarithmic axis of base 2, with a tick at each x.
@@ -172,7 +170,6 @@ def dots(
     """Draw a row per name, with one dot per entry of `series`.
 
     series: a dictionary from label to one value per name.
-
     intervals: for some labels, the (lowest, highest) values, drawn as a line through each dot.
     Without any, a grey line joins the dots of a row: before and after. hollow: whether a dot is
     hollow if its interval holds 0, where something lies below 0, as among differences. limits: the
@@ -196,7 +193,9 @@ def dots(
     places = np.arange(len(names)) + _shifts(values, apart=bool(intervals))
     looks = []
     for label, of_names, heights, marker in zip(series, values, places, itertools.cycle(MARKERS)):
-        shape = axes.scatter(of_names, heights, s=45, marker=marker, label=label, gid="dots", zorder=3)
+        shape = axes.scatter(
+            of_names, heights, s=45, marker=marker, label=label, gid="dots", zorder=3
+        )
         colours = _with_grey(shape, in_colour)
         unclear = np.zeros(len(names), bool)
         if label in intervals:
@@ -216,7 +215,9 @@ def dots(
         handles = axes.get_legend_handles_labels()
         figure.legend(*handles, loc="outside lower center", ncols=len(series), frameon=False)
     for shape, colours, unclear in looks:  # after the legend, whose dots stay filled and in colour
-        shape.set(edgecolor=colours, facecolor=np.where(unclear[:, None], 1.0, colours), linewidth=1.5)
+        shape.set(
+            edgecolor=colours, facecolor=np.where(unclear[:, None], 1.0, colours), linewidth=1.5
+        )
     return Figure(figure, alt)
 
 
@@ -255,7 +256,9 @@ def _with_grey(shape: PathCollection, in_colour: np.ndarray) -> np.ndarray:
     return np.where(in_colour[:, None], shape.get_facecolor(), to_rgba(GREY))
 
 
-def beeswarm(groups: Mapping[str, ArrayLike], title: str = "", xlabel: str = "", alt: str = "") -> Figure:
+def beeswarm(
+    groups: Mapping[str, ArrayLike], title: str = "", xlabel: str = "", alt: str = ""
+) -> Figure:
     """Draw every value of each group as a point, a row per group; points that coincide move apart.
 
     groups: a dictionary from label to values.
@@ -270,7 +273,9 @@ def beeswarm(groups: Mapping[str, ArrayLike], title: str = "", xlabel: str = "",
     return Figure(figure, alt)
 
 
-def _all_have_a_place(figure: Canvas, axes: Axes, groups: Mapping[str, ArrayLike], size: float) -> bool:
+def _all_have_a_place(
+    figure: Canvas, axes: Axes, groups: Mapping[str, ArrayLike], size: float
+) -> bool:
     """Draw a swarm, and say whether each of its points could be moved apart from the others."""
     import seaborn
 
@@ -340,5 +345,6 @@ def heatmap(
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.tick_params(axis="y", rotation=0)
     if steep:
-        axes.set_xticklabels(axes.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
+        labels = axes.get_xticklabels()
+        axes.set_xticklabels(labels, rotation=45, ha="right", rotation_mode="anchor")
     return Figure(figure, alt)

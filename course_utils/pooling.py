@@ -9,7 +9,9 @@ def _real_tokens(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -
         if not isinstance(value, torch.Tensor):
             raise TypeError(f"{name} must be a torch.Tensor; got {type(value).__name__}")
     if not token_embeddings.is_floating_point():
-        raise TypeError(f"token_embeddings must hold floating-point numbers; got {token_embeddings.dtype}")
+        raise TypeError(
+            f"token_embeddings must hold floating-point numbers; got {token_embeddings.dtype}"
+        )
     if token_embeddings.ndim != 3:
         raise ValueError(
             f"token_embeddings must have the shape (batch, tokens, hidden); got {tuple(token_embeddings.shape)}"
@@ -25,7 +27,9 @@ def _real_tokens(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -
         raise ValueError(f"attention_mask must hold only 0 and 1; got {other}")
     if not real.any(dim=1).all():
         rows = (~real.any(dim=1)).nonzero().flatten().tolist()
-        raise ValueError(f"attention_mask is 0 everywhere in row {rows[0]}: there is nothing to pool")
+        raise ValueError(
+            f"attention_mask is 0 everywhere in row {rows[0]}: there is nothing to pool"
+        )
     return real
 
 

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 FUSION = 60  # the constant of reciprocal rank fusion
-INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")  # soft hyphens, joiners, marks of direction
+# soft hyphens, joiners, marks of direction
+INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")
-UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]{3}")
+UNSPACED = regex.compile(
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]{3}"
+)
 
 
 def words(text: str) -> list[str]:
@@ -58,7 +61,9 @@ def bm25_parts(
     return rarity, counts / (counts + k1 * (1 - b + b * lengths / mean_length))
 
 
-def bm25(queries: Iterable[str], texts: Iterable[str], k1: float = 1.5, b: float = 0.75) -> np.ndarray:
+def bm25(
+    queries: Iterable[str], texts: Iterable[str], k1: float = 1.5, b: float = 0.75
+) -> np.ndarray:
     """How well the words of each text match those of each query: an array (queries, texts), 0 for
     no shared word.
 
@@ -100,7 +105,9 @@ def bm25(queries: Iterable[str], texts: Iterable[str], k1: float = 1.5, b: float
     return (csr_array(counter.transform(queries), dtype=np.float64) @ counts.T).toarray()
 
 
-def reciprocal_rank_fusion(*rankings: Iterable[Iterable[int]], c: float = FUSION) -> list[list[int]]:
+def reciprocal_rank_fusion(
+    *rankings: Iterable[Iterable[int]], c: float = FUSION
+) -> list[list[int]]:
     """The places in several rankings, fused by their ranks alone: the sum of 1 / (c + rank).
 
     rankings: for each query a list of places, the best first, of any length.
@@ -139,7 +146,9 @@ def chunks(text: str, size: int = 128, step: int | None = None) -> list[str]:
     """
     step = size if step is None else step
     if size < 1 or not 1 <= step <= size:
-        raise ValueError(f"size must be 1 or more and step between 1 and size; got {size} and {step}")
+        raise ValueError(
+            f"size must be 1 or more and step between 1 and size; got {size} and {step}"
+        )
     parts = text.split()
     starts = range(0, max(1, len(parts) - size + step), step)
     return [" ".join(parts[start : start + size]) for start in starts]
@@ -245,7 +254,9 @@ def max_sim(query_tokens: ArrayLike, text_tokens: ArrayLike) -> float:
     return float((np.asarray(query_tokens) @ np.asarray(text_tokens).T).max(axis=1).sum())
 
 
-def _checked(found: Sequence[Iterable[Any]], judged: Sequence[Any]) -> Iterator[tuple[list[Any], Any]]:
+def _checked(
+    found: Sequence[Iterable[Any]], judged: Sequence[Any]
+) -> Iterator[tuple[list[Any], Any]]:
     """(the list of places, what is judged relevant) of each query."""
     if len(found) != len(judged):
         raise ValueError(f"there are {len(found)} lists of results for {len(judged)} queries")
@@ -261,7 +272,9 @@ def _checked(found: Sequence[Iterable[Any]], judged: Sequence[Any]) -> Iterator[
         yield places, relevant
 
 
-def reciprocal_ranks(found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]], k: int = 10) -> np.ndarray:
+def reciprocal_ranks(
+    found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]], k: int = 10
+) -> np.ndarray:
     """For each query, 1 / the rank of the first relevant text among the first k, or 0: an array
     (queries,).
 
@@ -278,7 +291,9 @@ def reciprocal_ranks(found: Sequence[Iterable[Any]], relevant: Sequence[Collecti
     return np.array(values)
 
 
-def recalls(found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]], k: int = 10) -> np.ndarray:
+def recalls(
+    found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]], k: int = 10
+) -> np.ndarray:
     """For each query, the share of its relevant texts that are among the first k. Arguments,
     errors: see above.
     """
@@ -288,7 +303,9 @@ def recalls(found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]],
     return np.array(values)
 
 
-def ndcgs(found: Sequence[Iterable[Any]], grades: Sequence[Mapping[Any, float]], k: int = 10) -> np.ndarray:
+def ndcgs(
+    found: Sequence[Iterable[Any]], grades: Sequence[Mapping[Any, float]], k: int = 10
+) -> np.ndarray:
     """For each query, the normalised discounted cumulative gain of the first k results: an array
     (queries,).
 

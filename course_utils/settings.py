@@ -9,7 +9,8 @@ from importlib import import_module
 from . import models
 from ._support.bars import bars_are_text, progress_bar
 
-PACKAGES = ("numpy", "torch", "transformers", "matplotlib")  # the import of torch may take many seconds
+# the import of torch may take many seconds
+PACKAGES = ("numpy", "torch", "transformers", "matplotlib")
 
 
 def setup(seed: int = 0, solutions: bool = True, online: bool = False) -> None:

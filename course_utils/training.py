@@ -71,7 +71,11 @@ class _LossWatch(TrainerCallback):
             )
         self.losses.append((state.global_step, loss))
         self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
-        if os.environ.get("TQDM_DISABLE") != "1" and time.monotonic() >= self.next_look and in_a_notebook():
+        if (
+            os.environ.get("TQDM_DISABLE") != "1"
+            and time.monotonic() >= self.next_look
+            and in_a_notebook()
+        ):
             self.next_look = time.monotonic() + 1  # one curve a second at most
             self._draw()
 
@@ -87,7 +91,10 @@ class _LossWatch(TrainerCallback):
         axes.set(xlabel="step", ylabel="loss")
         pyplot.close(figure)
         step, loss = self.losses[-1]
-        curve = {"image/png": print_figure(figure, base64=True), "text/plain": f"step {step}: loss {loss:.3f}"}
+        curve = {
+            "image/png": print_figure(figure, base64=True),
+            "text/plain": f"step {step}: loss {loss:.3f}",
+        }
         if self.display is None:
             self.display = shown_in_a_notebook(curve)
         else:
@@ -111,7 +118,9 @@ def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path)
     """
     folder = Path(folder).expanduser().resolve()
     if folder.exists() and not _holds_only_a_model(folder):
-        raise FileExistsError(f"{folder} is there already and holds no model, so it is left alone. Choose another name")
+        raise FileExistsError(
+            f"{folder} is there already and holds no model, so it is left alone. Choose another name"
+        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     needed = MARGIN * sum(weight.numel() * weight.element_size() for weight in model.parameters())
     free = shutil.disk_usage(folder.parent).free
@@ -120,7 +129,9 @@ def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path)
             f"the model needs {needed / 1e6:.0f} MB and {folder.parent} has {free / 1e6:.0f} MB "
             "left. Nothing was written"
         )
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".saving-", ignore_cleanup_errors=True) as beside:
+    with tempfile.TemporaryDirectory(
+        dir=folder.parent, prefix=".saving-", ignore_cleanup_errors=True
+    ) as beside:
         new, old = Path(beside) / "model", Path(beside) / "old"
         model.save_pretrained(str(new))
         if folder.exists():

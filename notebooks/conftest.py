@@ -81,7 +81,10 @@ def pytest_configure(config):
         run(self)
 
     IPyNbCell.sanitize, IPyNbCell.runtest = sanitize, runtest
-    RunningKernel.execute_cell_input, RunningKernel.await_reply = execute_with_history, await_reply_or_death
+    RunningKernel.execute_cell_input, RunningKernel.await_reply = (
+        execute_with_history,
+        await_reply_or_death,
+    )
     RunningKernel.__init__ = started_apart(RunningKernel.__init__)
     IPyNbFile.teardown = looked_through(IPyNbFile.teardown)
 
@@ -91,7 +94,9 @@ def started_apart(start):
         self.folder = tempfile.TemporaryDirectory(prefix="lesson-")
         start(self, kernel_name, cwd=self.folder.name, **kwargs)
         cold = isinstance(self.km.provisioner.process, subprocess.Popen)
-        wanted_warm = "COURSE_WARM_SOCKET" in os.environ and not os.environ.get("COURSE_COLD_KERNELS")
+        wanted_warm = "COURSE_WARM_SOCKET" in os.environ and not os.environ.get(
+            "COURSE_COLD_KERNELS"
+        )
         assert not (cold and wanted_warm), "the warm process refused to start this kernel"
 
     return start_apart
@@ -109,7 +114,9 @@ def looked_through(teardown):
 
 
 def execute_with_history(self, cell_input, allow_stdin=None):
-    return self.kc.execute(cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False)
+    return self.kc.execute(
+        cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False
+    )
 
 
 def await_reply_or_death(self, msg_id, timeout=None):
@@ -130,7 +137,9 @@ def await_reply_or_death(self, msg_id, timeout=None):
 
 def pytest_runtest_setup(item):
     if isinstance(item, IPyNbCell):
-        item.user_properties.append(("compared", bool(item.options["check"] and not item.options["skip"])))
+        item.user_properties.append(
+            ("compared", bool(item.options["check"] and not item.options["skip"]))
+        )
 
 
 def pytest_runtest_logreport(report):
@@ -142,4 +151,6 @@ def pytest_runtest_logreport(report):
 
 def pytest_terminal_summary(terminalreporter):
     if compared["cells"]:
-        terminalreporter.write_line(f"{compared['compared']} of {compared['cells']} code cells compared")
+        terminalreporter.write_line(
+            f"{compared['compared']} of {compared['cells']} code cells compared"
+        )

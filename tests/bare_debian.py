@@ -79,7 +79,9 @@ def shown() -> list[Path]:
 
 def unpack(bare: Path, release: str) -> None:
     """Unpack the release from this machine's mirror of Debian, if it has one, and fetch packages as it does."""
-    mirrors = output("apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian", "Label: Debian")
+    mirrors = output(
+        "apt-get", "indextargets", "--format", "$(REPO_URI)", "Origin: Debian", "Label: Debian"
+    )
     if not (bare / "etc/apt/sources.list").exists():  # debootstrap writes it last
         bare.mkdir(parents=True, exist_ok=True)
         command = ["debootstrap", "--variant=minbase", "--include=ca-certificates", release, bare]
@@ -111,7 +113,19 @@ def main(release: str) -> int:
     variables |= {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(HOME), "LANG": "C.UTF-8"}
     # CI: tests fail where hand-ins cannot be isolated. -rfEs: pytest lists what failed or was skipped.
     variables |= {"CI": "1", "PYTEST_ADDOPTS": "-rfEs", "DEBIAN_FRONTEND": "noninteractive"}
-    command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc", ENTER, "sh", bare, *paths]
+    command = [
+        "unshare",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "sh",
+        "-euc",
+        ENTER,
+        "sh",
+        bare,
+        *paths,
+    ]
     return subprocess.run(command, env={**variables, "INSIDE": INSIDE}).returncode
 
 

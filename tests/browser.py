@@ -28,7 +28,9 @@ FLAGS = [
     "--disable-sync",
 ]
 
-CHROMIUM_IS_MISSING = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: apt-get install chromium")
+CHROMIUM_IS_MISSING = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium here: apt-get install chromium"
+)
 
 
 def in_chromium(test):
@@ -55,7 +57,9 @@ def running_lab(workspace):
         "--ServerApp.port_retries=0",
         "--IdentityProvider.token=secret",
     ]
-    folders = {f"JUPYTER_{kind}_DIR": str(workspace.parent / kind.lower()) for kind in ("CONFIG", "DATA")}
+    folders = {
+        f"JUPYTER_{kind}_DIR": str(workspace.parent / kind.lower()) for kind in ("CONFIG", "DATA")
+    }
     with subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **folders}
     ) as server:
@@ -79,7 +83,9 @@ def chromium():
 
         def open_page(width=1280, height=900, obey=False):
             # the policy of the book's pages forbids what Playwright's wait_for_function does; `obey` keeps it
-            page = browser.new_page(viewport={"width": width, "height": height}, bypass_csp=not obey)
+            page = browser.new_page(
+                viewport={"width": width, "height": height}, bypass_csp=not obey
+            )
             page.set_default_timeout(120_000)  # the machine may be busy
             page.outside, page.problems = [], []
             page.on("pageerror", lambda error: page.problems.append(str(error)))
@@ -101,7 +107,8 @@ def run_all_cells(page):
     """Run All in the open notebook, and wait until the last cell has run and the kernel is idle."""
     from playwright.sync_api import TimeoutError as StillWaiting
 
-    page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")  # before that, JupyterLab drops requests to run cells
+    # before that, JupyterLab drops requests to run cells
+    page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
     cells = page.locator(".jp-CodeCell")
     started = "() => [...document.querySelectorAll('.jp-InputPrompt')].some(prompt => /[*\\d]/.test(prompt.innerText))"
     for _ in range(3):  # on a busy machine it drops one even then
@@ -129,7 +136,12 @@ def keep(page, name):
 
 def in_page(name):
     """A function of page_checks.mjs for `page.evaluate` and the like. It takes at most one argument."""
-    checks = Path(__file__).with_name("page_checks.mjs").read_text(encoding="utf-8").replace("export ", "")
+    checks = (
+        Path(__file__)
+        .with_name("page_checks.mjs")
+        .read_text(encoding="utf-8")
+        .replace("export ", "")
+    )
     return f"argument => {{ {checks}\nreturn {name}(argument); }}"
 
 
@@ -150,14 +162,22 @@ def bring_into_view(page, thing):
 
 def inside(page, title="", least=1):
     """The content of the frame of the view whose title starts like this, once its lines are drawn."""
-    frame = page.locator(f"iframe[title^='{title}']" if title else "iframe").element_handle().content_frame()
-    frame.wait_for_function("least => document.querySelectorAll('svg line').length >= least", arg=least)
+    frame = (
+        page.locator(f"iframe[title^='{title}']" if title else "iframe")
+        .element_handle()
+        .content_frame()
+    )
+    frame.wait_for_function(
+        "least => document.querySelectorAll('svg line').length >= least", arg=least
+    )
     return frame
 
 
 def weights(frame, lines="svg line", heads=1):
     """The weights shown by the lines, read from the lines' opacities."""
-    opacities = frame.eval_on_selector_all(lines, "lines => lines.map(line => +line.getAttribute('stroke-opacity'))")
+    opacities = frame.eval_on_selector_all(
+        lines, "lines => lines.map(line => +line.getAttribute('stroke-opacity'))"
+    )
     return torch.tensor(opacities) * heads
 
 

@@ -19,7 +19,7 @@ LIMITS = {  # statements; of the lessons, words
     "course_utils/explore": 780,
     "course_utils/tools": 8_430,
     "course_utils/trainings": 1_260,
-    "tests": 15_970,
+    "tests": 16_030,
     "notebooks/*.ipynb": 48_720,
     "notebooks/further": 37_130,
 }
@@ -61,7 +61,9 @@ def table() -> str:
     for place, limit in LIMITS.items():
         lines.append(f"{place:32} {found[place]:7,} {limit:7,}")
     too_large = ", ".join(over(found))
-    lines.append(f"Over: {too_large}. See .github/CONTRIBUTING.md" if too_large else "Nothing is over.")
+    lines.append(
+        f"Over: {too_large}. See .github/CONTRIBUTING.md" if too_large else "Nothing is over."
+    )
     return "\n".join(lines)
 
 

@@ -17,7 +17,10 @@ def pinned():
     """{name, with extras if it has any: version} of all direct needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    needs = [*project["dependencies"], *(need for name in extras if name not in NOT_LOCKED for need in extras[name])]
+    needs = [
+        *project["dependencies"],
+        *(need for name in extras if name not in NOT_LOCKED for need in extras[name]),
+    ]
     return dict(need.split("==") for need in needs)
 
 
@@ -29,7 +32,9 @@ def newer(freeze, known):
     """Lines such as "numpy 2.4.6 -> 2.5.0" of the packages that are not those of pyproject.toml."""
     lines = (line.partition("==") for line in freeze.splitlines() if "==" in line)
     found = {normalised(name): version.partition("+")[0].strip() for name, _, version in lines}
-    newest = [(name, version, found.get(normalised(name), "missing")) for name, version in known.items()]
+    newest = [
+        (name, version, found.get(normalised(name), "missing")) for name, version in known.items()
+    ]
     return [f"{name} {version} -> {new}" for name, version, new in newest if new != version]
 
 
@@ -38,7 +43,11 @@ def main(files):
         print(*pinned())
         return 0
     lines = newer(Path(files[0]).read_text(encoding="utf-8"), pinned())
-    print(f"{len(lines)} packages differ from pyproject.toml{':' if lines else '.'}", *lines, sep="\n  ")
+    print(
+        f"{len(lines)} packages differ from pyproject.toml{':' if lines else '.'}",
+        *lines,
+        sep="\n  ",
+    )
     return 0
 
 

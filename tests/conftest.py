@@ -3,9 +3,11 @@
 import os
 
 os.environ["TQDM_DISABLE"] = "1"
-os.environ["COURSE_COLD_SANDBOX"] = "1"  # the grader starts in a third of the time; tests of answers request a warm one
+# the grader starts in a third of the time; tests of answers request a warm one
+os.environ["COURSE_COLD_SANDBOX"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"
-from huggingface_hub import constants as _read_once  # in this process alone; tests of the hub unset it  # noqa: F401
+# in this process alone; tests of the hub unset it
+from huggingface_hub import constants as _read_once  # noqa: F401
 
 del os.environ["HF_HUB_OFFLINE"]  # lessons, and all other processes, are as a learner has them
 
@@ -17,14 +19,20 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)  # a failing run can be repeated exactly
+# a failing run can be repeated exactly
+settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 CHARACTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
 PIECES = [*SPECIAL, *CHARACTERS, *(f"##{character}" for character in CHARACTERS)]
 LONG_BUT_LATE = {"test_take_along.py", "test_training.py", "test_workspace.py"}
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+SIZES = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+}
 
 
 def is_local(host):
@@ -48,12 +56,17 @@ def open_page():
 
 def pytest_collection_modifyitems(items):
     """Move long files from the end to the lessons, else one worker is left alone with them."""
-    items.sort(key=lambda item: item.path.suffix != ".ipynb" and item.path.name not in LONG_BUT_LATE)
+    items.sort(
+        key=lambda item: item.path.suffix != ".ipynb" and item.path.name not in LONG_BUT_LATE
+    )
 
 
 def pytest_terminal_summary(terminalreporter):
     """Report how many hand-ins the grader's tests tried, and a run in which too much was skipped."""
-    ended = {kind: len(terminalreporter.stats.get(kind, [])) for kind in ("passed", "failed", "error", "skipped")}
+    ended = {
+        kind: len(terminalreporter.stats.get(kind, []))
+        for kind in ("passed", "failed", "error", "skipped")
+    }
     if ended["skipped"] * 10 > sum(ended.values()):
         terminalreporter.write_line(
             f"{ended['skipped']} of {sum(ended.values())} tests were skipped, more than a tenth: this proves little. "
@@ -71,13 +84,19 @@ def pytest_terminal_summary(terminalreporter):
         "fault": "faults, all held",
     }
     if passed:
-        terminalreporter.write_line("; ".join(f"{passed[kind]} {what}" for kind, what in told.items() if passed[kind]))
+        terminalreporter.write_line(
+            "; ".join(f"{passed[kind]} {what}" for kind, what in told.items() if passed[kind])
+        )
 
 
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine():
     """Refuse connections and name lookups beyond loopback. Fails the test: libraries could swallow an OSError."""
-    connect, connect_ex, getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+    connect, connect_ex, getaddrinfo = (
+        socket.socket.connect,
+        socket.socket.connect_ex,
+        socket.getaddrinfo,
+    )
 
     def refuse(host):
         if not is_local(host):
@@ -128,7 +147,9 @@ def tiny(one_thread, tmp_path_factory):
     torch.manual_seed(0)
     config = BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)
     BertModel(config).save_pretrained(folder)
-    BertTokenizer(vocab={piece: row for row, piece in enumerate(PIECES)}, model_max_length=64).save_pretrained(folder)
+    BertTokenizer(
+        vocab={piece: row for row, piece in enumerate(PIECES)}, model_max_length=64
+    ).save_pretrained(folder)
     return folder
 
 
@@ -143,7 +164,9 @@ def tiny_masked(tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("masked") / "tiny"
     shutil.copytree(tiny, folder)
     torch.manual_seed(0)
-    BertForMaskedLM(BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)).save_pretrained(folder)
+    BertForMaskedLM(
+        BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)
+    ).save_pretrained(folder)
     return folder
 
 
@@ -159,7 +182,9 @@ def ask(monkeypatch, tmp_path):
     def point(endpoint, offline=False):
         monkeypatch.setattr(constants, "ENDPOINT", endpoint)
         monkeypatch.setattr(
-            constants, "HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+            constants,
+            "HUGGINGFACE_CO_URL_TEMPLATE",
+            endpoint + "/{repo_id}/resolve/{revision}/{filename}",
         )
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
         hub_dataset.cache_clear()
@@ -167,7 +192,8 @@ def ask(monkeypatch, tmp_path):
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
-    monkeypatch.setattr(file_download, "time", SimpleNamespace(sleep=lambda seconds: None))  # between attempts
+    # between attempts
+    monkeypatch.setattr(file_download, "time", SimpleNamespace(sleep=lambda seconds: None))
     yield point
     hub_dataset.cache_clear()
     hub_snapshot.cache_clear()

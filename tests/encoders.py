@@ -22,7 +22,8 @@ from .execute import lessons
 FOLDER = Path(__file__).resolve().parents[1] / "build" / "encoders"
 SKIPPED = "skipped: this cell "
 CUT = "the rest of each was cut off"  # a warning of embed, true where a tokenizer makes more pieces
-TARGET = "which was set with the packaged encoder"  # that a search with random weights need not reach
+# that a search with random weights need not reach
+TARGET = "which was set with the packaged encoder"
 PASSED = "✓ passed"
 PIECES = 6000  # of the vocabularies trained here
 
@@ -66,8 +67,14 @@ def cased():
     from transformers import BertConfig, BertModel, BertTokenizer
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trainer = trainers.WordPieceTrainer(vocab_size=PIECES, special_tokens=special, show_progress=False)
-    model = trained(models.WordPiece(unk_token="[UNK]"), trainer, pre_tokenizer=pre_tokenizers.BertPreTokenizer())
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=PIECES, special_tokens=special, show_progress=False
+    )
+    model = trained(
+        models.WordPiece(unk_token="[UNK]"),
+        trainer,
+        pre_tokenizer=pre_tokenizers.BertPreTokenizer(),
+    )
     tokenizer = BertTokenizer(vocab=model["vocab"], do_lower_case=False, model_max_length=512)
     return tokenizer, BertModel(BertConfig(vocab_size=len(tokenizer), **sizes(4, 128, 4)))
 
@@ -82,11 +89,15 @@ def roberta():
     trainer = trainers.BpeTrainer(
         vocab_size=PIECES, special_tokens=special, initial_alphabet=alphabet, show_progress=False
     )
-    model = trained(models.BPE(), trainer, pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False))
+    model = trained(
+        models.BPE(), trainer, pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False)
+    )
     tokenizer = RobertaTokenizer(
         vocab=model["vocab"], merges=[tuple(pair) for pair in model["merges"]], model_max_length=512
     )
-    config = RobertaConfig(vocab_size=len(tokenizer), max_position_embeddings=514, type_vocab_size=1, **sizes(3, 96, 6))
+    config = RobertaConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=514, type_vocab_size=1, **sizes(3, 96, 6)
+    )
     return tokenizer, RobertaModel(config)
 
 
@@ -99,7 +110,9 @@ def mpnet():
     words = [piece for piece in packaged_vocabulary() if piece not in names]
     vocabulary = {piece: row for row, piece in enumerate([*first, *words, "<mask>"])}
     tokenizer = MPNetTokenizer(vocab=vocabulary, model_max_length=512)
-    config = MPNetConfig(vocab_size=len(vocabulary), max_position_embeddings=514, **sizes(4, 128, 4))
+    config = MPNetConfig(
+        vocab_size=len(vocabulary), max_position_embeddings=514, **sizes(4, 128, 4)
+    )
     return tokenizer, MPNetModel(config)
 
 
@@ -108,9 +121,13 @@ def distilbert():
     from transformers import BertTokenizer, DistilBertConfig, DistilBertModel
 
     tokenizer = BertTokenizer(
-        vocab=packaged_vocabulary(), model_max_length=512, model_input_names=["input_ids", "attention_mask"]
+        vocab=packaged_vocabulary(),
+        model_max_length=512,
+        model_input_names=["input_ids", "attention_mask"],
     )
-    return tokenizer, DistilBertModel(DistilBertConfig(n_layers=2, dim=64, n_heads=2, hidden_dim=128))
+    return tokenizer, DistilBertModel(
+        DistilBertConfig(n_layers=2, dim=64, n_heads=2, hidden_dim=128)
+    )
 
 
 def multilingual():
@@ -119,13 +136,20 @@ def multilingual():
     from transformers import BertConfig, BertModel, XLMRobertaTokenizer
 
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    trainer = trainers.UnigramTrainer(vocab_size=PIECES, special_tokens=special, unk_token="<unk>", show_progress=False)
+    trainer = trainers.UnigramTrainer(
+        vocab_size=PIECES, special_tokens=special, unk_token="<unk>", show_progress=False
+    )
     model = trained(models.Unigram(), trainer, pre_tokenizer=pre_tokenizers.Metaspace())
-    tokenizer = XLMRobertaTokenizer(vocab=[tuple(piece) for piece in model["vocab"]], model_max_length=512)
+    tokenizer = XLMRobertaTokenizer(
+        vocab=[tuple(piece) for piece in model["vocab"]], model_max_length=512
+    )
     return tokenizer, BertModel(BertConfig(vocab_size=len(tokenizer), **sizes(3, 96, 6)))
 
 
-FAMILIES = {function.__name__: function for function in (bert, cased, roberta, mpnet, distilbert, multilingual)}
+FAMILIES = {
+    function.__name__: function
+    for function in (bert, cased, roberta, mpnet, distilbert, multilingual)
+}
 
 
 def sizes(layers, hidden, heads):
@@ -160,14 +184,17 @@ def plain(text):
 def said(cell):
     """What a cell printed or showed as text."""
     return "\n".join(
-        output.get("text") or "".join(output.get("data", {}).get("text/plain", "")) for output in cell.outputs
+        output.get("text") or "".join(output.get("data", {}).get("text/plain", ""))
+        for output in cell.outputs
     )
 
 
 def complaint(cell, stored):
     """What is wrong with a cell that has just run, or None. `stored`: what it says with the packaged encoder."""
     for output in cell.outputs:
-        if output.output_type == "error" and "raises-exception" not in cell.metadata.get("tags", []):
+        if output.output_type == "error" and "raises-exception" not in cell.metadata.get(
+            "tags", []
+        ):
             return f"{output.ename}: {plain(output.evalue).strip().splitlines()[0] if output.evalue else ''}"
         if output.output_type == "stream" and output.name == "stderr" and CUT not in output.text:
             return f"stderr: {plain(output.text).strip().splitlines()[0]}"
@@ -183,11 +210,19 @@ def run(lesson, folder, timeout=1200):
     environment = {**os.environ, "COURSE_ENCODER": str(folder), "TQDM_DISABLE": "1"}
     with tempfile.TemporaryDirectory(prefix="lesson-") as place:
         client = NotebookClient(
-            notebook, timeout=timeout, allow_errors=True, record_timing=False, resources={"metadata": {"path": place}}
+            notebook,
+            timeout=timeout,
+            allow_errors=True,
+            record_timing=False,
+            resources={"metadata": {"path": place}},
         )
         client.extra_arguments = ["--log-level=ERROR"]
         client.execute(env=environment)
-    cells = [(cell, stored) for cell, stored in zip(notebook.cells, before, strict=True) if cell.cell_type == "code"]
+    cells = [
+        (cell, stored)
+        for cell, stored in zip(notebook.cells, before, strict=True)
+        if cell.cell_type == "code"
+    ]
     wrong = [(cell.id, what) for cell, stored in cells if (what := complaint(cell, stored))]
     nbformat.write(notebook, FOLDER / f"{folder.name}-{lesson.name}")  # to read what it says
     return wrong, sum(SKIPPED in said(cell) for cell, _ in cells)

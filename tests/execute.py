@@ -26,12 +26,18 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 def lessons(patterns=()):
     """The source lessons in reading order, then the glossary; with patterns, those whose names contain one of them."""
     paths = [*parts().values(), NOTEBOOKS / "glossary.ipynb"]
-    return [path for path in paths if not patterns or any(pattern in path.name for pattern in patterns)]
+    return [
+        path for path in paths if not patterns or any(pattern in path.name for pattern in patterns)
+    ]
 
 
 def without_library_frames(traceback):
     """The traceback's entries without those from files, which leaves the notebook's own."""
-    return [entry for entry in traceback if not re.sub("\x1b\\[[0-9;]*m", "", entry).lstrip().startswith("File ")]
+    return [
+        entry
+        for entry in traceback
+        if not re.sub("\x1b\\[[0-9;]*m", "", entry).lstrip().startswith("File ")
+    ]
 
 
 def _figure(output):
@@ -41,8 +47,13 @@ def _figure(output):
 
 def _alike(one, other):
     """Whether two PNGs, in base64, differ at most in the shade of edges; moved letters would be black on white."""
-    one, other = (Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB") for png in (one, other))
-    return one.size == other.size and max(most for _, most in ImageChops.difference(one, other).getextrema()) < 100
+    one, other = (
+        Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB") for png in (one, other)
+    )
+    return (
+        one.size == other.size
+        and max(most for _, most in ImageChops.difference(one, other).getextrema()) < 100
+    )
 
 
 def noting_slow_cells():
@@ -68,7 +79,12 @@ def execute(path):
         if cell.cell_type == "code":
             stored[cell.id] = [_figure(output) for output in cell.outputs if _figure(output)]
             cell.outputs, cell.execution_count = [], None
-    how = {"timeout": 300, "kernel_name": "python3", "record_timing": False, "coalesce_streams": True}
+    how = {
+        "timeout": 300,
+        "kernel_name": "python3",
+        "record_timing": False,
+        "coalesce_streams": True,
+    }
     how |= noting_slow_cells()
     client = NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **how)
     client.extra_arguments = ["--log-level=ERROR"]
@@ -76,7 +92,9 @@ def execute(path):
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if new := _figure(output):  # the stored one, if only its pixels differ a little
-                output.data["image/png"] = next((old for old in stored[cell.id] if _alike(old, new)), new)
+                output.data["image/png"] = next(
+                    (old for old in stored[cell.id] if _alike(old, new)), new
+                )
             if output.output_type == "error":
                 output.traceback = without_library_frames(output.traceback)
             # the number of a widget of this run; its picture is stored

@@ -67,7 +67,9 @@ def start(*arguments, **more):
     """Start `course` with these arguments, its error messages in a pipe."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **more}
     command = [*COURSE, *map(str, arguments)]
-    return subprocess.Popen(command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+    return subprocess.Popen(
+        command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
+    )
 
 
 def begun(running, sign, seconds=90):
@@ -88,7 +90,10 @@ def first_result(out):
 def strict_marker(seconds, seconds_of_a_call):
     """A marker of lesson 04 and its further part in a warm sandbox of its own, which waits for nothing long."""
     isolation()
-    with pytest.MonkeyPatch.context() as patch, Sandbox(seconds=seconds, memory=2**30, cold=False) as sandbox:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        Sandbox(seconds=seconds, memory=2**30, cold=False) as sandbox,
+    ):
         patch.setattr(judging, "SECONDS", seconds_of_a_call)
         patch.setattr(Marker, "sandbox_patience", 3)
         patch.setattr(Marker, "cell_patience", 3)
@@ -109,7 +114,11 @@ def needs_extras():
     if not EXTRAS.is_dir():
         assert not os.environ.get("CI"), "make test installs nbgrader"
         pytest.skip("nbgrader is not installed (`make test` does it)")
-    return {**os.environ, "PYTHONPATH": f"{ROOT}:{EXTRAS}", "PATH": f"{EXTRAS / 'bin'}:{os.environ['PATH']}"}
+    return {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT}:{EXTRAS}",
+        "PATH": f"{EXTRAS / 'bin'}:{os.environ['PATH']}",
+    }
 
 
 def points_of(*asked):
@@ -166,7 +175,11 @@ def course(*arguments, env=None, before=(), program=COURSE[1:], **more):
         text=True,
         timeout=300,
         cwd=more.pop("cwd", "/"),
-        env={**(env or os.environ), "OMP_NUM_THREADS": "1", **({} if env else {"PYTHONPATH": str(ROOT)})},
+        env={
+            **(env or os.environ),
+            "OMP_NUM_THREADS": "1",
+            **({} if env else {"PYTHONPATH": str(ROOT)}),
+        },
         **more,
     )
 
@@ -177,7 +190,10 @@ def ordinary_user(writable):
     Paths that only root can enter, such as root's home, are bind-mounted where any user can enter.
     """
     command = "bwrap --bind /proc /proc --dev-bind /dev /dev --cap-add ALL --perms 1777 --tmpfs /tmp".split()
-    seen, pythons = [], {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]}
+    seen, pythons = (
+        [],
+        {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]},
+    )
     for folder in [*map(Path, SYSTEM), *sorted(pythons | {ROOT})]:
         if folder.is_symlink():
             command += ["--symlink", os.readlink(folder), str(folder)]

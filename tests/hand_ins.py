@@ -40,12 +40,18 @@ def collecting(tmp_path):
         unpacked.mkdir()
         if roster:
             (tmp_path / "roster.csv").write_text(roster)
-        gathered = gather(source, unpacked, read_roster(tmp_path / "roster.csv") if roster else None)
+        gathered = gather(
+            source, unpacked, read_roster(tmp_path / "roster.csv") if roster else None
+        )
         has = {}
         for one in gathered:
             has.setdefault(one.learner, []).append(one.file)
-            assert not one.path or one.file not in files or one.path.read_text() == files[one.file], "not its own bytes"
+            assert (
+                not one.path or one.file not in files or one.path.read_text() == files[one.file]
+            ), "not its own bytes"
         why = " ".join(one.why for one in gathered.left_out)
-        return SimpleNamespace(has=has, out=[one.file for one in gathered.left_out], why=why, found=gathered)
+        return SimpleNamespace(
+            has=has, out=[one.file for one in gathered.left_out], why=why, found=gathered
+        )
 
     return collect

@@ -25,18 +25,23 @@ class Hub:
 
     def __init__(self, models, gated=(), discussions=None, status=None, api_status=None, cut=None):
         self.models = {
-            name: source if isinstance(source, dict) else {"main": source} for name, source in models.items()
+            name: source if isinstance(source, dict) else {"main": source}
+            for name, source in models.items()
         }
         self.gated, self.discussions = gated, discussions or {}
         self.status, self.api_status, self.cut = status, api_status, cut or {}
         self.requests = []
 
     def __enter__(self):
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self}))
+        self.server = ThreadingHTTPServer(
+            ("127.0.0.1", 0), type("Handler", (_Handler,), {"hub": self})
+        )
         self.server.daemon_threads = True
         self.endpoint = f"http://127.0.0.1:{self.server.server_port}"
         self.storage = f"http://localhost:{self.server.server_port}/storage"
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         return self
 
     def __exit__(self, *_):
@@ -54,7 +59,13 @@ class Hub:
 
 def pull_request(number, title, author="SFconvertbot", status="open"):
     """An entry of a discussion list."""
-    entry = {"num": number, "title": title, "author": {"name": author}, "status": status, "isPullRequest": True}
+    entry = {
+        "num": number,
+        "title": title,
+        "author": {"name": author},
+        "status": status,
+        "isPullRequest": True,
+    }
     return entry | {"createdAt": "2024-01-01T00:00:00.000Z", "repo": {"name": "", "type": "model"}}
 
 
@@ -69,15 +80,22 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(urlsplit(self.path).path)
         self.hub.requests.append((self.command, path))
         if path == "/":
-            return self.send(self.hub.status or 200, b"<html>a hub</html>", {"Content-Type": "text/html"})
+            return self.send(
+                self.hub.status or 200, b"<html>a hub</html>", {"Content-Type": "text/html"}
+            )
         if status := self.hub.status or self.hub.api_status:
-            return self.send(status, OUTAGE if status >= 400 else b"<html>please log in to this network</html>")
+            return self.send(
+                status, OUTAGE if status >= 400 else b"<html>please log in to this network</html>"
+            )
         if found := re.fullmatch(r"/storage/([^/]+/[^/]+)/([^/]+)/(.+)", path):
             return self.send_file(*found.groups())
-        if found := re.fullmatch(r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([0-9a-f]{40}|main)/(.+)", path):
+        if found := re.fullmatch(
+            r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([0-9a-f]{40}|main)/(.+)", path
+        ):
             return self.resolve(*found.groups())
         if found := re.fullmatch(
-            r"/api/(?:models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree|discussions)(?:/(.+))?)?", path
+            r"/api/(?:models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree|discussions)(?:/(.+))?)?",
+            path,
         ):
             return self.describe(*found.groups())
         return self.refuse("RepoNotFound")
@@ -98,10 +116,15 @@ class _Handler(BaseHTTPRequestHandler):
         names = [path.relative_to(folder).as_posix() for path in files]
         if kind == "tree":
             hashes = [hashlib.sha1(path.read_bytes()).hexdigest() for path in files]
-            sizes = [{"type": "file", "size": path.stat().st_size, "oid": one} for path, one in zip(files, hashes)]
+            sizes = [
+                {"type": "file", "size": path.stat().st_size, "oid": one}
+                for path, one in zip(files, hashes)
+            ]
             return self.send_json([one | {"path": name} for one, name in zip(sizes, names)])
         siblings = [{"rfilename": name} for name in names]
-        return self.send_json({"id": name, "sha": commit, "siblings": siblings, "private": False, "tags": []})
+        return self.send_json(
+            {"id": name, "sha": commit, "siblings": siblings, "private": False, "tags": []}
+        )
 
     def resolve(self, name, revision, filename):
         if name in self.hub.gated:
@@ -115,14 +138,21 @@ class _Handler(BaseHTTPRequestHandler):
         if not filename.endswith(".safetensors"):
             return self.send_file(name, commit, filename)
         content = (folder / filename).read_bytes()
-        headers = {"Location": f"{self.hub.storage}/{name}/{commit}/{filename}", "X-Repo-Commit": commit}
+        headers = {
+            "Location": f"{self.hub.storage}/{name}/{commit}/{filename}",
+            "X-Repo-Commit": commit,
+        }
         headers["X-Linked-Etag"] = f'"{hashlib.sha256(content).hexdigest()}"'
         headers["X-Linked-Size"] = str(len(content))
         return self.send(302, b"", headers)
 
     def send_file(self, name, commit, filename):
         content = (self.hub.find(name, commit)[1] / filename).read_bytes()
-        headers = {"ETag": f'"{hashlib.sha1(content).hexdigest()}"', "X-Repo-Commit": commit, "Accept-Ranges": "bytes"}
+        headers = {
+            "ETag": f'"{hashlib.sha1(content).hexdigest()}"',
+            "X-Repo-Commit": commit,
+            "Accept-Ranges": "bytes",
+        }
         status, start = 200, 0
         if wanted := re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", "")):
             status, start = 206, int(wanted[1])

@@ -19,7 +19,10 @@ PLANTED = [
     *(("04-max-pool", "padding_as_zero", 11), ("04-max-pool", "values_and_places", 1)),
     *(("04-normalise", "nan_for_zeros", 9), ("04-normalise", "columns_scaled", 3)),
     *(("04-baseline", "diagonal_in_mean", 17), ("04-baseline", "not_normalised", 4)),
-    *(("05-attention-weights", "mask_unused", 8), ("05-attention-weights", "masked_after_softmax", 12)),
+    *(
+        ("05-attention-weights", "mask_unused", 8),
+        ("05-attention-weights", "masked_after_softmax", 12),
+    ),
     *(("05-entropy", "nats", 10), ("05-entropy", "nan_for_zero", 7)),
 ]
 
@@ -27,10 +30,15 @@ PLANTED = [
 def planted_class(planted=PLANTED, learners=60, seed=4):
     """The records of a class. Weak learners make more of the mistakes; some do not attempt or hand in an exercise."""
     rng, exercises = random.Random(seed), exercises_of(("04", "05"))
-    found = [LearnerRecord(f"s{n:03}", f"s{n:03}.html", f"Person{n:03} Family{n:03}") for n in range(learners)]
+    found = [
+        LearnerRecord(f"s{n:03}", f"s{n:03}.html", f"Person{n:03} Family{n:03}")
+        for n in range(learners)
+    ]
     texts = {**solutions("04"), **solutions("05")}
     for one, exercise in exercises.items():
-        reports = [_report(one, name) for of, name, count in planted if of == one for _ in range(count)]
+        reports = [
+            _report(one, name) for of, name, count in planted if of == one for _ in range(count)
+        ]
         # the strongest come last
         order = sorted(range(learners), key=lambda n: n / learners + rng.gauss(0, 0.35))
         reports += ["not attempted"] * 3 + ["missing"] * 2 * (one[:2] == "05")
@@ -40,7 +48,9 @@ def planted_class(planted=PLANTED, learners=60, seed=4):
             status = "failed" if failed else report
             told = {key: getattr(report, key, ()) for key in ("messages", "discreet", "mistakes")}
             points = exercise.points * (status == "passed")
-            found[n].exercises[one] = Mark(exercise.title, status, points, exercise.points, **(told if failed else {}))
+            found[n].exercises[one] = Mark(
+                exercise.title, status, points, exercise.points, **(told if failed else {})
+            )
             found[n].texts[one] = f"# written by Person{n:03}\n{texts[one]}"
     for record in found:
         record.add_up()

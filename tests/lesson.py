@@ -41,12 +41,18 @@ def main(key):
         execute(path)
     except CellExecutionError as error:
         return str(error)
-    print("Renewed: " + (", ".join(str(one.relative_to(ROOT)) for one in changed) or "nothing but outputs"), flush=True)
+    print(
+        "Renewed: "
+        + (", ".join(str(one.relative_to(ROOT)) for one in changed) or "nothing but outputs"),
+        flush=True,
+    )
     names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
     files = [name for name in names if (ROOT / name).exists()]
     chosen = " or ".join([f"{number}_ or {number}- or [{number} or test_lesson_{number}", *WHOLE])
     # the notebook last: its second run shows whether its outputs are the same each time
-    return pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *files, str(path.relative_to(ROOT))])
+    return pytest.main(
+        ["-q", "-p", "no:cacheprovider", "-k", chosen, *files, str(path.relative_to(ROOT))]
+    )
 
 
 if __name__ == "__main__":

@@ -21,7 +21,9 @@ SKIPPED = {".venv", ".git", "build", "workspace", ".pytest_cache"}
 
 def texts(root):
     """(file, text) of all documents, and of the text cells of all lessons, relative to a folder."""
-    for path in sorted([*root.rglob("*.md"), *root.rglob("*.cff"), *(root / "notebooks").glob("**/*.ipynb")]):
+    for path in sorted(
+        [*root.rglob("*.md"), *root.rglob("*.cff"), *(root / "notebooks").glob("**/*.ipynb")]
+    ):
         if SKIPPED & {*path.relative_to(root).parts}:
             continue
         text = path.read_text(encoding="utf-8")
@@ -46,7 +48,9 @@ def ask(address, attempts=2, seconds=20):
     """("ok" | "undecided" | "gone", what was said)."""
     said = ""
     for _ in range(attempts):
-        request = urllib.request.Request(address, headers={"User-Agent": "Mozilla/5.0 (a course's check of its links)"})
+        request = urllib.request.Request(
+            address, headers={"User-Agent": "Mozilla/5.0 (a course's check of its links)"}
+        )
         try:
             with urllib.request.urlopen(request, timeout=seconds) as answer:
                 return "ok", str(answer.status)

@@ -32,5 +32,8 @@ def learners(*hand_ins, lessons=None, people=None):
         HandIn(learner, file=file, sha256=f"{learner}{file}", modified=modified)
         for learner, file, modified, _ in hand_ins
     ]
-    entries = {(learner, file): Entry(learner, "", file, "", "", result) for learner, file, _, result in hand_ins}
+    entries = {
+        (learner, file): Entry(learner, "", file, "", "", result)
+        for learner, file, _, result in hand_ins
+    }
     return {one.learner: one for one in records(found, entries, people or {}, WORK, lessons)}

@@ -39,7 +39,16 @@ def code_cells(lesson):
 
 def compare(notebooks, setting):
     """Compare the stored outputs of some lessons under one setting. Returns (passed, last lines of the output)."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", *map(str, notebooks)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--nbval",
+        *map(str, notebooks),
+    ]
     environment = {**os.environ, **SETTINGS[setting], "COURSE_COLD_KERNELS": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     return done.returncode == 0, done.stdout

@@ -22,7 +22,19 @@ ATTACKS = [
     "javascript:alert(1)",
     "`<b>x</b>`",
 ]
-INVISIBLE = ["\0", "\x1b", "\x7f", "\x85", "\u202e", "\u2066", "\u200f", "\u2028", "\ufeff", "\ud800", "\U000e0041"]
+INVISIBLE = [
+    "\0",
+    "\x1b",
+    "\x7f",
+    "\x85",
+    "\u202e",
+    "\u2066",
+    "\u200f",
+    "\u2028",
+    "\ufeff",
+    "\ud800",
+    "\U000e0041",
+]
 
 
 def mark(status="passed", points=2, of=2, **more):
@@ -32,7 +44,13 @@ def mark(status="passed", points=2, of=2, **more):
 
 def learner(one="ada", **more):
     wrong = mark("failed", discreet=["Short lists: your function returned a `list`."])
-    record = {"name": one.title(), "page": f"{one}.html", "points": 2, "of": 4, "files": ["04_pooling.ipynb"]}
+    record = {
+        "name": one.title(),
+        "page": f"{one}.html",
+        "points": 2,
+        "of": 4,
+        "files": ["04_pooling.ipynb"],
+    }
     exercises = {"04-mean-pool": mark(), "06-cosine": wrong}
     return LearnerRecord(**{"learner": one, "exercises": exercises, **record, **more})
 
@@ -48,7 +66,11 @@ def invented(count, seed=3):
         exercises = {}
         for one in ("04-mean-pool", "04-max-pool", "06-cosine"):
             status, kind = rng.choice(MARK_STATUSES), rng.randrange(3)
-            lists = ["Short lists: it gave 1.", "Short lists: it gave 2.", f"Long lists: it gave {number}."]
+            lists = [
+                "Short lists: it gave 1.",
+                "Short lists: it gave 2.",
+                f"Long lists: it gave {number}.",
+            ]
             discreet = [[FORGOT], lists, ["Stopped: your function did not come back."]][kind]
             mistakes = [FORGOT] if kind == 0 and status == "failed" else []
             exercises[one] = mark(status, mistakes=mistakes, discreet=discreet)
@@ -66,7 +88,14 @@ class Page(HTMLParser):
 
     def __init__(self, source):
         super().__init__(convert_charrefs=True)
-        self.source, self.tags, self.attributes, self.open, self.texts, self.tables = source, [], [], [], [], {}
+        self.source, self.tags, self.attributes, self.open, self.texts, self.tables = (
+            source,
+            [],
+            [],
+            [],
+            [],
+            {},
+        )
         self.table = None
         self.feed(source)
         self.close()
@@ -99,4 +128,6 @@ class Page(HTMLParser):
 
     def rows(self, table):
         """A table's rows without its header."""
-        return [[re.sub(r"\s+", " ", cell).strip() for cell in row] for row in self.tables[table][1:]]
+        return [
+            [re.sub(r"\s+", " ", cell).strip() for cell in row] for row in self.tables[table][1:]
+        ]

@@ -14,6 +14,12 @@ NOT_LOCKED = ("adapter", "nbgrader")  # extras that `make lab` does not install
 def direct_needs():
     project = PROJECT["project"]
     extras = [
-        need for name, needs in project["optional-dependencies"].items() if name not in NOT_LOCKED for need in needs
+        need
+        for name, needs in project["optional-dependencies"].items()
+        if name not in NOT_LOCKED
+        for need in needs
     ]
-    return {canonicalize_name(Requirement(need).name): Requirement(need) for need in project["dependencies"] + extras}
+    return {
+        canonicalize_name(Requirement(need).name): Requirement(need)
+        for need in project["dependencies"] + extras
+    }

@@ -29,7 +29,11 @@ SETTINGS = Path("course_utils", "explore")  # of the tools for JavaScript
 OXLINT = ("oxlint", "--config", str(SETTINGS / "oxlint.json"), "course_utils", "tests")
 OXFMT = ("oxfmt", "--config", str(SETTINGS / "oxfmt.json"), "course_utils/**/*.js", "tests/*.mjs")
 FIRST = {  # what takes seconds, and what helps
-    ("ruff", "check", "--quiet"): "`.venv/bin/ruff format` fixes long lines, `.venv/bin/ruff check --fix` most others.",
+    (
+        "ruff",
+        "check",
+        "--quiet",
+    ): "`.venv/bin/ruff format` fixes long lines, `.venv/bin/ruff check --fix` most others.",
     ("ruff", "format", "--check", "--quiet"): "`.venv/bin/ruff format` fixes it.",
     ("lint-imports", "--no-cache"): "The order of imports is in pyproject.toml.",
     (
@@ -46,7 +50,9 @@ def look_at_files():
     """The exit status of the first of FIRST that fails, else 0."""
     for command, advice in FIRST.items():
         if not shutil.which(command[0], path=BIN):
-            print(f"{command[0]} is not installed, so it did not look at the files: make setup installs it.")
+            print(
+                f"{command[0]} is not installed, so it did not look at the files: make setup installs it."
+            )
             continue
         done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True)
         if done.returncode:
@@ -59,10 +65,13 @@ def look_at_files():
 def prepare():
     """Block the network, and start the warm process, from which the kernels are forked as in JupyterLab."""
     reason = block_network()
-    print(f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True)
+    print(
+        f"Network: {'not blocked, ' + reason if reason else 'blocked, loopback only'}", flush=True
+    )
     os.environ["COURSE_NETWORK_BLOCKED"] = "" if reason else "1"
     if not reason:
-        os.environ["NPM_CONFIG_FETCH_RETRIES"] = "0"  # else npm asks its registry again for more than a minute
+        # else npm asks its registry again for more than a minute
+        os.environ["NPM_CONFIG_FETCH_RETRIES"] = "0"
     start_warm()  # tests/matrix.py starts kernels cold
 
 
@@ -73,7 +82,12 @@ def main(flags):
     nightly = "--nightly" in flags
     # Long tests at the end would leave the other worker idle: so first the lessons, or, of the nightly ones, the files
     # with many tests, as pytest-xdist sorts them.
-    order = ["--dist", "loadscope", *(() if nightly else ("--no-loadscope-reorder", "notebooks")), "tests"]
+    order = [
+        "--dist",
+        "loadscope",
+        *(() if nightly else ("--no-loadscope-reorder", "notebooks")),
+        "tests",
+    ]
     chosen = ["-m", "nightly" if nightly else "not nightly"]
     further = [flag for flag in flags if flag != "--nightly"]
     status = pytest.main(["-n", WORKERS, *order, *chosen, "--durations=10", *further])

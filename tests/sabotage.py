@@ -47,7 +47,9 @@ class Breakage:
         if not self.old:
             return self.new
         if text.count(self.old) != 1:
-            raise Stale(f"{self.file} has {self.old!r} {text.count(self.old)} times, not once: renew {LIST.name}")
+            raise Stale(
+                f"{self.file} has {self.old!r} {text.count(self.old)} times, not once: renew {LIST.name}"
+            )
         return text.replace(self.old, self.new)
 
 
@@ -76,7 +78,8 @@ class Copy:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
         (folder / ".venv").symlink_to(ROOT / ".venv")
-        for command in (["init", "--quiet"], ["add", "--all"]):  # some tests ask git which files there are
+        # some tests ask git which files there are
+        for command in (["init", "--quiet"], ["add", "--all"]):
             subprocess.run(["git", *command], cwd=folder, check=True)
 
     @cached_property
@@ -87,11 +90,26 @@ class Copy:
 
     def run(self, tests, *flags):
         """pytest's exit status, and the end of what it prints."""
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", "-m", "not nightly"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-rs",
+            "-m",
+            "not nightly",
+        ]
         command += [*flags, *tests]
         try:
             done = subprocess.run(
-                command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=SECONDS
+                command,
+                cwd=self.folder,
+                env=self.environment,
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
             )
         except subprocess.TimeoutExpired:
             return None, f"no end within {SECONDS} s"
@@ -126,7 +144,9 @@ def tried(chosen, bar):
                 bar.update()
 
         selections = list(dict.fromkeys(breakage.tests for breakage in chosen))
-        without_breakage = dict(zip(selections, pool.map(lambda tests: call("run", tests), selections)))
+        without_breakage = dict(
+            zip(selections, pool.map(lambda tests: call("run", tests), selections))
+        )
 
         def outcome(breakage):
             status, printed = without_breakage[breakage.tests]

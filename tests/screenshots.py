@@ -30,7 +30,9 @@ def main():
         if status := pytest.main(["-q", "-p", "no:cacheprovider", *TESTS]):
             return status
         pictures = sorted(PICTURES.glob("*.png"))
-        if missing := [picture.name for picture in pictures if not Path(folder, picture.name).is_file()]:
+        if missing := [
+            picture.name for picture in pictures if not Path(folder, picture.name).is_file()
+        ]:
             return f"No test keeps {', '.join(missing)}. Nothing was renewed."
         for picture in pictures:
             shutil.copyfile(Path(folder, picture.name), picture)

@@ -18,7 +18,8 @@ from .run import WORKERS, prepare
 
 ROOT = Path(__file__).resolve().parents[1]
 STARTUP = (
-    "import sys\nsys.path.append({root!r})\nfrom tests.shaking import disturb\ndisturb({seed})\ndel sys, disturb\n"
+    "import sys\nsys.path.append({root!r})\n"
+    "from tests.shaking import disturb\ndisturb({seed})\ndel sys, disturb\n"
 )
 
 
@@ -26,7 +27,9 @@ def disturb_kernels(folder, seed):
     """Have all kernels that start from now on disturbed: IPython first runs the files in this folder."""
     startup = Path(folder, "profile_default", "startup")
     startup.mkdir(parents=True)
-    (startup / "00-disturb.py").write_text(STARTUP.format(root=str(ROOT), seed=seed), encoding="utf-8")
+    (startup / "00-disturb.py").write_text(
+        STARTUP.format(root=str(ROOT), seed=seed), encoding="utf-8"
+    )
     os.environ["IPYTHONDIR"] = str(folder)
 
 
@@ -34,9 +37,12 @@ def main(seed, *patterns):
     seed = datetime.date.today().toordinal() if seed == "today" else int(seed)
     print(f"Shaken with seed {seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        disturb_kernels(folder, seed)  # before the warm process starts, since kernels have its environment
+        # before the warm process starts, since kernels have its environment
+        disturb_kernels(folder, seed)
         prepare()
-        return pytest.main(["-n", WORKERS, "--dist", "loadscope", "-q", *map(str, lessons(patterns))])
+        return pytest.main(
+            ["-n", WORKERS, "--dist", "loadscope", "-q", *map(str, lessons(patterns))]
+        )
 
 
 if __name__ == "__main__":

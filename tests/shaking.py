@@ -46,7 +46,9 @@ class Noise:
     def __init__(self, seed):
         self.generator = np.random.default_rng(seed)
         ways = self.generator.integers(-1, 2, size=2 * self.LENGTH)
-        self.of = {dtype: (1 + ways * np.finfo(dtype).eps).astype(dtype) for dtype in NUMPYS.values()}
+        self.of = {
+            dtype: (1 + ways * np.finfo(dtype).eps).astype(dtype) for dtype in NUMPYS.values()
+        }
 
     def factors(self, shape, dtype):
         size, start = math.prod(shape), self.generator.integers(self.LENGTH)
@@ -54,8 +56,14 @@ class Noise:
 
     def moved(self, result):
         """A tensor, an array or a number with each entry multiplied by such a factor; anything else as it is."""
-        if isinstance(result, torch.Tensor) and result.dtype in NUMPYS and result.device.type == "cpu":
-            return result * torch.from_numpy(self.factors(tuple(result.shape), NUMPYS[result.dtype]))
+        if (
+            isinstance(result, torch.Tensor)
+            and result.dtype in NUMPYS
+            and result.device.type == "cpu"
+        ):
+            return result * torch.from_numpy(
+                self.factors(tuple(result.shape), NUMPYS[result.dtype])
+            )
         if isinstance(result, (np.ndarray, np.floating)) and result.dtype.type in self.of:
             return result * self.factors(result.shape, result.dtype.type)
         return result * self.factors((), np.float64).item() if isinstance(result, float) else result
@@ -91,7 +99,11 @@ def disturbed(function, noise, exact_for_whole_numbers):
 def are_whole(numbers):
     """Whether an argument holds whole numbers only, or is none that holds numbers."""
     if isinstance(numbers, torch.Tensor):
-        return not numbers.is_floating_point() or not numbers.is_meta and bool((numbers == numbers.round()).all())
+        return (
+            not numbers.is_floating_point()
+            or not numbers.is_meta
+            and bool((numbers == numbers.round()).all())
+        )
     if isinstance(numbers, np.ndarray):
         return numbers.dtype.kind != "f" or bool((numbers == numbers.round()).all())
     return not isinstance(numbers, (list, tuple)) or all(are_whole(entry) for entry in numbers)

@@ -16,7 +16,11 @@ from course_utils.attention import attend, attention_weights, head_scores, patch
 
 
 def random_attentions(layers, heads, n, seed=0):
-    return torch.randn(layers, heads, n, n, generator=torch.Generator().manual_seed(seed)).mul(3).softmax(-1)
+    return (
+        torch.randn(layers, heads, n, n, generator=torch.Generator().manual_seed(seed))
+        .mul(3)
+        .softmax(-1)
+    )
 
 
 # attention_weights
@@ -32,9 +36,11 @@ def queries_keys_masks(draw):
     queries, keys, size = draw(st.integers(1, 5)), draw(st.integers(1, 5)), draw(st.integers(1, 6))
     mask = (torch.rand(keys, generator=generator) < 0.6).to(draw(st.sampled_from(MASKS)))
     mask[draw(st.integers(0, keys - 1))] = 1
-    scale = draw(st.sampled_from([1e-3, 1, 30]))  # with 30, scores are in the hundreds, where a naive softmax overflows
+    # with 30, scores are in the hundreds, where a naive softmax overflows
+    scale = draw(st.sampled_from([1e-3, 1, 30]))
     made = [
-        torch.randn(*batch, rows, size, generator=generator, dtype=torch.float64) * scale for rows in (queries, keys)
+        torch.randn(*batch, rows, size, generator=generator, dtype=torch.float64) * scale
+        for rows in (queries, keys)
     ]
     return *made, draw(st.sampled_from([None, mask]))
 
@@ -61,7 +67,9 @@ def eager(one_thread):
 # attend
 
 
-@pytest.mark.parametrize("texts", [("The cat sat on the mat",), ("A cat.", "It sat on a mat!"), ("",), ("", "🙂")])
+@pytest.mark.parametrize(
+    "texts", [("The cat sat on the mat",), ("A cat.", "It sat on a mat!"), ("",), ("", "🙂")]
+)
 def test_attend_gives_the_models_own_attentions(encoder, eager, texts):
     tokenizer, model = eager
     inputs = tokenizer(*texts, return_tensors="pt")
@@ -99,7 +107,9 @@ def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, training, f
 
 @pytest.mark.parametrize("texts", [(["a", "b"],), (None,), (3,), (b"a",), ("a", ["b"]), ("a", 3)])
 def test_attend_wants_strings(texts):
-    with pytest.raises(TypeError, match="one sentence is wanted, as a string; got (list|NoneType|int|bytes)"):
+    with pytest.raises(
+        TypeError, match="one sentence is wanted, as a string; got (list|NoneType|int|bytes)"
+    ):
         attend(*texts)
 
 
@@ -120,7 +130,9 @@ def slow_scores(weights):
     }
 
 
-@given(st.integers(1, 3), st.integers(1, 3), st.integers(4, 9), st.integers(0, 2**32), st.booleans())
+@given(
+    st.integers(1, 3), st.integers(1, 3), st.integers(4, 9), st.integers(0, 2**32), st.booleans()
+)
 def test_scores_are_those_of_a_slow_loop(layers, heads, n, seed, sharp):
     attentions = random_attentions(layers, heads, n, seed).double()
     if sharp:  # all weight on one token: entropy must be 0, not NaN
@@ -130,7 +142,9 @@ def test_scores_are_those_of_a_slow_loop(layers, heads, n, seed, sharp):
         for head in range(heads):
             slow = slow_scores(attentions[layer, head].tolist())
             assert list(scores) == list(slow)
-            assert {name: score[layer, head].item() for name, score in scores.items()} == pytest.approx(slow)
+            assert {
+                name: score[layer, head].item() for name, score in scores.items()
+            } == pytest.approx(slow)
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 3, 3), (1, 1, 2, 2), (4, 4), (2, 5, 5)])
@@ -163,11 +177,15 @@ def test_patching_a_model_layer_by_layer_is_what_a_hook_does(tiny):
     generator = torch.Generator().manual_seed(0)
     target, source = torch.randint(5, model.config.vocab_size, (2, 1, 5), generator=generator)
     with torch.inference_mode():
-        found = patching_map(model.embeddings(target), model.embeddings(source), model.encoder.layer)
+        found = patching_map(
+            model.embeddings(target), model.embeddings(source), model.encoder.layer
+        )
         states = model(input_ids=source, output_hidden_states=True).hidden_states
         before = model(input_ids=target).last_hidden_state[0].mean(dim=0)
         for place, state in enumerate(states):
             for position in range(target.shape[1]):
                 after = run_with_hooks(model, target, place, position, state[0, position])
-                torch.testing.assert_close(found[place, position], (after - before).norm(), rtol=1e-4, atol=1e-5)
+                torch.testing.assert_close(
+                    found[place, position], (after - before).norm(), rtol=1e-4, atol=1e-5
+                )
     assert found.shape == (model.config.num_hidden_layers + 1, 5)

@@ -28,7 +28,12 @@ def course(tmp_path, monkeypatch):
     files.
     """
     lessons = [NOTEBOOKS / "04_pooling.ipynb", NOTEBOOKS / "05_attention.ipynb"]
-    for source in (*lessons, EXERCISES / "lesson_04.py", EXERCISES / "lesson_04.toml", ROOT / "README.md"):
+    for source in (
+        *lessons,
+        EXERCISES / "lesson_04.py",
+        EXERCISES / "lesson_04.toml",
+        ROOT / "README.md",
+    ):
         shutil.copy(source, tmp_path)
     (answers := tmp_path / "answers").mkdir()
     shutil.copy(ANSWERS / "lesson_04.py", answers)
@@ -45,12 +50,16 @@ def course(tmp_path, monkeypatch):
         done = CliRunner().invoke(cli.main, words)
         return done.output, done.exit_code
 
-    run.files = lambda: {f"{path.relative_to(tmp_path)}": path.read_text("utf-8") for path in tmp_path.rglob("*.*")}
+    run.files = lambda: {
+        f"{path.relative_to(tmp_path)}": path.read_text("utf-8") for path in tmp_path.rglob("*.*")
+    }
     return run
 
 
 def row(course, name):
-    return re.findall(rf"^\| \[.*\]\(notebooks/{name}\.ipynb\) \|.*$", course.files()["README.md"], re.MULTILINE)
+    return re.findall(
+        rf"^\| \[.*\]\(notebooks/{name}\.ipynb\) \|.*$", course.files()["README.md"], re.MULTILINE
+    )
 
 
 def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
@@ -75,7 +84,9 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
 
     changed = renew("04", ".", authoring.Path("README.md"))
     assert [path.name for path in changed] == ["04_pooling.ipynb", "README.md"]
-    with_words = [re.search(r"with \w+ exercises\.", text)[0] for text in (before[path], course.files()[path])]
+    with_words = [
+        re.search(r"with \w+ exercises\.", text)[0] for text in (before[path], course.files()[path])
+    ]
     assert with_words[0] != with_words[1]
     core = list(exercise_parts().values()).count("04")
     assert row(course, "04_pooling")[0].endswith(f"| {core + 1} |")
@@ -85,7 +96,8 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
 def test_the_routes_in_a_text_are_brought_into_line():
     paths = {number: authoring.Path(f"{number}_x.ipynb") for number in ("00", "04", "05")}
     text = (
-        "- *one day* (1 hour): the cores [01](x.ipynb), [04](y.ipynb) and [05](z), then\n- *everything* (2 hours): all"
+        "- *one day* (1 hour): the cores [01](x.ipynb), [04](y.ipynb) and [05](z), then\n"
+        "- *everything* (2 hours): all"
     )
     assert with_routes(text, {"one day": 7, "everything": 1}, paths, "a/") == (
         "- *one day* (7 hours): the cores [04](a/04_x.ipynb) and [05](a/05_x.ipynb), then\n- *everything* (1 hour): all"
@@ -98,7 +110,11 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     assert status == 0 and said.endswith("Then: make lesson L=98.\n")
     required, optional = said.split("If the lesson has them:")
     assert "tests/claims/98.toml" in required and "tests/test_lesson_98.py" in optional
-    for needed in ("course_utils/diagrams/lesson_98.py", "course new-exercise 98 NAME", "three questions"):
+    for needed in (
+        "course_utils/diagrams/lesson_98.py",
+        "course new-exercise 98 NAME",
+        "three questions",
+    ):
         assert (needed in required) == (kind != "page"), needed
     assert tomllib.loads(course.files()["98.toml"]) == {}
     notebook = nbformat.reads(course.files()["98_where_to_go_a_map.ipynb"], as_version=4)
@@ -107,7 +123,9 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     link = "[98 Where to go: a map](notebooks/98_where_to_go_a_map.ipynb)"
     assert row(course, r"\d\w+")[-1] == f"| {link} | TODO | 5 | 0 |"
     said, status = course("new-exercise", "98", "first")
-    assert (status, "is a page, which has no exercises" in said) == ((1, True) if kind == "page" else (0, False))
+    assert (status, "is a page, which has no exercises" in said) == (
+        (1, True) if kind == "page" else (0, False)
+    )
     if kind != "page":
         files = course.files()
         assert "\n\n\ndef _first_cases(rng):" in files["lesson_98.py"]
@@ -118,7 +136,10 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        (["new-exercise", "04", "Weighted-Pool"], "lower-case words joined by hyphens, such as weighted-pool; got"),
+        (
+            ["new-exercise", "04", "Weighted-Pool"],
+            "lower-case words joined by hyphens, such as weighted-pool; got",
+        ),
         (["new-exercise", "04", "weighted_pool"], "lower-case words joined by hyphens"),
         (["new-exercise", "04", "mean-pool"], "04_pooling.ipynb already has 04-mean-pool"),
         # MEAN, in another exercise; a function of Python's; one of the course's; a word of the language
@@ -129,10 +150,19 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
         (["new-exercise", "13", "first"], "There is no lesson '13'; the lessons are 04, 05."),
         (["new-exercise", "../04", "first"], "There is no lesson '../04'"),
         (["new-exercise", "04"], "Missing argument 'NAME'"),
-        *((["new-lesson", x, "A"], f"two digits that no other lesson has; got {x!r}") for x in ("04", "4")),
+        *(
+            (["new-lesson", x, "A"], f"two digits that no other lesson has; got {x!r}")
+            for x in ("04", "4")
+        ),
         (["new-lesson", "13"], "Missing argument 'TITLE'"),
-        *((["new-lesson", "13", title], "A lesson needs a one-line title") for title in (" ", "?", "one\ntwo")),
-        (["new-lesson", "13", "One", "--kind", "leaf"], "'leaf' is not one of 'full', 'further', 'page'"),
+        *(
+            (["new-lesson", "13", title], "A lesson needs a one-line title")
+            for title in (" ", "?", "one\ntwo")
+        ),
+        (
+            ["new-lesson", "13", "One", "--kind", "leaf"],
+            "'leaf' is not one of 'full', 'further', 'page'",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(course, words, sentence):
@@ -163,4 +193,6 @@ def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):
     assert all((ROOT / f"tests/test_{name}.py").is_file() for name in (*CASES, *WHOLE))
     for test, numbers in seen.items():
         name = test.partition("::")[0].removeprefix("tests/test_").removesuffix(".py")
-        assert name in (*CASES, *WHOLE) or not numbers >= lessons, f"{test} is missing in tests/lesson.py"
+        assert name in (*CASES, *WHOLE) or not numbers >= lessons, (
+            f"{test} is missing in tests/lesson.py"
+        )

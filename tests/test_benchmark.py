@@ -41,7 +41,9 @@ def test_glove_means_are_those_of_a_slow_loop():
         if not words:
             assert not plain[place].any() and not weighted[place].any()
             continue
-        assert plain[place] == pytest.approx(np.mean([glove[row_of[word]] for word in words], axis=0), abs=1e-5)
+        assert plain[place] == pytest.approx(
+            np.mean([glove[row_of[word]] for word in words], axis=0), abs=1e-5
+        )
         weights = [1e-3 / (1e-3 + 1 / ((row_of[word] + 1) * total)) for word in words]
         assert weighted[place] == pytest.approx(
             np.average([glove[row_of[word]] for word in words], axis=0, weights=weights), abs=1e-4
@@ -52,10 +54,14 @@ def test_glove_means_are_those_of_a_slow_loop():
 def test_the_last_layer_is_embed_and_the_first_is_the_embedding_layer(pooling, one_thread):
     found = layer_vectors(AWKWARD, poolings=(pooling,))
     assert sorted(found) == [(layer, pooling) for layer in range(7)]
-    assert found[6, pooling] == pytest.approx(embed(AWKWARD, pooling=pooling, normalize=False), abs=1e-5)
+    assert found[6, pooling] == pytest.approx(
+        embed(AWKWARD, pooling=pooling, normalize=False), abs=1e-5
+    )
     tokenizer, encoder = load_encoder()
     with torch.inference_mode():
-        states = encoder(**tokenizer(AWKWARD[:1], return_tensors="pt"), output_hidden_states=True).hidden_states
+        states = encoder(
+            **tokenizer(AWKWARD[:1], return_tensors="pt"), output_hidden_states=True
+        ).hidden_states
     for layer in range(7):
         state = states[layer][0]
         expected = {"mean": state.mean(dim=0), "cls": state[0], "max": state.amax(dim=0)}[pooling]
@@ -63,7 +69,9 @@ def test_the_last_layer_is_embed_and_the_first_is_the_embedding_layer(pooling, o
 
 
 def test_a_zero_vector_is_similar_to_nothing():
-    assert row_cosines([[0, 0], [3, 4], [1, 0]], [[1, 2], [6, 8], [-2, 0]]).tolist() == pytest.approx([0, 1, -1])
+    assert row_cosines(
+        [[0, 0], [3, 4], [1, 0]], [[1, 2], [6, 8], [-2, 0]]
+    ).tolist() == pytest.approx([0, 1, -1])
 
 
 def test_the_threshold_of_each_half_comes_from_the_other():
@@ -82,13 +90,23 @@ def test_the_table_holds_what_the_measures_give(pairs):
     cosines = (embed(pairs["sentence1"]) * embed(pairs["sentence2"])).sum(axis=1)
     assert found["layer 6, mean"] == pytest.approx(cosines, abs=1e-5)
     table = score_table(found, pairs["score"], repeats=50)
-    assert list(table.index) == list(found) and list(table.columns) == ["Spearman", "Pearson", "AUC", "accuracy"]
+    assert list(table.index) == list(found) and list(table.columns) == [
+        "Spearman",
+        "Pearson",
+        "AUC",
+        "accuracy",
+    ]
     labels = (pairs["score"] >= SIMILAR).astype(int)
     for name, values in found.items():
-        expected = {"Spearman": spearman(pairs["score"], values), "Pearson": pearson(pairs["score"], values)}
+        expected = {
+            "Spearman": spearman(pairs["score"], values),
+            "Pearson": pearson(pairs["score"], values),
+        }
         expected |= {"AUC": auc(labels, values), "accuracy": halves_right(labels, values).mean()}
         for column, value in expected.items():
-            parts = re.fullmatch(r"(-?[\d.]+) \((-?[\d.]+) to (-?[\d.]+)\)", table.loc[name, column])
+            parts = re.fullmatch(
+                r"(-?[\d.]+) \((-?[\d.]+) to (-?[\d.]+)\)", table.loc[name, column]
+            )
             shown, low, high = map(float, parts.groups())
             assert shown == pytest.approx(value, abs=0.0051) and low <= shown <= high
 
@@ -106,9 +124,10 @@ def test_the_command_prints_the_table_for_any_model_and_file(pairs, tiny, tmp_pa
     done = run("--model", tiny, "--data", path)
     assert done.exit_code == 0, done.output
     assert f"{len(pairs)} pairs, " in done.output
-    assert re.search(r"layer 2, mean +-?0\.\d\d \(.*\) .*", done.output) and "layer 3" not in done.output, (
-        "the tiny model has two layers"
-    )
+    assert (
+        re.search(r"layer 2, mean +-?0\.\d\d \(.*\) .*", done.output)
+        and "layer 3" not in done.output
+    ), "the tiny model has two layers"
 
 
 HEADER = "sentence1,sentence2,score\n"

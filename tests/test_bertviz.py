@@ -66,8 +66,12 @@ def test_a_view_holds_the_weights_with_three_decimals(view):
     attentions = random_attentions(2, 3, 5)
     made = view(attentions, list("abcde"))
     params = data(made)
-    torch.testing.assert_close(torch.tensor(params["attention"][0]["attn"]), attentions, rtol=0, atol=5.01e-4)
-    assert params["attention"][0]["left_text"] == params["attention"][0]["right_text"] == list("abcde")
+    torch.testing.assert_close(
+        torch.tensor(params["attention"][0]["attn"]), attentions, rtol=0, atol=5.01e-4
+    )
+    assert (
+        params["attention"][0]["left_text"] == params["attention"][0]["right_text"] == list("abcde")
+    )
     numbers = re.search(r'"attn":([\d.,\[\]]+)', document(made))[1]
     assert all(re.fullmatch(r"\d\.\d{3}", number) for number in re.findall(r"[\d.]+", numbers))
 
@@ -86,13 +90,23 @@ def test_a_models_own_tuple_is_taken_and_nothing_is_changed(view):
 def test_what_is_shown_at_first():
     attentions = random_attentions(3, 4, 4)
     params = data(head_view(attentions, list("abcd")))
-    assert (params["layer"], params["heads"], params["include_layers"]) == (0, [0, 1, 2, 3], [0, 1, 2])
-    params = data(head_view(attentions, list("abcd"), layer=torch.tensor(2), heads=torch.tensor([1, 3])))
+    assert (params["layer"], params["heads"], params["include_layers"]) == (
+        0,
+        [0, 1, 2, 3],
+        [0, 1, 2],
+    )
+    params = data(
+        head_view(attentions, list("abcd"), layer=torch.tensor(2), heads=torch.tensor([1, 3]))
+    )
     assert (params["layer"], params["heads"]) == (2, [1, 3])
     params = data(head_view(attentions, list("abcd"), include_layers=[1, 2]))
     assert (params["layer"], params["include_layers"]) == (1, [1, 2])
     params = data(model_view(attentions, list("abcd"), include_layers=[2], include_heads=[1, 3]))
-    assert (params["include_layers"], params["include_heads"], params["total_heads"]) == ([2], [1, 3], 4)
+    assert (params["include_layers"], params["include_heads"], params["total_heads"]) == (
+        [2],
+        [1, 3],
+        4,
+    )
     shown = torch.tensor(params["attention"][0]["attn"])
     torch.testing.assert_close(shown, attentions[2:, [1, 3]], rtol=0, atol=5.01e-4)
 
@@ -100,7 +114,9 @@ def test_what_is_shown_at_first():
 @VIEWS
 def test_another_processor_changes_last_decimals_only(view):
     attentions = random_attentions(2, 6, 12)
-    noise = torch.rand(attentions.shape, generator=torch.Generator().manual_seed(1)) * 2.4e-5 - 1.2e-5
+    noise = (
+        torch.rand(attentions.shape, generator=torch.Generator().manual_seed(1)) * 2.4e-5 - 1.2e-5
+    )
     here = view(attentions, AWKWARD[:12])
     there = view((attentions + noise).clamp(0, 1), AWKWARD[:12])
     assert here._repr_html_() != there._repr_html_()
@@ -110,7 +126,10 @@ def test_another_processor_changes_last_decimals_only(view):
 
 @VIEWS
 def test_ids_come_from_the_content(view):
-    attentions, other = random_attentions(2, 3, 4), [{}, {"include_layers": [1]}, {"sentence_b_start": 2}]
+    attentions, other = (
+        random_attentions(2, 3, 4),
+        [{}, {"include_layers": [1]}, {"sentence_b_start": 2}],
+    )
     views = [view(attentions, list("abcd"), **settings) for settings in other]
     views += [view(attentions, list("abce")), view(attentions[:1], list("abcd"))]
     ids = [data(made)["root_div_id"] for made in views]
@@ -128,7 +147,8 @@ def test_nothing_is_asked_for_elsewhere(view):
     policy = tags.find(attrs={"http-equiv": "Content-Security-Policy"})["content"]
     assert policy.startswith("default-src 'none';") and not re.search("http|[*]|self|data:", policy)
     assert not re.search(r"cdn|require\.|@import", page)
-    assert not re.search(r"https?://(?!www\.w3\.org/|d3js\.org|github\.com/tensorflow/)", page)  # names and comments
+    # names and comments
+    assert not re.search(r"https?://(?!www\.w3\.org/|d3js\.org|github\.com/tensorflow/)", page)
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     # no script is cut short by text that looks like its end tag
     assert [len(script) > 50_000 for script in scripts] == [True, True, False]
@@ -157,7 +177,10 @@ RANDOM = list(random_attentions(2, 3, 4)[:, None])
     ("arguments", "says"),
     [
         ({"include_layers": [2]}, r"choose one layer or more from 0 to 1; got \[2\]"),
-        ({"tokens": list("abc")}, r"3 tokens need attention \(1, heads, 3, 3\) of each layer; got \(1, 3, 4, 4\)"),
+        (
+            {"tokens": list("abc")},
+            r"3 tokens need attention \(1, heads, 3, 3\) of each layer; got \(1, 3, 4, 4\)",
+        ),
         ({"attention": [torch.zeros(3, 4, 4)]}, r"got \(3, 4, 4\)"),
         ({"attention": [torch.zeros(2, 3, 4, 4)]}, r"got \(2, 3, 4, 4\)"),
         ({"attention": torch.zeros(2, 3, 4, 4)}, "must be a list with a tensor"),
@@ -173,18 +196,29 @@ def test_arguments_that_do_not_fit(view, arguments, says):
     if "heads" in arguments and view is model_view:
         arguments = {"include_heads": arguments["heads"]}
     with pytest.raises(ValueError if "tokens must" not in says else TypeError, match=says):
-        getattr(bertviz, view.__name__)(**{"attention": RANDOM, "tokens": list("abcd"), **arguments})
+        getattr(bertviz, view.__name__)(
+            **{"attention": RANDOM, "tokens": list("abcd"), **arguments}
+        )
 
 
 @VIEWS
 def test_the_call_is_the_librarys(view, capsys):
     """It has the same arguments and help; it displays and returns nothing; encoder and decoder are left to it."""
     ours = getattr(bertviz, view.__name__)
-    assert inspect.signature(ours) == inspect.signature(ours.__wrapped__) and ours.__doc__ == ours.__wrapped__.__doc__
+    assert (
+        inspect.signature(ours) == inspect.signature(ours.__wrapped__)
+        and ours.__doc__ == ours.__wrapped__.__doc__
+    )
     again = ours
     stand_in()
-    assert getattr(bertviz, view.__name__) is again is getattr(sys.modules[f"bertviz.{view.__name__}"], view.__name__)
-    assert ours(RANDOM, list("abcd")) is None and "View object" not in capsys.readouterr().out.replace("Figure. ", "")
+    assert (
+        getattr(bertviz, view.__name__)
+        is again
+        is getattr(sys.modules[f"bertviz.{view.__name__}"], view.__name__)
+    )
+    assert ours(
+        RANDOM, list("abcd")
+    ) is None and "View object" not in capsys.readouterr().out.replace("Figure. ", "")
     both = {"encoder_attention": RANDOM, "encoder_tokens": list("abcd"), "html_action": "return"}
     assert "cdnjs" in ours(**both).data  # the library's
     assert "<iframe" in ours(RANDOM, list("abcd"), html_action="return").data
@@ -194,8 +228,12 @@ def test_the_call_is_the_librarys(view, capsys):
 @pytest.mark.parametrize("package", ["xstatic", "mpld3"])
 def test_a_missing_package_is_named(view, package, monkeypatch):
     found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else found(name))
-    with pytest.raises(models.EncoderError, match=f"The package {package} is not installed.*pip install"):
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == package else found(name)
+    )
+    with pytest.raises(
+        models.EncoderError, match=f"The package {package} is not installed.*pip install"
+    ):
         view(random_attentions(2, 3, 2), ["a", "b"])
 
 
@@ -204,7 +242,8 @@ def test_awkward_tokens_arrive_as_they_are(view, recwarn):
     n = len(AWKWARD)
     made = view(random_attentions(2, 3, n), AWKWARD, sentence_b_start=5)
     parts = data(made)["attention"]
-    assert [token.replace("Ġ", " ") for token in AWKWARD] == parts[0]["left_text"]  # bertviz writes Ġ as a space
+    # bertviz writes Ġ as a space
+    assert [token.replace("Ġ", " ") for token in AWKWARD] == parts[0]["left_text"]
     names = [f"Sentence {a} -> Sentence {b}" for a, b in ("AA", "BB", "AB", "BA")]
     assert [part["name"] for part in parts[1:]] == names
     line = next(line for line in document(made).splitlines() if "const params = " in line)
@@ -230,7 +269,9 @@ def test_without_frames_a_table_is_left():
     )
     assert cells[0] == ["", *AWKWARD] and [row[0] for row in cells[1:]] == AWKWARD
     mean = attentions[1, [0, 2]].mean(0)
-    assert [row[1:] for row in cells[1:]] == [[f"{weight:.2f}" for weight in row] for row in mean.tolist()]
+    assert [row[1:] for row in cells[1:]] == [
+        [f"{weight:.2f}" for weight in row] for row in mean.tolist()
+    ]
     cells, _ = sanitised(model_view(attentions, AWKWARD))
     assert [len(row) for row in cells] == [4, 4, 4]
     assert float(cells[2][3]) == pytest.approx(attentions[1, 2].max().item(), abs=0.0051)

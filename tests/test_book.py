@@ -34,11 +34,20 @@ VIEWS = "further/05_layer"
 FEW = [START, FOLDED, "05_attention", VIEWS]
 TO_A_LESSON = re.compile(r"\[([^]]*)\]\(((?:\.\./|further/)?\d\d_\w+)\.ipynb[^)]*\)")
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
-EXPERIMENTAL = ["label-content-name-mismatch", "p-as-heading", "table-fake-caption", "td-has-header"]
-OF_A_WHOLE_PAGE = ["landmark-one-main", "page-has-heading-one", "region"]  # and not of a frame in it
+EXPERIMENTAL = [
+    "label-content-name-mismatch",
+    "p-as-heading",
+    "table-fake-caption",
+    "td-has-header",
+]
+# and not of a frame in it
+OF_A_WHOLE_PAGE = ["landmark-one-main", "page-has-heading-one", "region"]
 AXE_ITSELF = Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js"
 COLOURS = ["color-contrast", "link-in-text-block"]
-STRUCTURE = {**{rule: {"enabled": True} for rule in EXPERIMENTAL}, **{rule: {"enabled": False} for rule in COLOURS}}
+STRUCTURE = {
+    **{rule: {"enabled": True} for rule in EXPERIMENTAL},
+    **{rule: {"enabled": False} for rule in COLOURS},
+}
 WIDTHS = (1440, 820, 390)
 
 
@@ -112,7 +121,8 @@ def contrast_of(page, seen):
     address = page.url
     faults = {"light": [], "dark": []}
     for width in (WIDTHS[-1], WIDTHS[0]):
-        page.goto("about:blank")  # the theme measures a while after a resize, and finds nothing while it is left
+        # the theme measures a while after a resize, and finds nothing while it is left
+        page.goto("about:blank")
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(address)
         page.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
@@ -126,7 +136,9 @@ def contrast_of(page, seen):
 
 def bytes_loaded(addresses):
     """The size of the files among these addresses."""
-    files = {unquote(address.path) for address in map(urlparse, addresses) if address.scheme == "file"}
+    files = {
+        unquote(address.path) for address in map(urlparse, addresses) if address.scheme == "file"
+    }
     return sum(Path(file).stat().st_size for file in files)
 
 
@@ -138,7 +150,8 @@ def visited(site, open_page):
     """
     found, seen, loaded = {}, {}, []
     page = open_page(WIDTHS[0])
-    page.emulate_media(reduced_motion="reduce")  # disable transitions, so that colours change at once
+    # disable transitions, so that colours change at once
+    page.emulate_media(reduced_motion="reduce")
     page.on("requestfinished", lambda request: loaded.append(request.url))
     for path in paths_of(site):
         loaded.clear()
@@ -202,11 +215,15 @@ def test_the_first_page_says_what_a_lesson_is_about_and_how_long_it_is(names, pa
         cells = cells_of(name)
         title = cells[0].source.splitlines()[0].removeprefix("# ")
         link = pages["index"].select_one(f'ul.cards a[href="{name}.html"]')
-        assert link.text == (title.removeprefix(f"{Path(name).name[:2]} ") if "/" in name else title)
+        assert link.text == (
+            title.removeprefix(f"{Path(name).name[:2]} ") if "/" in name else title
+        )
         facts = next(text for text in link.find_all_next(string=True) if "minutes" in text)
         minutes, exercises = re.search(r"(\d+) minutes(?: · (\d+) exercise)?", facts).groups("0")
         assert f"About {minutes} minutes" in cells[0].source
-        assert int(exercises) == sum("completion" not in cell.metadata.get("tags", []) for cell in answers_among(cells))
+        assert int(exercises) == sum(
+            "completion" not in cell.metadata.get("tags", []) for cell in answers_among(cells)
+        )
 
 
 def test_every_answer_and_quiz_is_in_its_lesson_and_nothing_of_the_lecture(names, pages):
@@ -216,7 +233,11 @@ def test_every_answer_and_quiz_is_in_its_lesson_and_nothing_of_the_lecture(names
         text = pages[name].article.get_text()
         assert "SOLUTION" not in text and "Pictures for the lecture" not in text
         assert text.count("raise NotImplementedError()") == len(answers)
-        reports = [cell for cell in cells if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {})]
+        reports = [
+            cell
+            for cell in cells
+            if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {})
+        ]
         solutions = pages[name].select("details.solution > summary")
         assert len(solutions) == len(answers) + len(reports)
         assert {summary.text for summary in solutions} <= {"One way to write it"}
@@ -234,8 +255,15 @@ def test_every_picture_has_a_text(names, pages):
     wanted = "img:not(.art img), article svg.cu-svg:not(.art svg)"
     pictures = [(name, picture) for name, page in pages.items() for picture in page.select(wanted)]
     assert len(pictures) >= 3 * len(names)
-    assert [name for name, one in pictures if len(one.get("alt") or one.get("aria-label", "")) <= 10] == []
-    assert [frame for page in pages.values() for frame in page("iframe") if len(frame.get("title", "")) <= 10] == []
+    assert [
+        name for name, one in pictures if len(one.get("alt") or one.get("aria-label", "")) <= 10
+    ] == []
+    assert [
+        frame
+        for page in pages.values()
+        for frame in page("iframe")
+        if len(frame.get("title", "")) <= 10
+    ] == []
 
 
 def test_every_figure_has_a_number_and_a_caption(names, pages):
@@ -255,12 +283,16 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
 
 def test_nothing_is_asked_of_another_machine(pages, site):
     for name, page in pages.items():
-        loads = page.select("script[src], link[rel=stylesheet], link[rel=preload], link[rel=icon], img, iframe[src]")
+        loads = page.select(
+            "script[src], link[rel=stylesheet], link[rel=preload], link[rel=icon], img, iframe[src]"
+        )
         sources = [tag.get("src") or tag.get("href") for tag in loads]
         assert len(sources) > 5
         assert [source for source in sources if re.match(r"(https?:)?//", source)] == [], name
     for style in site.glob("_static/**/*.css"):
-        assert not re.search(r"(url\(|@import)\s*['\"]?(https?:)?//", style.read_text(encoding="utf-8")), style
+        assert not re.search(
+            r"(url\(|@import)\s*['\"]?(https?:)?//", style.read_text(encoding="utf-8")
+        ), style
 
 
 def test_no_place_of_this_machine_is_told(site):
@@ -272,20 +304,28 @@ def test_no_place_of_this_machine_is_told(site):
 @of_the_whole_book
 def test_pages_are_light_and_stay_on_this_machine(visited):
     print({name: f"{found['bytes'] / 1e6:.2f} MB" for name, found in visited.items()})
-    assert {name: found["bytes"] for name, found in visited.items() if not 500_000 < found["bytes"] < MOST} == {}
+    assert {
+        name: found["bytes"]
+        for name, found in visited.items()
+        if not 500_000 < found["bytes"] < MOST
+    } == {}
     assert {name: one for name, found in visited.items() if (one := found["wrong"])} == {}
 
 
 @of_the_whole_book
 def test_axe_finds_nothing(visited):
-    found = {(name, theme): one[theme] for name, one in visited.items() for theme in ("light", "dark")}
+    found = {
+        (name, theme): one[theme] for name, one in visited.items() for theme in ("light", "dark")
+    }
     assert {place: wrong for place, wrong in found.items() if wrong} == {}
 
 
 @of_the_whole_book
 def test_code_fits(names, visited):
     """Tables of numbers may scroll on a telephone, nothing else."""
-    fits = {(name, width): found["fits"][width] for name, found in visited.items() for width in WIDTHS}
+    fits = {
+        (name, width): found["fits"][width] for name, found in visited.items() for width in WIDTHS
+    }
     assert [place for place, fit in fits.items() if fit["page_scrolls"]] == []
     for width in WIDTHS:
         listings = sum(found["fits"][width]["listings"] for found in visited.values())
@@ -329,11 +369,20 @@ def test_the_keyboard_alone_suffices(names, site, open_page):
             page.keyboard.press("Enter")
             assert page.locator("article details[open]").count() == 1
             assert page.locator("article details[open] p").is_visible()
-    order = ["Skip to main content", "search-button", "theme-switch-button", names[0][:2], "internal nav-link"]
+    order = [
+        "Skip to main content",
+        "search-button",
+        "theme-switch-button",
+        names[0][:2],
+        "internal nav-link",
+    ]
     order += [Path(names[-1]).name[:2], "C. 1, the puppy", "right-next"]
-    places = [next((place for place, text in enumerate(reached) if sign in text), -1) for sign in order]
+    places = [
+        next((place for place, text in enumerate(reached) if sign in text), -1) for sign in order
+    ]
     assert places == sorted(places) and -1 not in places, dict(zip(order, places, strict=True))
-    page.set_viewport_size({"width": 640, "height": 450})  # as zoomed to 200%: the navigation becomes a button
+    # as zoomed to 200%: the navigation becomes a button
+    page.set_viewport_size({"width": 640, "height": 450})
     page.focus("button.primary-toggle")
     page.keyboard.press("Enter")
     page.locator(f'#pst-primary-sidebar-modal a[href="{FOLDED}.html"]').focus()
@@ -349,7 +398,12 @@ def test_attention_views_draw_and_answer(site, open_page):
     assert within.evaluate("document.body.style.zoom") >= "0.5"
     assert within.evaluate("document.documentElement.scrollHeight <= innerHeight")
     within.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
-    assert within.evaluate(in_page("axeFinds"), {"rules": {rule: {"enabled": False} for rule in OF_A_WHOLE_PAGE}}) == []
+    assert (
+        within.evaluate(
+            in_page("axeFinds"), {"rules": {rule: {"enabled": False} for rule in OF_A_WHOLE_PAGE}}
+        )
+        == []
+    )
     keep(page, "book_views")
     before = within.eval_on_selector_all("svg line", in_page("opacities"))
     within.select_option("#layer", "3")
@@ -377,7 +431,9 @@ def test_a_figure_opens_in_full_size(site, open_page):
     page.keyboard.press("Enter")
     full = page.locator("dialog.full-size")
     assert full.is_visible() and full.get_attribute("aria-label").startswith("Figure 5")
-    assert full.locator("svg").bounding_box()["width"] > figure.locator("svg").bounding_box()["width"]
+    assert (
+        full.locator("svg").bounding_box()["width"] > figure.locator("svg").bounding_box()["width"]
+    )
     page.keyboard.press("Escape")
     assert not full.is_visible() and button.evaluate("thing => thing === document.activeElement")
     figure.locator("svg").click()
@@ -412,7 +468,12 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
     code = page.evaluate("getComputedStyle(document.querySelector('.highlight .k')).color")
     assert code != page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert page.locator("html").get_attribute("data-theme") == "light"
-    for part in ("header.bd-header", ".bd-sidebar-primary", ".bd-sidebar-secondary", ".prev-next-footer"):
+    for part in (
+        "header.bd-header",
+        ".bd-sidebar-primary",
+        ".bd-sidebar-secondary",
+        ".prev-next-footer",
+    ):
         assert not page.locator(part).first.is_visible()
     assert page.evaluate(in_page("cutOff")) == []
     page.evaluate("dispatchEvent(new Event('afterprint'))")
@@ -436,16 +497,29 @@ def test_the_pdf_holds_everything(names, pages, site):
         ("table", ["layer 1   0.10   0.20", "layer 2   0.30   0.40"], [2, 2]),
         ("text", ["0.83  A man is playing the guitar.", "0.42  A dog runs over the lawn."], [6, 6]),
         ("text", ["one line", "  and another"], [2, 4]),
-        ("text", ["1  0.77  As for the acting, it's mediocre.", "2  0.72  6/10 Acting, not great at all."], [9, 9]),
+        (
+            "text",
+            [
+                "1  0.77  As for the acting, it's mediocre.",
+                "2  0.72  6/10 Acting, not great at all.",
+            ],
+            [9, 9],
+        ),
         ("table", ["int8, decoded    384 bytes  recall  99.4%  MRR +0.00 (+0.00 to +0.00)"], [2]),
         (
             "table",
-            ["muddy  gets 1.25 from all, 1.00 with the mask", "bank   gets 1.73 from all, 1.73 with the mask"],
+            [
+                "muddy  gets 1.25 from all, 1.00 with the mask",
+                "bank   gets 1.73 from all, 1.73 with the mask",
+            ],
             [2, 2],
         ),
         (
             "table",
-            ["   i + n  467  t h in g    in t e r e s t in g", "  in + g  364  t h ing     in t e r e s t ing"],
+            [
+                "   i + n  467  t h in g    in t e r e s t in g",
+                "  in + g  364  t h ing     in t e r e s t ing",
+            ],
             [5, 4],
         ),
     ],
@@ -454,20 +528,34 @@ def test_the_pdf_holds_everything(names, pages, site):
 def test_how_a_line_that_is_too_long_goes_on(kind, lines, hangs):
     assert kind_of("myst-ansi", lines) == kind and [hang(kind, line) for line in lines] == hangs
     listing = "<pre><span></span>" + "\n".join(lines) + "</pre>"
-    listing = f'<div class="highlight-myst-ansi notranslate"><div class="highlight">{listing}</div></div>'
+    listing = (
+        f'<div class="highlight-myst-ansi notranslate"><div class="highlight">{listing}</div></div>'
+    )
     text = BeautifulSoup(set_listings(listing), "html.parser").pre
     assert text["class"] == [kind] and text["style"] == f"--columns:{max(map(len, lines))}"
     assert text.get_text() == "\n".join([*lines, ""])
 
 
 def test_code_goes_on_further_in():
-    assert kind_of("ipython3", ["x  =  1", "y  =  2"]) == "code" and hang("code", "    return x") == 8
-    assert breakable('<b class="a.b">x.y(1.5, [])</b>') == '<b class="a.b">x.<wbr>y(<wbr>1.5,<wbr> [])</b>'
+    assert (
+        kind_of("ipython3", ["x  =  1", "y  =  2"]) == "code" and hang("code", "    return x") == 8
+    )
+    assert (
+        breakable('<b class="a.b">x.y(1.5, [])</b>')
+        == '<b class="a.b">x.<wbr>y(<wbr>1.5,<wbr> [])</b>'
+    )
 
 
 def test_a_sentence_above_the_rows_of_a_table_goes_on_below():
-    lines = ["two queries, by the mean of their ranks", "BM25   0.39  0.87", "mean   0.41  0.66", "-" * 75]
-    listing = '<div class="highlight-none notranslate"><div class="highlight"><pre>{}</pre></div></div>'
+    lines = [
+        "two queries, by the mean of their ranks",
+        "BM25   0.39  0.87",
+        "mean   0.41  0.66",
+        "-" * 75,
+    ]
+    listing = (
+        '<div class="highlight-none notranslate"><div class="highlight"><pre>{}</pre></div></div>'
+    )
     text = BeautifulSoup(set_listings(listing.format("\n".join(lines))), "html.parser").pre
     assert text["class"] == ["table"] and text["style"] == "--columns:17"
     assert [line["class"][1:] for line in text.select(".line")] == [["sentence"], [], [], ["rule"]]
@@ -484,7 +572,12 @@ def cell(name, kind, *data, **metadata):
 
 
 def view(alt="One head looks at a word. It is small.", name="view"):
-    return cell(name, "display_data", {"text/html": VIEW}, metadata={"image/png": {"alt": alt}} if alt else {})
+    return cell(
+        name,
+        "display_data",
+        {"text/html": VIEW},
+        metadata={"image/png": {"alt": alt}} if alt else {},
+    )
 
 
 def diagram(alt="Two boxes. One is blue.", inside="<rect/>"):
@@ -494,7 +587,9 @@ def diagram(alt="Two boxes. One is blue.", inside="<rect/>"):
 def lesson(*cells):
     """The text of a lesson of these cells; texts are of Markdown."""
     cells = [new_markdown_cell(one) if isinstance(one, str) else one for one in cells]
-    return nbformat.writes(new_notebook(cells=cells, metadata={"language_info": {"name": "python"}}))
+    return nbformat.writes(
+        new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
+    )
 
 
 FAILED = cell("boxes", "error", ename="DiagramError", evalue="too wide", traceback=[])
@@ -506,7 +601,10 @@ SMALL = {
         "[the other](01_two.ipynb)."
     ),
     "01_two": lesson(
-        "# 01 Two\n\nAbout 40 minutes. The length is $\\sqrt{x}$ and `$y$`.", view(), diagram(), CAPTIONED
+        "# 01 Two\n\nAbout 40 minutes. The length is $\\sqrt{x}$ and `$y$`.",
+        view(),
+        diagram(),
+        CAPTIONED,
     ),
     "glossary": lesson(
         "# Glossary\n\n## mean pooling\n\nA mean.\n\n## CLS token\n\nFirst, see [mean pooling](#mean-pooling)."
@@ -540,8 +638,12 @@ def test_links_to_the_glossary_and_between_lessons(small_book):
     assert links == ["glossary.html#mean-pooling", "glossary.html#cls-token", "01_two.html"]
     glossary = pages["glossary"]
     assert [link["href"] for link in glossary.select("h1 + p a")] == ["#mean-pooling", "#cls-token"]
-    assert glossary.find(id="mean-pooling").h2.text.startswith("mean pooling") and glossary.find(id="cls-token")
-    assert [row.select("td")[-1].text for row in pages["index"].table.select("tbody tr")] == ["1 hour"] * 3
+    assert glossary.find(id="mean-pooling").h2.text.startswith("mean pooling") and glossary.find(
+        id="cls-token"
+    )
+    assert [row.select("td")[-1].text for row in pages["index"].table.select("tbody tr")] == [
+        "1 hour"
+    ] * 3
     assert any("Chromium was not found" in line for line in said)
     assert not (site / book.PDF).exists() and book.PDF not in str(pages["index"])
     assert [path.name for path in site.parent.iterdir()] == ["book"]
@@ -554,7 +656,10 @@ def test_formulas_are_drawn_without_a_script(small_book):
 
 def test_figures_are_numbered_in_their_order(small_book):
     page, cards = small_book[1]["01_two"], small_book[1]["index"].select("ul.cards > li")
-    captions = [caption.get_text().strip().removesuffix("#") for caption in page.select("figure > figcaption")]
+    captions = [
+        caption.get_text().strip().removesuffix("#")
+        for caption in page.select("figure > figcaption")
+    ]
     said = ["One head looks at a word.", "Two boxes. One is blue.", "A *dot* of 1 $."]
     assert captions == [f"Figure 1.{number}. {text}" for number, text in enumerate(said, 1)]
     assert page.select_one("#figure-1-1 iframe")
@@ -565,10 +670,16 @@ def test_figures_are_numbered_in_their_order(small_book):
 def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
     pages = []
     monkeypatch.setattr(paper, "BROWSERS", (sys.executable,))
-    monkeypatch.setattr(book, "print_pdf", lambda page, target: pages.append(parsed(page)) or "no PDF")
+    monkeypatch.setattr(
+        book, "print_pdf", lambda page, target: pages.append(parsed(page)) or "no PDF"
+    )
     book.write_book(tmp_path / "book", lessons, list)
-    links = [link["href"] for link in pages[0].select('article a[href^="#"]') if len(link["href"]) > 1]
-    assert {"#mean-pooling", "#cls-token"} <= set(links) and all(pages[0].find(id=link[1:]) for link in links)
+    links = [
+        link["href"] for link in pages[0].select('article a[href^="#"]') if len(link["href"]) > 1
+    ]
+    assert {"#mean-pooling", "#cls-token"} <= set(links) and all(
+        pages[0].find(id=link[1:]) for link in links
+    )
 
 
 def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, lessons, small_book):
@@ -593,7 +704,9 @@ def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, less
 )
 def test_a_damaged_lesson_is_named(tmp_path, lessons, content, sentence):
     in_folder(lessons, {"01_two": content})
-    with pytest.raises(PublishError, match=rf"01_two\.ipynb (is|cannot go into the book:) .*{sentence}"):
+    with pytest.raises(
+        PublishError, match=rf"01_two\.ipynb (is|cannot go into the book:) .*{sentence}"
+    ):
         book.write_book(tmp_path / "book", lessons)
     assert not (tmp_path / "book").exists()
 

@@ -29,7 +29,17 @@ from course_utils.tools.workspace.copies import write_workspace
 from course_utils.tools.workspace.lab import write_side_by_side
 from course_utils.tools.workspace.live import write_live
 
-from .browser import bring_into_view, fits, in_chromium, inside, keep, run_all_cells, running_lab, same, weights
+from .browser import (
+    bring_into_view,
+    fits,
+    in_chromium,
+    inside,
+    keep,
+    run_all_cells,
+    running_lab,
+    same,
+    weights,
+)
 from .execute import KERNEL
 from .test_kernels import gone
 
@@ -119,7 +129,9 @@ def processes(lab):
         for name in os.listdir("/proc")
         if name.isdigit() and "jupyterlab" in command(name) and str(lab[1]) in command(name)
     ]
-    (warm,) = [child for child in children(server) if "course_utils.tools.kernels.server" in command(child)]
+    (warm,) = [
+        child for child in children(server) if "course_utils.tools.kernels.server" in command(child)
+    ]
     return server, warm
 
 
@@ -153,7 +165,8 @@ def page(lab, open_page):
 
 @in_chromium
 def test_lesson_00_opens_unchanged_beside_its_contents_and_whole_names(page):
-    page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")  # after that, JupyterLab has stored the kernel's name
+    # after that, JupyterLab has stored the kernel's name
+    page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
     page.wait_for_selector(".jp-TableOfContents .jp-tocItem-content:text-is('How to work')")
     assert page.locator(".lm-TabBar-tab.jp-mod-current:has-text('00_start_here')").count() == 1
     assert page.locator(".lm-TabBar-tab.jp-mod-dirty").count() == 0
@@ -169,7 +182,8 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
     assert "Start here" in page.inner_text(".jp-Notebook .jp-MarkdownCell h1")
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
     run_all_cells(page)
-    red = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")  # JupyterLab shows errors and warnings here
+    # JupyterLab shows errors and warnings here
+    red = page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
     assert red.count() == 0, red.all_text_contents()
 
     picture = page.locator(".jp-OutputArea-output svg.cu-plot").first
@@ -222,7 +236,8 @@ def all_drawn(page):
     before, picture = within.evaluate(STATE), frame.screenshot()
     within.locator("#left text", has_text="cat").hover()
     within.wait_for_function(VISIBLE, arg=12 * 8)
-    assert within.locator("line[visibility=visible][left-token-index='2']").count() == 12 * 8  # all that start there
+    # all that start there
+    assert within.locator("line[visibility=visible][left-token-index='2']").count() == 12 * 8
     assert within.evaluate(STATE) != before and frame.screenshot() != picture
     within.locator("#layer").hover()
     within.wait_for_function(VISIBLE, arg=0)
@@ -232,7 +247,10 @@ def all_drawn(page):
 def saved(open_page, lab):
     """The page on which the notebook was run, after the outputs were saved to disk."""
     cells = [nbformat.v4.new_code_cell(source, id=name) for name, source in CELLS.items()]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), lab[1] / "views.ipynb")
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL}),
+        lab[1] / "views.ipynb",
+    )
     page = opened(open_page, lab)
     run_all_cells(page)
     page.keyboard.press("Control+s")
@@ -256,7 +274,9 @@ def test_drawn_when_run(saved):
 
 @in_chromium
 def test_the_whole_course_is_drawn_with_what_was_passed(saved):
-    picture = saved.locator(".jp-OutputArea-output table", has_text=f"of {len(CORES)} exercises of the cores passed")
+    picture = saved.locator(
+        ".jp-OutputArea-output table", has_text=f"of {len(CORES)} exercises of the cores passed"
+    )
     bring_into_view(saved, picture.locator("caption"))
     totals = f"{len(PASSED)} of {len(CORES)} exercises of the cores passed, 1 of {len(LESSONS)} cores finished"
     assert totals in picture.inner_text()
@@ -291,13 +311,17 @@ def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, la
 
 @in_chromium
 def test_drawn_in_exported_html(saved, lab, open_page, tmp_path):
-    (tmp_path / "views.html").write_text(HTMLExporter().from_filename(lab[1] / "views.ipynb")[0], encoding="utf-8")
+    (tmp_path / "views.html").write_text(
+        HTMLExporter().from_filename(lab[1] / "views.ipynb")[0], encoding="utf-8"
+    )
     page = open_page()
     page.goto((tmp_path / "views.html").as_uri(), wait_until="commit")
     all_drawn(page)
     # nbconvert's own template requests MathJax
     assert [address for address, frame in page.outside if frame != page.url] == []
-    assert re.search("mathjax|require", str(page.outside), re.IGNORECASE), "the guard sees nothing any more"
+    assert re.search("mathjax|require", str(page.outside), re.IGNORECASE), (
+        "the guard sees nothing any more"
+    )
 
 
 @in_chromium
@@ -344,7 +368,12 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
 @in_chromium
 def test_place_review_and_progress_by_keyboard(lab, open_page):
     """Questions are answered with the keys alone; axe finds nothing, in both modes; what is due is counted."""
-    sources = "from course_utils import setup, place, review, progress\nsetup()", "place()", "review()", "progress()"
+    sources = (
+        "from course_utils import setup, place, review, progress\nsetup()",
+        "place()",
+        "review()",
+        "progress()",
+    )
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
     nbformat.write(notebook, lab[1] / "questions.ipynb")
@@ -363,19 +392,25 @@ def test_place_review_and_progress_by_keyboard(lab, open_page):
         playwright.expect(asked.locator("form .cu-small")).not_to_have_text(before)
 
     answer(placing, "ArrowDown", "Tab", "ArrowRight", "Tab")
-    playwright.expect(placing.locator(".cu-small")).to_contain_text("2 of 20")  # it may come after another text
+    # it may come after another text
+    playwright.expect(placing.locator(".cu-small")).to_contain_text("2 of 20")
     assert placing.locator(".cu-small").inner_text().startswith("2 of 20")
-    assert page.evaluate("document.activeElement.tagName") == "LEGEND", "the next question has the focus"
+    assert page.evaluate("document.activeElement.tagName") == "LEGEND", (
+        "the next question has the focus"
+    )
     placing.locator("button[type=submit]").click()
     assert "Choose an answer first." in placing.inner_text()
-    reviewing.locator("button").focus()  # a question to recall: show the answer, then say how much of it one had
+    # a question to recall: show the answer, then say how much of it one had
+    reviewing.locator("button").focus()
     page.keyboard.press("Enter")
     reviewing.locator("input").first.wait_for()
     answer(reviewing, "ArrowDown", "Tab")
     (recalled,) = read_schedule(lab[1]).answers
     assert recalled["right"] and recalled["item"] not in read_schedule(lab[1]).due()
     for theme in ("light", "dark"):
-        page.evaluate("light => { document.body.dataset.jpThemeLight = light }", str(theme == "light").lower())
+        page.evaluate(
+            "light => { document.body.dataset.jpThemeLight = light }", str(theme == "light").lower()
+        )
         found = Axe().run(page, context=".cu-ask").response["violations"]
         assert [one["id"] for one in found] == []
     assert page.outside == page.problems == []

@@ -21,7 +21,9 @@ def shown(open_page):
 
     def show(view):
         page.set_viewport_size({"width": 1280, "height": 900})
-        page.set_content(f"<!DOCTYPE html><body style='background:#111;color:#ddd'>{view._repr_html_()}</body>")
+        page.set_content(
+            f"<!DOCTYPE html><body style='background:#111;color:#ddd'>{view._repr_html_()}</body>"
+        )
         return page, inside(page)
 
     return show
@@ -36,7 +38,9 @@ def test_lines_are_as_strong_as_the_weights(shown):
     page, frame = shown(head_view(attentions, list("abcde"), layer=1, heads=[3]))
     same(weights(frame, "[head-index='3'] line"), attentions[1, 3])
     assert not weights(frame, "[head-index='0'] line").any()
-    page, frame = shown(model_view(attentions, list("abcde"), include_layers=[1, 2], include_heads=[0, 3]))
+    page, frame = shown(
+        model_view(attentions, list("abcde"), include_layers=[1, 2], include_heads=[0, 3])
+    )
     same(weights(frame), attentions[1:, [0, 3]])
 
 

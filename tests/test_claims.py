@@ -28,8 +28,12 @@ import pytest
 from course_utils._support.notebooks import lesson_cells, parts
 
 NOTEBOOKS = parts()
-RESULT = re.compile(r"\b(better|best|worse|worst|beats?|wins?|outperforms?|nearly half|significant(ly)?)\b", re.I)
-PLACE = re.compile(r"\b(section|sections|table|figure|appendix|abstract|page|card|documentation|docs)\b", re.I)
+RESULT = re.compile(
+    r"\b(better|best|worse|worst|beats?|wins?|outperforms?|nearly half|significant(ly)?)\b", re.I
+)
+PLACE = re.compile(
+    r"\b(section|sections|table|figure|appendix|abstract|page|card|documentation|docs)\b", re.I
+)
 NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 SENTENCE = re.compile(r"[^.?!:|]*(?:[.?!:|]|$)")
 
@@ -39,7 +43,9 @@ each_lesson = pytest.mark.parametrize("lesson", sorted(NOTEBOOKS))
 @functools.cache
 def table(lesson):
     path = Path(__file__).parent / "claims" / f"{lesson}.toml"
-    assert path.exists(), f"write down what this lesson asserts in {path.name}, as the text above says"
+    assert path.exists(), (
+        f"write down what this lesson asserts in {path.name}, as the text above says"
+    )
     return {"no_claims": [], "claim": [], **tomllib.loads(path.read_text(encoding="utf-8"))}
 
 
@@ -57,7 +63,8 @@ def plain(text):
 
 def printed_by(cell):
     parts = [
-        (one.get("text", ""), one.get("data", {}).get("text/plain", ""), one.get("evalue", "")) for one in cell.outputs
+        (one.get("text", ""), one.get("data", {}).get("text/plain", ""), one.get("evalue", ""))
+        for one in cell.outputs
     ]
     return plain(" ".join("".join(map(str, part)) for part in parts))
 
@@ -79,8 +86,12 @@ def test_each_computed_claim_stands_in_its_text_and_in_its_output(lesson):
         assert claim["cell"] in code and (claim.get("printed") or claim.get("shows")), claim
         said, printed = plain(texts[claim["text"]].source), printed_by(code[claim["cell"]])
         numbers = claim.get("printed", [])
-        assert [one for one in numbers if one not in NUMBER.findall(said) or not stands_in(one, printed)] == [], claim
-        assert [words for words in claim.get("shows", []) if not words or plain(words) not in printed] == [], claim
+        assert [
+            one for one in numbers if one not in NUMBER.findall(said) or not stands_in(one, printed)
+        ] == [], claim
+        assert [
+            words for words in claim.get("shows", []) if not words or plain(words) not in printed
+        ] == [], claim
 
 
 @each_lesson
@@ -102,6 +113,14 @@ def test_a_text_that_says_better_or_worse_has_a_claim(lesson):
     listed = set(table(lesson)["no_claims"])
     assert listed <= {cell.id for cell in cells} and not listed & claimed
     for cell in cells:
-        is_text = "nbgrader" not in cell.metadata and not cell.source.startswith(("## Further reading", "## Exercise"))
-        sentences = SENTENCE.findall(plain(cell.source)) if is_text and cell.id not in claimed | listed else []
-        assert [one for one in sentences if RESULT.search(one) and not one.endswith("?")] == [], cell.id
+        is_text = "nbgrader" not in cell.metadata and not cell.source.startswith(
+            ("## Further reading", "## Exercise")
+        )
+        sentences = (
+            SENTENCE.findall(plain(cell.source))
+            if is_text and cell.id not in claimed | listed
+            else []
+        )
+        assert [one for one in sentences if RESULT.search(one) and not one.endswith("?")] == [], (
+            cell.id
+        )

@@ -23,9 +23,13 @@ from .marks import learners, result
 from .pages import ATTACKS, INVISIBLE, Page
 from .pages import invented as any_class
 
-MEAN = next(one for one in all_exercises()["04-mean-pool"].mistakes if one.name == "padding_averaged")
+MEAN = next(
+    one for one in all_exercises()["04-mean-pool"].mistakes if one.name == "padding_averaged"
+)
 ENDS = ("failed", "passed")
-WRONG = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(dim=1)"
+WRONG = (
+    "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(dim=1)"
+)
 
 
 def learner(one, code=WRONG, name="", email="", **statuses):
@@ -33,14 +37,20 @@ def learner(one, code=WRONG, name="", email="", **statuses):
     marks = {}
     for each, status in (statuses or {"mean_pool": "failed"}).items():
         mistakes = [MEAN.message] if status == "failed" else []
-        marks[f"04-{each.replace('_', '-')}"] = Mark("Mean", status, int(status == "passed"), 1, mistakes=mistakes)
-    record = LearnerRecord(one, f"{one}.html", name, email, exercises=marks, texts=dict.fromkeys(marks, code))
+        marks[f"04-{each.replace('_', '-')}"] = Mark(
+            "Mean", status, int(status == "passed"), 1, mistakes=mistakes
+        )
+    record = LearnerRecord(
+        one, f"{one}.html", name, email, exercises=marks, texts=dict.fromkeys(marks, code)
+    )
     record.add_up()
     return record
 
 
 def page(folder, records, names=False, **addresses):
-    class_report.write_page(folder / "class.html", records, items(records), ["04 Pooling"], names, **addresses)
+    class_report.write_page(
+        folder / "class.html", records, items(records), ["04 Pooling"], names, **addresses
+    )
     return Page((folder / "class.html").read_text(encoding="utf-8"))
 
 
@@ -77,30 +87,55 @@ def test_what_separates_nobody_is_flagged():
     backwards = [learner(f"l{n}", a=ENDS[n % 2], b=ENDS[(n + 1) % 2]) for n in range(1, 9)]
     backwards.append(learner("l0", a="passed", b="passed"))
     assert "weaker elsewhere" in items(backwards)[0].note
-    for status, note in (("passed", "All right"), ("failed", "All wrong"), ("missing", "Nobody tried it.")):
+    for status, note in (
+        ("passed", "All right"),
+        ("failed", "All wrong"),
+        ("missing", "Nobody tried it."),
+    ):
         assert items([learner("a", a=status)])[0].note.startswith(note)
 
 
 def test_every_planted_misunderstanding_is_found_with_its_count(invented, tmp_path):
     found = items(invented)
-    assert {(item.id, one.name, len(one.who)) for item in found for one in item.mistakes} == set(PLANTED)
+    assert {(item.id, one.name, len(one.who)) for item in found for one in item.mistakes} == set(
+        PLANTED
+    )
     counts = {item.id: item.counts for item in found}
     assert counts["04-mean-pool"] == {"passed": 36, "tried": 57, "not attempted": 3, "missing": 0}
     shown = page(tmp_path, invented)
     plan = shown.text.partition("next lecture")[2].partition("Exercises")[0]
-    told = ["17 of 57: Their mean includes", "14 of 57: They average over all", "12 of 55: They apply the mask"]
+    told = [
+        "17 of 57: Their mean includes",
+        "14 of 57: They average over all",
+        "12 of 55: They apply the mask",
+    ]
     assert [plan.index(one) for one in told] == sorted(plan.index(one) for one in told)
     assert "31 of 60 learners have at least one of them" in plan
-    assert "slide 8 of deck 04, “What if padding counts?”; section “What if padding counts?” of lesson 04" in plan
-    assert "Ask A sentence of 13 tokens is padded to several lengths, up to 256." in plan, "the question of that slide"
+    assert (
+        "slide 8 of deck 04, “What if padding counts?”; section “What if padding counts?” of lesson 04"
+        in plan
+    )
+    assert "Ask A sentence of 13 tokens is padded to several lengths, up to 256." in plan, (
+        "the question of that slide"
+    )
     assert "Person" not in shown.source and "s001" not in shown.source
     write_table(tmp_path / "class.csv", *class_report.table(found))
     with open(tmp_path / "class.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    listed = {(row["exercise"], row["name"], int(row["learners"])) for row in rows if row["kind"] == "mistake"}
+    listed = {
+        (row["exercise"], row["name"], int(row["learners"]))
+        for row in rows
+        if row["kind"] == "mistake"
+    }
     assert listed == set(PLANTED) and not any(row["who"] for row in rows)
-    (row,) = (row for row in rows if row["kind"] == "exercise" and row["exercise"] == "04-mean-pool")
-    assert (row["difficulty"], row["difficulty low"], row["slide"][:2]) == ("0.6316", "0.5018", "8:")
+    (row,) = (
+        row for row in rows if row["kind"] == "exercise" and row["exercise"] == "04-mean-pool"
+    )
+    assert (row["difficulty"], row["difficulty low"], row["slide"][:2]) == (
+        "0.6316",
+        "0.5018",
+        "8:",
+    )
 
 
 def test_names_are_listed_only_when_asked_for(tmp_path):
@@ -112,8 +147,12 @@ def test_names_are_listed_only_when_asked_for(tmp_path):
     assert [row[-1] for row in rows] == ["", "<b>Bob</b>; Ada Lovelace"]
 
 
-def test_failures_without_a_known_mistake_are_listed_by_their_case_or_as_an_earlier_version_told_them(tmp_path):
-    mark = Mark("Mean", "failed", 0, 1, discreet=["Short lists: it gave 1.", "Short lists: it gave 2."])
+def test_failures_without_a_known_mistake_are_listed_by_their_case_or_as_an_earlier_version_told_them(
+    tmp_path,
+):
+    mark = Mark(
+        "Mean", "failed", 0, 1, discreet=["Short lists: it gave 1.", "Short lists: it gave 2."]
+    )
     records = [replace(learner(f"l{n}"), exercises={"04-x": mark}) for n in range(3)]
     assert items(records)[0].others == [(3, "Short lists")]
     shown = page(tmp_path, records)
@@ -149,8 +188,14 @@ def test_each_message_belongs_to_one_mistake():
     "told, said",
     [
         ("You return the *sum*.", "They return the sum."),
-        ("Your bound, or what you add, is too large for you.", "Their bound, or what they add, is too large for them."),
-        ("It makes you list it twice; then yours wins. `you`", "It makes them list it twice; then theirs wins. `you`"),
+        (
+            "Your bound, or what you add, is too large for you.",
+            "Their bound, or what they add, is too large for them.",
+        ),
+        (
+            "It makes you list it twice; then yours wins. `you`",
+            "It makes them list it twice; then theirs wins. `you`",
+        ),
         ("They take 2 ** grade - 1 * 2", "They take 2 ** grade - 1 * 2"),
     ],
 )
@@ -161,7 +206,11 @@ def test_what_one_is_told_is_said_of_several(told, said):
 def test_an_example_has_no_comments_docstrings_or_strings_of_its_own():
     code = '# by Ada\ndef f(a):\n    "by Ada"\n    print("Ada", f"I, {a}, Ada", b"Ada")  # Ada\n    return a["mean"]'
     shown = example([(code, {"ada"})], set(), 'way == "mean"')
-    assert shown.splitlines()[-1] == "    return a['mean']" and "Ada" not in shown and "print('…'" in shown
+    assert (
+        shown.splitlines()[-1] == "    return a['mean']"
+        and "Ada" not in shown
+        and "print('…'" in shown
+    )
 
 
 NO_PYTHON = ("%magic", "def f(:", "x = '\0'", "x" * 20_000, "(" * 500, "-" * 4900 + "1", "")
@@ -181,7 +230,10 @@ NO_PYTHON = ("%magic", "def f(:", "x = '\0'", "x" * 20_000, "(" * 500, "-" * 490
     ids=range(13),
 )
 def test_answers_that_may_identify_somebody_or_are_no_python_are_no_examples(record, tmp_path):
-    assert items([record])[0].mistakes[0].example == "" and "No example" in page(tmp_path, [record]).text
+    assert (
+        items([record])[0].mistakes[0].example == ""
+        and "No example" in page(tmp_path, [record]).text
+    )
     assert items([record, learner("other")])[0].mistakes[0].example == WRONG, "another's is shown"
 
 
@@ -196,24 +248,35 @@ def test_hostile_answers_stay_text(text, tmp_path):
     hostile = f"def f(a, b={text!r}):\n    return a < b > '</code><script>alert(1)</script>'"
     mark = {"mistakes": [text], "discreet": [text]}
     records = [learner("a", hostile, name=text), learner("b", text, name=text)]
-    records += [replace(records[0], exercises={"04-x": Mark(text, "failed", 0, 1, **mark)}, learner=text)]
+    records += [
+        replace(records[0], exercises={"04-x": Mark(text, "failed", 0, 1, **mark)}, learner=text)
+    ]
     shown = page(tmp_path, records, names=True)
     assert not {"script", "b", "form", "iframe"} & {tag for tag, _ in shown.tags}
-    assert "<script" not in shown.source and not set(shown.source) & set("\0\x1b\x7f\x85\u202e\u2066\u2028\ufeff")
+    assert "<script" not in shown.source and not set(shown.source) & set(
+        "\0\x1b\x7f\x85\u202e\u2066\u2028\ufeff"
+    )
     assert all(not name.startswith("on") for name, _ in shown.attributes)
 
 
 def test_a_long_answer_is_cut():
-    shown = example([("\n".join(["x = 1"] * 700 + ["y = " + "1 + " * 90 + "1"]), set())], set(), "").splitlines()
+    shown = example(
+        [("\n".join(["x = 1"] * 700 + ["y = " + "1 + " * 90 + "1"]), set())], set(), ""
+    ).splitlines()
     assert len(shown) == 26 and shown[-1] == "… (676 more lines)"
     assert example([("x = 1\n" * 10_000, set())], set(), "") == ""
 
 
 def test_the_text_of_an_answer_is_the_one_that_counts():
-    first, stub = result("04-mean-pool", texts={"04-mean-pool": "mine"}), result(texts={"04-mean-pool": "stub"})
+    first, stub = (
+        result("04-mean-pool", texts={"04-mean-pool": "mine"}),
+        result(texts={"04-mean-pool": "stub"}),
+    )
     marks = {one: replace(mark, status="not attempted") for one, mark in stub.exercises.items()}
     later = replace(stub, exercises=marks)
-    assert learners(("ada", "a", 1, first), ("ada", "b", 2, later))["ada"].texts == {"04-mean-pool": "mine"}
+    assert learners(("ada", "a", 1, first), ("ada", "b", 2, later))["ada"].texts == {
+        "04-mean-pool": "mine"
+    }
 
 
 @pytest.mark.parametrize(
@@ -232,10 +295,16 @@ def test_a_class_that_is_all_alike_in_one_exercise(status, words, tmp_path):
 
 
 def test_a_class_with_nobody_in_it_and_who_is_not_marked(tmp_path):
-    assert "There are no learners yet." in page(tmp_path, []).text and class_report.table(items([]))[1] == []
+    assert (
+        "There are no learners yet." in page(tmp_path, []).text
+        and class_report.table(items([]))[1] == []
+    )
     lost = replace(learner("bob"), points=None)
     assert items([learner("ada"), lost])[0].counts["tried"] == 1
-    assert "2 learners, 1 of them not marked yet and not counted below" in page(tmp_path, [learner("ada"), lost]).text
+    assert (
+        "2 learners, 1 of them not marked yet and not counted below"
+        in page(tmp_path, [learner("ada"), lost]).text
+    )
     assert "Nobody has tried" in page(tmp_path, [lost]).text
 
 
@@ -243,7 +312,9 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
     decks, written = {}, {path.stem: path for path in lectures().values()}
     for path in parts().values():
         cells = nbformat.read(path, as_version=4).cells
-        sections = {line for cell in cells for line in cell.source.splitlines() if line.startswith("## ")}
+        sections = {
+            line for cell in cells for line in cell.source.splitlines() if line.startswith("## ")
+        }
         slides = read_lecture(written[path.stem]).slides if path.stem in written else []
         decks[path.stem] = {cell.id for cell in cells}, sections, slides
     for exercise in all_exercises().values():
@@ -252,21 +323,28 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
         for shown_in in {"", told(exercise.id)[1], *(one.shown_in for one in exercise.mistakes)}:
             place = place_of(exercise.id, shown_in)
             assert place and (place.number or not decks[own][2]), (exercise.id, shown_in)
-            assert f"## {place.section}" in decks[place.page.partition(".")[0].rpartition("/")[2]][1]
+            assert (
+                f"## {place.section}" in decks[place.page.partition(".")[0].rpartition("/")[2]][1]
+            )
             if place.number:
                 shown, _, slides = decks[place.deck.partition(".")[0]]
                 assert place.deck.endswith(f".slides.html#/{place.number - 1}")
                 assert slides[place.number - 1].title.replace("*", "") == place.slide
             else:  # a further part without a deck
                 shown = set()
-            shown = shown.union(*(ids for ids, _, slides in family if not (place.number and slides)))
+            shown = shown.union(
+                *(ids for ids, _, slides in family if not (place.number and slides))
+            )
             assert not shown_in or shown_in.rpartition(" ")[2] in shown, (exercise.id, shown_in)
 
 
 def test_slides_are_numbered_as_in_the_deck():
     deck, place = render(lectures()["04"]), place_of("04-mean-pool")
     slides = deck.split("<section class=")[1:]
-    assert (place.number, place.deck) == (8, "04_pooling.slides.html#/7") and "What if padding counts?" in slides[7]
+    assert (place.number, place.deck) == (
+        8,
+        "04_pooling.slides.html#/7",
+    ) and "What if padding counts?" in slides[7]
     assert "Nothing fails, nothing warns" in slides[9]
     assert "hash: true" in deck and "hashOneBasedIndex: true" not in deck
 
@@ -276,27 +354,49 @@ def test_places_are_those_that_exercises_and_mistakes_name():
     assert place_of("04-mean-pool", "diagram-broadcast").section == "The average, with the mask"
     shares = place_of("00-shares")
     assert shares.page.startswith("further/00_tensors.html#")
-    assert shares.deck == "04_pooling.slides.html#/5" and shares.slide == "The fast version: vectors times mask"
+    assert (
+        shares.deck == "04_pooling.slides.html#/5"
+        and shares.slide == "The fast version: vectors times mask"
+    )
     for unknown in (("04-no-such",), ("99-x",), ("", "x"), ("04-mean-pool", "no-such-cell")):
         assert place_of(*unknown) is None
 
 
 def test_links_lead_to_the_book_and_the_decks_if_they_are_there(tmp_path):
     def links(**more):
-        return {value for name, value in page(tmp_path, [learner("a")], **more).attributes if name == "href"}
+        return {
+            value
+            for name, value in page(tmp_path, [learner("a")], **more).attributes
+            if name == "href"
+        }
 
     assert links() == {"summary.html", "#04-mean-pool"}
     for name in ("04_pooling.html", "04_pooling.slides.html"):
         (tmp_path / name).touch()
     for given, book, decks in (
         ({}, "", ""),
-        ({"book": "https://example.org/book/", "decks": "../decks"}, "https://example.org/book/", "../decks/"),
+        (
+            {"book": "https://example.org/book/", "decks": "../decks"},
+            "https://example.org/book/",
+            "../decks/",
+        ),
     ):
-        to_lesson = {f"{decks}04_pooling.slides.html#/7", f"{book}04_pooling.html#what-if-padding-counts"}
+        to_lesson = {
+            f"{decks}04_pooling.slides.html#/7",
+            f"{book}04_pooling.html#what-if-padding-counts",
+        }
         assert links(**given) == {"summary.html", "#04-mean-pool"} | to_lesson
     for address in ("", "https://example.org/a", "../decks", "decks", "/home/me/decks"):
         class_report.check_address(address)
-    for address in ("javascript:alert(1)", "data:text/html,x", "https://", "//evil.org", 'a"b', "a b", "https://x y"):
+    for address in (
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "https://",
+        "//evil.org",
+        'a"b',
+        "a b",
+        "https://x y",
+    ):
         with pytest.raises(ValueError, match="--book and --decks must be an address"):
             class_report.check_address(address)
 
@@ -304,10 +404,16 @@ def test_links_lead_to_the_book_and_the_decks_if_they_are_there(tmp_path):
 def test_the_page_runs_nothing_fetches_nothing_and_can_be_read(invented, tmp_path):
     shown = page(tmp_path, invented)
     tags = [tag for tag, _ in shown.tags]
-    assert not {"script", "link", "iframe", "object", "img"} & set(tags) and "url(" not in shown.source
-    assert all(each["role"] == "img" and each["aria-label"] for tag, each in shown.tags if tag == "svg")
+    assert (
+        not {"script", "link", "iframe", "object", "img"} & set(tags) and "url(" not in shown.source
+    )
+    assert all(
+        each["role"] == "img" and each["aria-label"] for tag, each in shown.tags if tag == "svg"
+    )
     assert "prefers-color-scheme: dark" in shown.source and tags.count("h1") == 1
     ids = [value for name, value in shown.attributes if name == "id"]
     assert len(set(ids)) == len(ids)
-    inside = {value[1:] for name, value in shown.attributes if name == "href" and value.startswith("#")}
+    inside = {
+        value[1:] for name, value in shown.attributes if name == "href" and value.startswith("#")
+    }
     assert inside <= set(ids)

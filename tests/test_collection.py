@@ -51,12 +51,16 @@ def test_what_cannot_be_read_or_named_is_told(folder, tmp_path_factory):
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")).write_text("Latin-1")
     (folder / "closed").mkdir(mode=0)
     (folder / unicodedata.normalize("NFD", "é.md")).write_text("from a Mac")
-    ordinary = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    ordinary = (
+        ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    )
     show = (
         "import sys, warnings; from course_utils import load_texts; warnings.simplefilter('error')\n"
         "try: load_texts(sys.argv[1])\nexcept UserWarning as warning: print(warning)"
     )
-    told = subprocess.run([*ordinary, sys.executable, "-c", show, folder], capture_output=True, text=True).stdout
+    told = subprocess.run(
+        [*ordinary, sys.executable, "-c", show, folder], capture_output=True, text=True
+    ).stdout
     (folder / "closed").chmod(0o755)
     assert told.startswith("5 files were read; skipped were ")
     for part in (
@@ -76,17 +80,26 @@ def test_nothing_is_said_where_nothing_is_skipped(tmp_path, recwarn):
     for name in ("one.MARKDOWN", "two.rst", "three.Md"):
         (tmp_path / name).write_text(name)
     (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "HEAD").write_text("ref")  # hidden, and nothing that anybody would look for
-    assert sorted(load_texts(tmp_path)["text"]) == ["one.MARKDOWN", "three.Md", "two.rst"] and not len(recwarn)
+    # hidden, and nothing that anybody would look for
+    (tmp_path / ".git" / "HEAD").write_text("ref")
+    assert sorted(load_texts(tmp_path)["text"]) == [
+        "one.MARKDOWN",
+        "three.Md",
+        "two.rst",
+    ] and not len(recwarn)
     (tmp_path / "Makefile").write_text("all:")
-    with pytest.warns(UserWarning, match=r"3 files were read; skipped were 1 of another kind \(Makefile\)$"):
+    with pytest.warns(
+        UserWarning, match=r"3 files were read; skipped were 1 of another kind \(Makefile\)$"
+    ):
         load_texts(tmp_path)
 
 
 def test_missing_and_empty_folders_are_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere is not a folder"):
         load_texts(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match=r"has no files that end with \.md, \.markdown, \.rst, \.txt, \.py"):
+    with pytest.raises(
+        FileNotFoundError, match=r"has no files that end with \.md, \.markdown, \.rst, \.txt, \.py"
+    ):
         load_texts(tmp_path)
 
 
@@ -94,7 +107,10 @@ def test_missing_and_empty_folders_are_named(tmp_path):
 def test_files_in_another_encoding_are_named(folder, encoding):
     for number in range(7):
         (folder / f"old {number}.txt").write_bytes("naïve café".encode(encoding))
-    with pytest.raises(ValueError, match=r"7 of 10 files are not in UTF-8: old 0\.txt, .*old 4\.txt and 2 more\. Save"):
+    with pytest.raises(
+        ValueError,
+        match=r"7 of 10 files are not in UTF-8: old 0\.txt, .*old 4\.txt and 2 more\. Save",
+    ):
         load_texts(folder)
 
 
@@ -130,9 +146,14 @@ def test_doubtful_texts_are_named():
     ],
 )
 def test_tags_in_code_are_content(text, tags):
-    found = doubtful_texts(pd.DataFrame({"name": ["a.md", "a.py"], "text": [text, f"x = 1\n{text}"]}))
+    found = doubtful_texts(
+        pd.DataFrame({"name": ["a.md", "a.py"], "text": [text, f"x = 1\n{text}"]})
+    )
     several = "tag" if tags == 1 else "tags"
-    assert found.to_numpy().tolist() == [["a.md", f"it holds {tags} HTML {several} outside code: remove them"]][:tags]
+    assert (
+        found.to_numpy().tolist()
+        == [["a.md", f"it holds {tags} HTML {several} outside code: remove them"]][:tags]
+    )
 
 
 QUERIES = 'id,part,query\na, dev ,"how, and why"\nb,test,what\n'
@@ -143,7 +164,10 @@ NAMES = ["one.md", "two.md", "three.md"]
 def test_judged_queries_have_grades_by_place():
     for given in ((QUERIES, JUDGEMENTS), (pd.read_csv(pd.io.common.StringIO(QUERIES)), JUDGEMENTS)):
         table = read_judged(*given, NAMES)
-        assert table["query"].tolist() == ["how, and why", "what"] and table["part"].tolist() == ["dev", "test"]
+        assert table["query"].tolist() == ["how, and why", "what"] and table["part"].tolist() == [
+            "dev",
+            "test",
+        ]
         assert table["grades"].tolist() == [{0: 2}, {1: 1}]
     assert read_judged(QUERIES, "id,name,grade\n", NAMES)["grades"].tolist() == [{}, {}]
 
@@ -151,15 +175,23 @@ def test_judged_queries_have_grades_by_place():
 def test_judged_queries_as_programs_write_them():
     names = ["Überblick.md", "two.md"]
     german = '\ufeffid;part;query\na;dev;"how; and why"\nb;test;what, then\n'
-    decomposed = unicodedata.normalize("NFD", "\nid\tname\tgrade\n\na\tÜberblick.md\t2\n  \nb\ttwo.md\t1\n")
+    decomposed = unicodedata.normalize(
+        "NFD", "\nid\tname\tgrade\n\na\tÜberblick.md\t2\n  \nb\ttwo.md\t1\n"
+    )
     assert read_judged(german, decomposed, names)["grades"].tolist() == [{0: 2}, {1: 1}]
-    assert read_judged(QUERIES, "id,name,grade\na,Überblick.md,2", map(str, names))["grades"].tolist() == [{0: 2}, {}]
-    table = read_judged('id,part,query\n1,dev,"how\nand why"\n\n2,test,one\u2028line', "id,name,grade", names)
+    assert read_judged(QUERIES, "id,name,grade\na,Überblick.md,2", map(str, names))[
+        "grades"
+    ].tolist() == [{0: 2}, {}]
+    table = read_judged(
+        'id,part,query\n1,dev,"how\nand why"\n\n2,test,one\u2028line', "id,name,grade", names
+    )
     assert table["query"].tolist() == ["how\nand why", "one\u2028line"]
     excel = "sep=;\n\nid;part;query;\na;dev;one;;\nb;test;two;\n;;;\n;;\n"
     spaced = read_judged(excel, "id,name,grade\na,my note.md,2", [" my\u00a0note.md"])
     assert spaced["query"].tolist() == ["one", "two"] and spaced["grades"].tolist() == [{0: 2}, {}]
-    missing = pd.DataFrame({"id": ["a", "b"], "part": ["dev", "dev"], "query": ["one", "two"], "more": [pd.NA, None]})
+    missing = pd.DataFrame(
+        {"id": ["a", "b"], "part": ["dev", "dev"], "query": ["one", "two"], "more": [pd.NA, None]}
+    )
     assert len(read_judged(missing, "id,name,grade", names)) == 2
     with_gaps = pd.DataFrame({"id": [1.0, 2.0], "name": ["two.md", "two.md"], "grade": [2.0, 0.0]})
     frame = pd.DataFrame({"id": [1, 2], "part": ["dev", "test"], "query": ["one", "two"]})
@@ -169,22 +201,54 @@ def test_judged_queries_as_programs_write_them():
 @pytest.mark.parametrize(
     "queries, judgements, words",
     [
-        (QUERIES.replace("part", "half"), JUDGEMENTS, "queries: there is no column part; the columns must be id, part"),
+        (
+            QUERIES.replace("part", "half"),
+            JUDGEMENTS,
+            "queries: there is no column part; the columns must be id, part",
+        ),
         (QUERIES.replace('"', ""), JUDGEMENTS, 'Put a text that contains a comma in quotes: "..."'),
         (QUERIES.replace("b,", "a,"), JUDGEMENTS, "queries: this id comes twice a"),
         ("", JUDGEMENTS, "queries: the table is empty; its first line must be id,part,query"),
-        (QUERIES + 'c,dev,"how\nd,dev,why\n', JUDGEMENTS, "queries, line 4: a quotation mark is never closed"),
-        (QUERIES + 'c,dev,"how\nd,dev,"why"\n', JUDGEMENTS, "queries, line 4: a quotation mark is never closed"),
-        (QUERIES + "\n\nc,dev,how,why\n", JUDGEMENTS, "queries, line 6: there are 4 values, and 3 columns"),
-        ("id,part,query,query\na,dev,one,two", JUDGEMENTS, "queries: there is more than one column query"),
-        (pd.DataFrame({"id": [pd.NA], "part": "dev", "query": "x"}), JUDGEMENTS, "queries: there is no id for x"),
+        (
+            QUERIES + 'c,dev,"how\nd,dev,why\n',
+            JUDGEMENTS,
+            "queries, line 4: a quotation mark is never closed",
+        ),
+        (
+            QUERIES + 'c,dev,"how\nd,dev,"why"\n',
+            JUDGEMENTS,
+            "queries, line 4: a quotation mark is never closed",
+        ),
+        (
+            QUERIES + "\n\nc,dev,how,why\n",
+            JUDGEMENTS,
+            "queries, line 6: there are 4 values, and 3 columns",
+        ),
+        (
+            "id,part,query,query\na,dev,one,two",
+            JUDGEMENTS,
+            "queries: there is more than one column query",
+        ),
+        (
+            pd.DataFrame({"id": [pd.NA], "part": "dev", "query": "x"}),
+            JUDGEMENTS,
+            "queries: there is no id for x",
+        ),
         (QUERIES.replace("b,", ","), JUDGEMENTS, "queries: there is no id for what"),
-        (pd.DataFrame({"id": [None], "part": "dev", "query": "x"}), JUDGEMENTS, "queries: there is no id for x"),
+        (
+            pd.DataFrame({"id": [None], "part": "dev", "query": "x"}),
+            JUDGEMENTS,
+            "queries: there is no id for x",
+        ),
         (QUERIES + "c,dev,what", JUDGEMENTS, "queries: this query comes twice what"),
         (QUERIES + "c,dev,", JUDGEMENTS, "queries: there is no query for c"),
         (QUERIES + "c,train,x", JUDGEMENTS, 'queries: part must be "dev" or "test"; got train'),
         (QUERIES, JUDGEMENTS + "z,one.md,1", "judgements: there is no query with the id z"),
-        (QUERIES, JUDGEMENTS + "a,thre.md,1", "judgements: there is no text called thre.md; did you mean three.md?"),
+        (
+            QUERIES,
+            JUDGEMENTS + "a,thre.md,1",
+            "judgements: there is no text called thre.md; did you mean three.md?",
+        ),
         (QUERIES, JUDGEMENTS + "b,one.md,3", "judgements: grade must be 0, 1 or 2; got 3"),
         (QUERIES, JUDGEMENTS + "b,one.md,2.0", "judgements: grade must be 0, 1 or 2; got 2.0"),
         (QUERIES, JUDGEMENTS + "a,one.md,1", "judgements: this is judged twice a one.md"),
@@ -217,7 +281,9 @@ def test_the_documentation_of_plots(plots):
 def test_the_queries_have_the_form_that_learners_use(plots, part):
     queries, judgements = load_plot_queries() if part == "dev" else held_out()
     table = read_judged(queries, judgements, plots["name"])
-    assert list(queries.columns) == ["id", "part", "kind", "query"] and set(queries["part"]) == {part}
+    assert list(queries.columns) == ["id", "part", "kind", "query"] and set(queries["part"]) == {
+        part
+    }
     none = queries["kind"] == "none"
     assert (none.sum(), (~none).sum()) == ((12, 24) if part == "dev" else (0, 24))
     best = table["grades"].map(lambda of: max(of.values(), default=0))
@@ -227,4 +293,6 @@ def test_the_queries_have_the_form_that_learners_use(plots, part):
 def test_the_halves_share_no_query_and_no_main_answer():
     (dev, dev_grades), (held, held_grades) = load_plot_queries(), held_out()
     assert not set(dev["id"]) & set(held["id"]) and not set(dev["query"]) & set(held["query"])
-    assert not set(dev_grades.query("grade == 2")["name"]) & set(held_grades.query("grade == 2")["name"])
+    assert not set(dev_grades.query("grade == 2")["name"]) & set(
+        held_grades.query("grade == 2")["name"]
+    )

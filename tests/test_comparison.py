@@ -66,11 +66,18 @@ def compared(tmp_path_factory):
     """What the runner prints about notebooks whose cells are (source, stored stdout, count[, tags])."""
     folder = tmp_path_factory.mktemp("compared")
     shutil.copy(CONFTEST, folder / "conftest.py")
-    for name, cells in {"equal": EQUAL, **{name: cells for name, (cells, _) in WRONG.items()}}.items():
-        notebook = new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}})
+    for name, cells in {
+        "equal": EQUAL,
+        **{name: cells for name, (cells, _) in WRONG.items()},
+    }.items():
+        notebook = new_notebook(
+            metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
+        )
         for source, stored, count, *tags in cells:
             outputs = [new_output("stream", name="stdout", text=stored)] if stored else []
-            cell = new_code_cell(source, outputs=outputs, execution_count=count, metadata={"tags": tags})
+            cell = new_code_cell(
+                source, outputs=outputs, execution_count=count, metadata={"tags": tags}
+            )
             notebook.cells.append(cell)
         nbformat.write(notebook, folder / f"{name}.ipynb")
     plugins = ["-p", "course_utils._support.fast_nbformat", "-p", "no:cacheprovider"]
@@ -78,7 +85,9 @@ def compared(tmp_path_factory):
     more = ["--nbval-cell-timeout=300", "--rootdir", folder, "-c", "/dev/null", folder]
     start = time.monotonic()
     done = subprocess.run([*command, *map(str, more)], capture_output=True, text=True, cwd=folder)
-    assert done.returncode == 1 and time.monotonic() - start < 60, "a dead kernel is noticed before its cell's time"
+    assert done.returncode == 1 and time.monotonic() - start < 60, (
+        "a dead kernel is noticed before its cell's time"
+    )
     return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
 
 
@@ -92,4 +101,8 @@ def test_what_differs_fails_and_says_why(name, compared):
     assert re.search(rf"^FAILED \S*{name}\.ipynb", compared, re.M), compared
     failures = compared.partition("= FAILURES =")[2].partition("= PASSES =")[0]
     _, *parts = re.split(r"^_+ (.+)\.ipynb::Cell \d+ _+$", failures, flags=re.M)
-    assert any(WRONG[name][1] in text for of, text in zip(parts[::2], parts[1::2], strict=True) if of == name), failures
+    assert any(
+        WRONG[name][1] in text
+        for of, text in zip(parts[::2], parts[1::2], strict=True)
+        if of == name
+    ), failures

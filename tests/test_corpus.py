@@ -81,7 +81,8 @@ def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monk
         (TEXTS, {"shard": 5, "model": "another"}),
         (TEXTS, {"shard": 4}),
         (TEXTS[:12], {"shard": 5}),
-        ([TEXTS[0] + TEXTS[1][0], TEXTS[1][1:], *TEXTS[2:]], {"shard": 5}),  # joined, they are the same
+        # joined, they are the same
+        ([TEXTS[0] + TEXTS[1][0], TEXTS[1][1:], *TEXTS[2:]], {"shard": 5}),
     ],
 )
 def test_a_folder_of_other_texts_is_left_alone(computed, old, texts, how):
@@ -120,7 +121,11 @@ def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
         assert done.exit_code == 0 and f"23 texts in 5 shards: {says}" in done.output
     (tmp_path / "texts.txt").write_text("another\n")
     done = CliRunner().invoke(main, command)
-    assert done.exit_code == 1 and "name another folder" in done.output and "Traceback" not in done.output
+    assert (
+        done.exit_code == 1
+        and "name another folder" in done.output
+        and "Traceback" not in done.output
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,7 +140,9 @@ def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
 )
 def test_a_file_that_holds_no_text_is_named(data, words, tmp_path):
     (tmp_path / "texts.txt").write_bytes(data)
-    done = CliRunner().invoke(main, ["embed", str(tmp_path / "texts.txt"), "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(
+        main, ["embed", str(tmp_path / "texts.txt"), "--out", str(tmp_path / "out")]
+    )
     assert done.exit_code == 1 and words in done.output and not (tmp_path / "out").exists()
 
 

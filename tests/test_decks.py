@@ -13,7 +13,14 @@ from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import TimeoutError as NotYet
 
-from course_utils._support.notebooks import NOTEBOOKS, OPTION, exercise_parts, lesson_cells, part_of, parts
+from course_utils._support.notebooks import (
+    NOTEBOOKS,
+    OPTION,
+    exercise_parts,
+    lesson_cells,
+    part_of,
+    parts,
+)
 from course_utils.exercises import all_exercises
 from course_utils.tools import cli
 from course_utils.tools.publish import PublishError, paper
@@ -82,7 +89,11 @@ def test_what_is_drawn_for_a_lecture_is_shown_in_it():
         notebook = nbformat.read(path, as_version=4)
         below = notebook.cells[len(lesson_cells(notebook)) :]
         drawn_for_it = {cell.id for cell in below if cell.get("outputs")}
-        shown = {block.cell for slide in read(path.stem).slides for block in slide.blocks} if drawn_for_it else set()
+        shown = (
+            {block.cell for slide in read(path.stem).slides for block in slide.blocks}
+            if drawn_for_it
+            else set()
+        )
         assert drawn_for_it <= shown, path.stem
 
 
@@ -92,10 +103,19 @@ def test_a_lecture_has_its_time_and_says_what_a_lecturer_needs(name):
     assert least <= lecture.minutes <= most
     assert limits(name, core=3, further=2) <= len(lecture.sections) <= 8
     (plan,) = said(lecture, "plan")
-    for part in ("**Aims.**", "**On the board.**", "**Common misunderstandings.**", "**Exercises.**"):
+    for part in (
+        "**Aims.**",
+        "**On the board.**",
+        "**Common misunderstandings.**",
+        "**Exercises.**",
+    ):
         assert part in plan
     told = plan.partition("**Exercises.**")[2]
-    missing = [one for one in all_exercises() if exercise_parts()[one] == part_of(name) and f"`{one}`" not in told]
+    missing = [
+        one
+        for one in all_exercises()
+        if exercise_parts()[one] == part_of(name) and f"`{one}`" not in told
+    ]
     assert not missing, "the plan says which exercises are done in the room, and which at home"
 
 
@@ -104,7 +124,9 @@ def test_signs_that_many_fonts_lack_are_drawn(name):
     for cell in deck_cells(read(name)):
         # beside letters of Europe, punctuation, arrows and signs of mathematics, which all common fonts have
         rare = {*re.findall(r"[^\0-\u052f\u2000-\u22ff]", json.dumps(cell, ensure_ascii=False))}
-        assert rare <= drawn.keys(), f"draw {rare - drawn.keys()} in deck/signs.json, or do without: {cell.source[:60]}"
+        assert rare <= drawn.keys(), (
+            f"draw {rare - drawn.keys()} in deck/signs.json, or do without: {cell.source[:60]}"
+        )
 
 
 def test_one_idea_a_slide_with_notes(name):
@@ -121,7 +143,9 @@ def test_one_idea_a_slide_with_notes(name):
 
 def test_questions_come_before_results(name):
     lecture = read(name)
-    presses = sum(max((block.press for block in slide.blocks), default=0) for slide in lecture.slides)
+    presses = sum(
+        max((block.press for block in slide.blocks), default=0) for slide in lecture.slides
+    )
     assert presses >= limits(name, core=4, further=2)
     notes = "\n".join(said(lecture, "notes"))
     assert notes.count("**Pause and ask.**") >= limits(name, core=3, further=2)
@@ -150,8 +174,12 @@ def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_
             counts = "." in number or len(number) > 2
             if counts and not stands_in(number, shown.replace("-", " ")):
                 needed.add(number)
-    assert needed == reasons.keys(), f"write down in tests/lectures.toml, or remove: {needed ^ reasons.keys()}"
-    printed = {number: texts[why].replace("-", " ") for number, why in reasons.items() if " " not in why}
+    assert needed == reasons.keys(), (
+        f"write down in tests/lectures.toml, or remove: {needed ^ reasons.keys()}"
+    )
+    printed = {
+        number: texts[why].replace("-", " ") for number, why in reasons.items() if " " not in why
+    }
     assert [number for number, text in printed.items() if not stands_in(number, text)] == []
 
 
@@ -174,7 +202,10 @@ def test_the_right_option_stands_anywhere_and_is_not_the_longest():
     right = [next(one for one in quiz if one[2].startswith("Right.")) for quiz in options]
     places = [letter for letter, *_ in right]
     assert all(places.count(letter) >= len(places) / 8 for letter in "ABCD"), places
-    longest = sum(max(quiz, key=lambda option: len(option[1])) == one for quiz, one in zip(options, right, strict=True))
+    longest = sum(
+        max(quiz, key=lambda option: len(option[1])) == one
+        for quiz, one in zip(options, right, strict=True)
+    )
     assert longest <= len(options) / 2
 
 
@@ -210,17 +241,24 @@ def drawn(cell_id, data):
 
 def test_the_command_writes_one_file_and_says_what_is_missing_for_the_pdf(tmp_path, monkeypatch):
     monkeypatch.setattr(paper, "BROWSERS", ())
-    done = CliRunner().invoke(cli.main, ["slides", "5", "--pdf", "--out", str(tmp_path / "new" / "deck")])
+    done = CliRunner().invoke(
+        cli.main, ["slides", "5", "--pdf", "--out", str(tmp_path / "new" / "deck")]
+    )
     target = tmp_path / "new" / "deck" / "05_attention.slides.html"
     assert [path.name for path in target.parent.iterdir()] == [target.name]
     assert str(target) in done.output and "MB" in done.output
-    assert done.exit_code == 1 and done.output.count("Chromium was not found, so no PDF was made.") == 1
+    assert (
+        done.exit_code == 1
+        and done.output.count("Chromium was not found, so no PDF was made.") == 1
+    )
 
 
 @pytest.mark.parametrize("number", ["99", "", "../05"])
 def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
     done = CliRunner().invoke(cli.main, ["slides", number, "--out", str(tmp_path)])
-    assert done.exit_code == 1 and f"There is no lesson {number}. The lessons are 00, " in done.output
+    assert (
+        done.exit_code == 1 and f"There is no lesson {number}. The lessons are 00, " in done.output
+    )
     assert "Traceback" not in done.output
 
 
@@ -236,23 +274,46 @@ def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
         ("# One {minutes=5}\n::: {.notes}\nx", "line 8: what begins here is not closed"),
         ("# One {minutes=5}\n::: {.notes}\n::: {.notes}\n:::\n:::", "line 11: notes begin with"),
         ("# One {minutes=5}\n::: {.columns}\n:::", "line 8: notes begin with"),
-        ("# One {minutes=5}\n---\ntitle: x\n---", "line 8: --- stands only around the one front matter"),
+        (
+            "# One {minutes=5}\n---\ntitle: x\n---",
+            "line 8: --- stands only around the one front matter",
+        ),
         ("# One {minutes=5}\n```\n# x", "line 8: what begins here is not closed by a line ```"),
-        ("# One {minutes=5}\nSee " + embed("shown"), "line 8: a cell is embedded .* on a line of its own"),
-        ("# One {minutes=5}\n" + embed("shown").replace("{{", "{"), "line 8: a cell is embedded as"),
-        ("# One {minutes=5}\n" + embed("shown").replace(" >", " echo=True >"), "line 8: .* echo=true"),
+        (
+            "# One {minutes=5}\nSee " + embed("shown"),
+            "line 8: a cell is embedded .* on a line of its own",
+        ),
+        (
+            "# One {minutes=5}\n" + embed("shown").replace("{{", "{"),
+            "line 8: a cell is embedded as",
+        ),
+        (
+            "# One {minutes=5}\n" + embed("shown").replace(" >", " echo=True >"),
+            "line 8: .* echo=true",
+        ),
         ("# One {minutes=5}\n...", "line 8: a press of a key is"),
-        ("# One {minutes=5}\n{{< embed ../05_y.ipynb#shown >}}", "line 8: ../05_y.ipynb, .* not a valid notebook"),
+        (
+            "# One {minutes=5}\n{{< embed ../05_y.ipynb#shown >}}",
+            "line 8: ../05_y.ipynb, .* not a valid notebook",
+        ),
         ("# One {minutes=5}\n" + embed("show"), "line 8: 05_x.ipynb has no cell show"),
-        ("# One {minutes=5}\n" + embed("silent"), "line 8: the cell silent shows nothing: run the lesson"),
+        (
+            "# One {minutes=5}\n" + embed("silent"),
+            "line 8: the cell silent shows nothing: run the lesson",
+        ),
         *(
-            (f"# One {{minutes=5}}\n{{{{< embed ../{name}#x >}}}}", f"line 8: ../{name}, .* not a valid notebook")
+            (
+                f"# One {{minutes=5}}\n{{{{< embed ../{name}#x >}}}}",
+                f"line 8: ../{name}, .* not a valid notebook",
+            )
             for name in DAMAGED
         ),
     ],
 )
 def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, words):
-    path = written_lecture(tmp_path, text, drawn("shown", {"text/plain": "1"}), new_code_cell("1", id="silent"))
+    path = written_lecture(
+        tmp_path, text, drawn("shown", {"text/plain": "1"}), new_code_cell("1", id="silent")
+    )
     for name, damaged in DAMAGED.items():
         (tmp_path / name).write_text(damaged)
     with pytest.raises(PublishError, match=rf"^05_x.md[,:].* ?{words}") as error:
@@ -260,7 +321,13 @@ def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, word
     assert len(str(error.value).splitlines()) == 1
 
 
-UNREADABLE = ["", "---\n", "---\ntitle: A\n---\n", FRONT.format("many"), FRONT.replace("05_x", "06_y").format(5)]
+UNREADABLE = [
+    "",
+    "---\n",
+    "---\ntitle: A\n---\n",
+    FRONT.format("many"),
+    FRONT.replace("05_x", "06_y").format(5),
+]
 UNREADABLE += ["---\na: [\n---\n", "---\ntitle: a: b\n---\n", "---\n- x\n---\n", "x", None]
 
 
@@ -279,17 +346,24 @@ def test_the_minutes_of_a_section_are_spread_over_its_slides_by_their_words(tmp_
 
 
 def test_a_lecture_that_was_saved_by_notepad_is_the_same(tmp_path):
-    path = written_lecture(tmp_path, "# One {minutes=5}\n\n. . .\n\ntext\n\n::: {.notes}\n# no slide\n:::\n")
+    path = written_lecture(
+        tmp_path, "# One {minutes=5}\n\n. . .\n\ntext\n\n::: {.notes}\n# no slide\n:::\n"
+    )
     before = read_lecture(path)
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
     assert read_lecture(path) == before
-    assert [(block.kind, block.press) for block in before.slides[1].blocks] == [("text", 1), ("notes", 0)]
+    assert [(block.kind, block.press) for block in before.slides[1].blocks] == [
+        ("text", 1),
+        ("notes", 0),
+    ]
 
 
 def test_no_lecture_and_nowhere_to_write(tmp_path):
     nbformat.write(new_notebook(cells=[new_markdown_cell("# A")]), tmp_path / "05_x.ipynb")
     assert lectures(tmp_path) == {}
-    with pytest.raises(PublishError, match="Lesson 05 has no lecture: `course new-lecture 05` begins one"):
+    with pytest.raises(
+        PublishError, match="Lesson 05 has no lecture: `course new-lecture 05` begins one"
+    ):
         write_deck("05", tmp_path, tmp_path)
     written_lecture(tmp_path, "# One {minutes=5}")
     (tmp_path / "file").write_text("mine")
@@ -308,7 +382,15 @@ def test_odd_text_does_no_harm_and_formulas_are_drawn_on_a_slide_and_in_its_note
 
 
 @pytest.mark.parametrize(
-    "text", ["it costs $5 and $6", "`$x$` and ``a ` $x$``", "```\n$x$\n```", "~~~\n$$x$$\n~~~", "\\$x$", "US$x$"]
+    "text",
+    [
+        "it costs $5 and $6",
+        "`$x$` and ``a ` $x$``",
+        "```\n$x$\n```",
+        "~~~\n$$x$$\n~~~",
+        "\\$x$",
+        "US$x$",
+    ],
 )
 def test_code_and_money_are_no_formulas(text):
     assert with_mathml(text) == text
@@ -317,8 +399,12 @@ def test_code_and_money_are_no_formulas(text):
 def test_formulas_are_drawn_without_a_script_and_with_their_number():
     for formula in ("the length $\\|u\\|$ of", "$$\n\\frac{u \\cdot v}{2}\n$$", "**$x^2$**, and"):
         assert "<math" in with_mathml(formula)
-    assert with_mathml("of ($d$), so").endswith("</math>),</span> so"), "no line begins with a comma"
-    text = with_mathml("- so:\n  $$\\begin{aligned} a &= b \\\\ &= c \\tag{5.1} \\end{aligned}$$\n  as said")
+    assert with_mathml("of ($d$), so").endswith("</math>),</span> so"), (
+        "no line begins with a comma"
+    )
+    text = with_mathml(
+        "- so:\n  $$\\begin{aligned} a &= b \\\\ &= c \\tag{5.1} \\end{aligned}$$\n  as said"
+    )
     assert text.startswith('- so:\n  <span class="formula" id="eq-5.1"><math')
     assert text.endswith('</math><span class="number">(5.1)</span></span>\n  as said')
     assert text.count("<mtr>") == 2 and "tag" not in text and 'display="block"' in text
@@ -333,7 +419,11 @@ def test_the_picture_of_an_explorer_links_to_the_book(tmp_path):
     further = new_notebook(cells=[new_code_cell("1", id="explore-one-head")])
     (tmp_path / "further").mkdir()
     nbformat.write(further, tmp_path / "further" / "05_y.ipynb")
-    for book, start in (("", ""), ("../book/", "../book/"), ("https://a.org/b", "https://a.org/b/")):
+    for book, start in (
+        ("", ""),
+        ("../book/", "../book/"),
+        ("https://a.org/b", "https://a.org/b/"),
+    ):
         assert f'href="{start}further/05_y.html#explore-one-head"' in render(path, book)
     for book in ("javascript:alert(1)//", 'x" onclick="y', "ftp://a.org"):
         with pytest.raises(PublishError, match="--book must be an address"):
@@ -361,12 +451,17 @@ def test_the_title_slide_shows_where_the_lesson_stands(tmp_path):
 
 
 def test_an_error_below_its_code_is_its_message(tmp_path):
-    error = new_output("error", ename="ValueError", evalue="a < b", traceback=["-----", "ValueError: a < b"])
+    error = new_output(
+        "error", ename="ValueError", evalue="a < b", traceback=["-----", "ValueError: a < b"]
+    )
     cells = [new_code_cell("1 / 0", id=name, outputs=[error]) for name in ("one", "two")]
     shown = embed("one").replace(" >}}", " echo=true >}}") + embed("two")
     text = render(written_lecture(tmp_path, "# One {minutes=5}\n" + shown, *cells))
     assert "\N{PILCROW SIGN}" not in text
-    assert text.count('<pre class="error">ValueError: a &lt; b</pre>') == 1 and text.count("-----") == 1
+    assert (
+        text.count('<pre class="error">ValueError: a &lt; b</pre>') == 1
+        and text.count("-----") == 1
+    )
 
 
 # ---------------------------------------------------------------- in a browser
@@ -421,17 +516,24 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
     for number in range(total):
         assert current_slide(page) == number
         problems = page.evaluate(in_page("faultsOfSlide"))
-        assert not problems, f"{page.evaluate('Reveal.getCurrentSlide().innerText.slice(0, 60)')!r}: {problems}"
+        assert not problems, (
+            f"{page.evaluate('Reveal.getCurrentSlide().innerText.slice(0, 60)')!r}: {problems}"
+        )
         keep(page, f"deck_{part_of(name)}_{number + 1}")
         page.evaluate("Reveal.next()")
     assert page.outside == [] and page.problems == []
     assert decks(name).stat().st_size < 3e6
-    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=[\"']?(https?:)?//", decks(name).read_text())
+    assert not re.search(
+        r"<(script|link|img|iframe)[^>]+(src|href)=[\"']?(https?:)?//", decks(name).read_text()
+    )
 
 
 @in_chromium
 def test_the_notes_open_beside_with_the_minutes(decks, show):
-    page, value = show(decks("04_pooling")), "document.querySelector('.speaker-controls-notes .value')"
+    page, value = (
+        show(decks("04_pooling")),
+        "document.querySelector('.speaker-controls-notes .value')",
+    )
     with page.context.expect_page() as beside:
         page.keyboard.press("s")
     notes = beside.value
@@ -448,7 +550,9 @@ def test_the_notes_open_beside_with_the_minutes(decks, show):
 def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, show):
     further = nbformat.read(parts()["05-layer"], as_version=4)
     head_view = next(cell for cell in further.cells if cell.id == "head-view")
-    slides = f"# One {{minutes=2}}\n# Two {{minutes=2}}\n{embed('head-view')}# Three {{minutes=1}}\n"
+    slides = (
+        f"# One {{minutes=2}}\n# Two {{minutes=2}}\n{embed('head-view')}# Three {{minutes=1}}\n"
+    )
     page = show(deck(tmp_path, slides, head_view))
     press(page, "ArrowRight", "ArrowRight")
     view, here = page.locator("section.present iframe").first, current_slide(page)
@@ -465,7 +569,9 @@ def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, sho
     before = menu.input_value()
     press(page, "ArrowDown")  # the menu's own
     frame.wait_for_function(f"document.querySelector('select').value !== '{before}'")
-    assert current_slide(page) == here and frame.evaluate("document.activeElement.tagName") == "SELECT"
+    assert (
+        current_slide(page) == here and frame.evaluate("document.activeElement.tagName") == "SELECT"
+    )
     press(page, "Escape", "PageDown")
     turned(page, here + 1)
 
@@ -481,7 +587,8 @@ DIAGRAM = (
 def small_deck(tmp_path):
     """A title and two slides: a diagram in steps with a sentence after it, and a question."""
     question = "".join(
-        f"<details><summary>{letter}. Is it?</summary>\n\nNo. {'It is not. ' * 20}\n\n</details>\n" for letter in "ABCD"
+        f"<details><summary>{letter}. Is it?</summary>\n\nNo. {'It is not. ' * 20}\n\n</details>\n"
+        for letter in "ABCD"
     )
     slides = [
         f"# One {{minutes=5}}\n{embed('steps')}\n. . .\n\nAt last \N{SLIGHTLY SMILING FACE}.\n",
@@ -491,7 +598,9 @@ def small_deck(tmp_path):
 
 
 @in_chromium
-def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_slide(small_deck, show):
+def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_slide(
+    small_deck, show
+):
     page = show(small_deck)
     start, one_step, two_steps = ["start"], ["a", "start"], ["a", "b", "start"]
     whole = ["At last .", *two_steps]
@@ -507,12 +616,21 @@ def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_sli
     assert page.evaluate(in_page("faultsOfSlide")) == []
     box = page.locator("section.present .cu-svg").bounding_box()
     assert box["width"] == pytest.approx(1152) and box["height"] == pytest.approx(432)
-    assert page.locator("section.present .sign").get_attribute("aria-label") == "\N{SLIGHTLY SMILING FACE}"
+    assert (
+        page.locator("section.present .sign").get_attribute("aria-label")
+        == "\N{SLIGHTLY SMILING FACE}"
+    )
 
 
 @in_chromium
 def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(tmp_path, show):
-    page = show(deck(tmp_path, "# One {minutes=5}\n" + embed("wide"), drawn("wide", {"text/plain": "wide " * 60})))
+    page = show(
+        deck(
+            tmp_path,
+            "# One {minutes=5}\n" + embed("wide"),
+            drawn("wide", {"text/plain": "wide " * 60}),
+        )
+    )
     press(page, "ArrowRight")
     style = page.evaluate("getComputedStyle(document.querySelector('section.present .output pre'))")
     assert (style["fontSize"], style["whiteSpace"]) == ("18px", "pre-wrap")
@@ -537,13 +655,21 @@ def test_slides_on_paper_have_margins_and_hide_nothing(decks, open_page, name):
 @in_chromium
 def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck, name):
     page, slides = open_deck(name), read(name).slides
-    asked = [number for number, slide in enumerate(slides) if any(is_quiz(block.cell) for block in slide.blocks)]
+    asked = [
+        number
+        for number, slide in enumerate(slides)
+        if any(is_quiz(block.cell) for block in slide.blocks)
+    ]
     assert asked
     for number in asked:
         page.evaluate(in_page("showWholeSlide"), number)
         # two at once: the second stays, however late the browser reports that the first opened
-        page.evaluate("document.querySelectorAll('section.present summary').forEach(summary => summary.click())")
-        page.wait_for_function("document.querySelector('section.present details:last-of-type[open]')")
+        page.evaluate(
+            "document.querySelectorAll('section.present summary').forEach(summary => summary.click())"
+        )
+        page.wait_for_function(
+            "document.querySelector('section.present details:last-of-type[open]')"
+        )
         for summary in page.locator("section.present summary").all():
             summary.focus()
             page.keyboard.press("Enter")

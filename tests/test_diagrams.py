@@ -46,7 +46,11 @@ def test_it_is_one_well_formed_picture_with_its_alternative_text():
     diagram = drawn()
     tree = ElementTree.fromstring(diagram.svg)
     assert tree.attrib["role"] == "img" and tree.attrib["aria-label"] == diagram.alt
-    steps = [group.attrib["data-step"] for group in tree.iter(f"{SVG}g") if group.get("class") == "cu-step"]
+    steps = [
+        group.attrib["data-step"]
+        for group in tree.iter(f"{SVG}g")
+        if group.get("class") == "cu-step"
+    ]
     assert steps == ["1", "2"]
     texts = ["".join(text.itertext()) for text in tree.iter(f"{SVG}text")]
     assert texts[:4] == ["[CLS]", "<b>", "'\"&", "漢字"]
@@ -56,7 +60,9 @@ def test_it_is_one_well_formed_picture_with_its_alternative_text():
 
 def test_it_is_the_same_each_time_and_rounded():
     assert drawn().svg == drawn().svg
-    assert not re.search(r"\d\.\d{3}", re.sub(r"<style>.*?</style>", "", drawn().svg, flags=re.DOTALL))
+    assert not re.search(
+        r"\d\.\d{3}", re.sub(r"<style>.*?</style>", "", drawn().svg, flags=re.DOTALL)
+    )
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,11 @@ def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     assert "torch missing" in done.stdout or "missing, locked" in done.stdout
     assert "FAIL  encoder" in done.stdout and "FAIL  notebook kernel" in done.stdout
     assert "\nOK    Python" in done.stdout
-    assert all(line.endswith("Fix: make setup") for line in done.stdout.splitlines() if line.startswith("FAIL"))
+    assert all(
+        line.endswith("Fix: make setup")
+        for line in done.stdout.splitlines()
+        if line.startswith("FAIL")
+    )
 
 
 HERE, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_answers"
@@ -58,13 +62,25 @@ VERSIONS = [types.SimpleNamespace(version=version) for version in ("0.1.0", "0.0
 OTHER = types.SimpleNamespace(argv=["/other/python"])
 SEEN = [  # (check, what is set, to what, whether it is well, what is said)
     ("python_version", HERE + "BITS", 32, False, "32-bit, for which there is no PyTorch"),
-    ("course", HERE + "metadata.distributions", lambda **_: VERSIONS, False, "2 versions are installed: 0.0.9, 0.1.0"),
+    (
+        "course",
+        HERE + "metadata.distributions",
+        lambda **_: VERSIONS,
+        False,
+        "2 versions are installed: 0.0.9, 0.1.0",
+    ),
     ("disk", HERE + "DISK_GB", 10**9, False, "GB free"),
     ("memory", HERE + "MEMORY_GB", 10**9, False, "GB"),
     ("place", "os.access", lambda *_: False, False, "cannot be written"),
     ("hub", HUB, lambda: True, True, " answers;"),
     ("hub", HUB, lambda: False, True, " does not answer;"),
-    ("kernel", SPEC, lambda *_: OTHER, False, f'a different Python, /other/python. Fix: "{sys.executable}"'),
+    (
+        "kernel",
+        SPEC,
+        lambda *_: OTHER,
+        False,
+        f'a different Python, /other/python. Fix: "{sys.executable}"',
+    ),
 ]
 
 
@@ -79,7 +95,9 @@ def test_the_doctor_says_what_works_and_what_cannot(check, thing, value, well, s
 def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_ENCODER", str(tmp_path))
     finding = doctor.first_embedding()
-    assert finding.fix and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
+    assert (
+        finding.fix and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
+    )
 
 
 def test_the_doctor_warns_of_a_folder_that_is_synchronised(tmp_path):
@@ -94,7 +112,10 @@ def test_the_doctor_warns_of_a_folder_that_is_synchronised(tmp_path):
     [
         ({}, ""),
         ({"course_utils/b.ipynb": None}, "b.ipynb is missing"),
-        ({"course_utils/b.ipynb": "cut", "course_utils/c.csv": None}, "b.ipynb is cut off, and 1 more file"),
+        (
+            {"course_utils/b.ipynb": "cut", "course_utils/c.csv": None},
+            "b.ipynb is cut off, and 1 more file",
+        ),
         ({"../bin/course": "with another first line, as pipx writes it"}, ""),
         ({"course.dist-info/RECORD": None}, "pip has not recorded what it installed"),
     ],
@@ -103,12 +124,18 @@ def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, c
     place = tmp_path / "packages"
     recorded = ("course_utils/a.py", "course_utils/b.ipynb", "course_utils/c.csv", "../bin/course")
     record = "".join(f"{name},,10\n" for name in recorded)
-    for name, text in {**dict.fromkeys(recorded, "0123456789"), "course.dist-info/RECORD": record, **changed}.items():
+    for name, text in {
+        **dict.fromkeys(recorded, "0123456789"),
+        "course.dist-info/RECORD": record,
+        **changed,
+    }.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         if text:
             (place / name).write_text(text)
     monkeypatch.setattr(notebooks, "INSTALLED", True)
-    monkeypatch.setattr(notebooks.metadata, "distribution", lambda _: PathDistribution(place / "course.dist-info"))
+    monkeypatch.setattr(
+        notebooks.metadata, "distribution", lambda _: PathDistribution(place / "course.dist-info")
+    )
     assert notebooks.incomplete() == says
     finding = doctor.course()
     assert bool(finding.fix) == bool(says) and says in finding.detail
@@ -119,4 +146,6 @@ def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "CHECKS", {"broken thing": broken, "Python": doctor.python_version})
     assert doctor.main() == 1
     first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("FAIL  broken thing: PermissionError: not for you") and second.startswith("OK")
+    assert first.startswith(
+        "FAIL  broken thing: PermissionError: not for you"
+    ) and second.startswith("OK")

@@ -18,28 +18,45 @@ def docs():
 
 
 def test_the_documentation_is_that_of_public_names(docs):
-    assert list(docs.columns) == ["name", "package", "text"] and docs["name"].is_monotonic_increasing
+    assert (
+        list(docs.columns) == ["name", "package", "text"] and docs["name"].is_monotonic_increasing
+    )
     assert docs["name"].is_unique and set(docs["package"]) == set(DOCUMENTED)
     assert docs["text"].str.split().str.len().min() >= MIN_DOCSTRING_WORDS
     assert not docs["text"].str.split().map(" ".join).duplicated().any()
-    assert {"pandas.DataFrame.dropna", "numpy.where", "scipy.stats.ttest_ind", "sklearn.svm.SVC"} <= set(docs["name"])
-    assert docs["text"][docs["name"] == "pandas.DataFrame.dropna"].item() == inspect.getdoc(pd.DataFrame.dropna)
+    assert {
+        "pandas.DataFrame.dropna",
+        "numpy.where",
+        "scipy.stats.ttest_ind",
+        "sklearn.svm.SVC",
+    } <= set(docs["name"])
+    assert docs["text"][docs["name"] == "pandas.DataFrame.dropna"].item() == inspect.getdoc(
+        pd.DataFrame.dropna
+    )
 
 
 @pytest.mark.nightly
 def test_the_texts_are_the_same_in_another_process(docs):
     code = (
-        "from course_utils import load_docstrings, setup; setup(); from course_utils.trainings.search import checksum; "
+        "from course_utils import load_docstrings, setup; setup(); "
+        "from course_utils.trainings.search import checksum; "
     )
     done = subprocess.run(
-        [sys.executable, "-c", code + "print(checksum(load_docstrings()))"], capture_output=True, text=True
+        [sys.executable, "-c", code + "print(checksum(load_docstrings()))"],
+        capture_output=True,
+        text=True,
     )
     assert done.stdout.strip() == checksum(docs), done.stderr
 
 
 def test_number_types_and_what_comes_from_elsewhere_are_left_out(docs):
     names = set(docs["name"])
-    assert not names & {"numpy.float64", "numpy.longlong", "sklearn.svm.np", "sklearn.calibration.clone"}
+    assert not names & {
+        "numpy.float64",
+        "numpy.longlong",
+        "sklearn.svm.np",
+        "sklearn.calibration.clone",
+    }
     assert not any(name.rsplit(".", 1)[1].startswith("_") for name in names)
 
 

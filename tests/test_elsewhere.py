@@ -24,7 +24,12 @@ OTHER = "https://github.com/some-school/course.of-ours"
 @pytest.fixture
 def moved(tmp_path):
     """The files that hold addresses, and two lessons, in a repository with another address."""
-    for name in ("pyproject.toml", *READMES, "notebooks/04_pooling.ipynb", "notebooks/glossary.ipynb"):
+    for name in (
+        "pyproject.toml",
+        *READMES,
+        "notebooks/04_pooling.ipynb",
+        "notebooks/glossary.ipynb",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     project = tmp_path / "pyproject.toml"
@@ -34,7 +39,12 @@ def moved(tmp_path):
 
 
 def written(readme):
-    return readme.read_text(encoding="utf-8").partition(elsewhere.BEGIN)[2].partition(elsewhere.END)[0].strip()
+    return (
+        readme.read_text(encoding="utf-8")
+        .partition(elsewhere.BEGIN)[2]
+        .partition(elsewhere.END)[0]
+        .strip()
+    )
 
 
 def test_the_links_and_the_badge_are_those_of_the_setting():
@@ -42,23 +52,35 @@ def test_the_links_and_the_badge_are_those_of_the_setting():
     names = [*map(name_of, parts().values()), "glossary"]
     badge, links = (written(ROOT / name) for name in READMES)
     project = elsewhere.read_project()
-    assert badge == elsewhere.badge(project) and links == elsewhere.links(project, names), "run `course links`"
+    assert badge == elsewhere.badge(project) and links == elsewhere.links(project, names), (
+        "run `course links`"
+    )
     nowhere = {"urls": {"Repository": "https://github.com/OWNER/some-course"}}
     assert (elsewhere.badge(nowhere), elsewhere.links(nowhere, names)) == ("", elsewhere.WAITING)
     somewhere = {"urls": {"Repository": OTHER}, "version": "1"}
-    assert len(re.findall("colab.research.google.com", elsewhere.links(somewhere, names))) == len(names)
-    file = re.fullmatch(r"\[!\[.*/actions/workflows/([\w.]+)/badge.*", elsewhere.badge(somewhere), re.DOTALL)[1]
-    assert "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8"), "the workflow for pushes"
+    assert len(re.findall("colab.research.google.com", elsewhere.links(somewhere, names))) == len(
+        names
+    )
+    file = re.fullmatch(
+        r"\[!\[.*/actions/workflows/([\w.]+)/badge.*", elsewhere.badge(somewhere), re.DOTALL
+    )[1]
+    assert "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8"), (
+        "the workflow for pushes"
+    )
 
 
 def test_another_address_changes_all_of_them(moved):
-    assert elsewhere.write_links(moved) == [moved / name for name in READMES] and not elsewhere.write_links(moved)
+    assert elsewhere.write_links(moved) == [
+        moved / name for name in READMES
+    ] and not elsewhere.write_links(moved)
     *copies, requirements = elsewhere.write_colab(moved / "out", moved)
     assert [path.name for path in copies] == ["04_pooling.ipynb", "glossary.ipynb"]
     files = (*(moved / name for name in READMES), requirements, *copies)
     first, *texts = (path.read_text(encoding="utf-8") for path in files)
     assert first.count(OTHER) == 2
-    assert not [text for text in (first, *texts) if elsewhere.repository(elsewhere.read_project()) in text]
+    assert not [
+        text for text in (first, *texts) if elsewhere.repository(elsewhere.read_project()) in text
+    ]
     project = elsewhere.read_project(moved)
     for address in (
         elsewhere.address(project, "colab", "04_pooling"),
@@ -78,7 +100,9 @@ def test_no_address_of_the_repository_stands_anywhere_else():
     assert set(listed.stdout.split()) == {"pyproject.toml", *(READMES if known else ())}
 
 
-@pytest.mark.parametrize("address", ["", "https://example.org/us/a", "https://github.com/us", f"{OTHER}/tree/main"])
+@pytest.mark.parametrize(
+    "address", ["", "https://example.org/us/a", "https://github.com/us", f"{OTHER}/tree/main"]
+)
 def test_an_address_of_another_form_is_one_sentence(address):
     with pytest.raises(PublishError, match="not of the form https://github.com/OWNER/NAME"):
         elsewhere.links({"urls": {"Repository": address}}, ["04_pooling"])
@@ -104,10 +128,15 @@ def test_a_copy_for_colab_is_the_learners_with_two_more_cells(moved):
         assert "Save a copy in Drive" in note.source and install.metadata.cellView == "form"
         rest = [copy.cells[0], *copy.cells[3:]]
         assert [cell.id for cell in rest] == [cell.id for cell in mine.cells]
-        code, own = ([cell.source for cell in cells if cell.cell_type == "code"] for cells in (rest, mine.cells))
+        code, own = (
+            [cell.source for cell in cells if cell.cell_type == "code"]
+            for cells in (rest, mine.cells)
+        )
         assert code == own
         text = path.read_text(encoding="utf-8")
-        assert BEGIN not in text and not re.search(r"\]\([\w./]+\.ipynb", text), "a link that leads nowhere there"
+        assert BEGIN not in text and not re.search(r"\]\([\w./]+\.ipynb", text), (
+            "a link that leads nowhere there"
+        )
 
 
 def test_colab_gets_the_versions_of_the_course():
@@ -116,7 +145,9 @@ def test_colab_gets_the_versions_of_the_course():
     assert index.startswith("--extra-index-url https://")
     needs = [Requirement(line) for line in project["dependencies"]]
     assert {need.name.lower() for need in needs} > set(NOT_IN_COLAB), "each of them is a dependency"
-    assert [Requirement(line) for line in lines] == [need for need in needs if need.name.lower() not in NOT_IN_COLAB]
+    assert [Requirement(line) for line in lines] == [
+        need for need in needs if need.name.lower() not in NOT_IN_COLAB
+    ]
 
 
 def test_lessons_do_without_what_colab_does_not_get():
@@ -125,14 +156,17 @@ def test_lessons_do_without_what_colab_does_not_get():
         "[getattr(course_utils, name) for name in course_utils.__all__]; import course_utils.attention; "
         "import course_utils.diagrams, course_utils.training, course_utils.plots; print('fine')"
     )
-    modules = [name.replace("-", "_") for name in NOT_IN_COLAB if name != "ipywidgets"]  # Colab has its own
+    # Colab has its own
+    modules = [name.replace("-", "_") for name in NOT_IN_COLAB if name != "ipywidgets"]
     done = subprocess.run([sys.executable, "-c", code, *modules], capture_output=True, text=True)
     assert done.stdout.strip() == "fine", done.stderr
 
 
 def test_in_colab_the_doctor_does_not_ask_for_what_is_left_out_there(monkeypatch):
     monkeypatch.setattr(doctor, "INSTALLED", True)
-    monkeypatch.setattr(doctor.metadata, "requires", lambda name: ["click==1", "Sphinx==1; sys_platform == 'linux'"])
+    monkeypatch.setattr(
+        doctor.metadata, "requires", lambda name: ["click==1", "Sphinx==1; sys_platform == 'linux'"]
+    )
     monkeypatch.setattr(doctor, "locked", lambda lock: {"click": "1", "sphinx": "1", "tqdm": "1"})
     assert "click" in doctor.packages().detail and "sphinx" in doctor.packages().detail
     monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))

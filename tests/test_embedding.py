@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 from IPython.core.displaypub import CapturingDisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Dense, LayerNorm, Normalize, Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import (
+    Dense,
+    LayerNorm,
+    Normalize,
+    Pooling,
+    Transformer,
+)
 
 from course_utils import embed, load_encoder, load_reviews
 from course_utils._support.bars import progress_bar
@@ -75,22 +81,32 @@ def mixed():
     """60 real texts: short sentences, some long ones, and two of several paragraphs, one of which must be truncated."""
     sentences = load_reviews("rotten_tomatoes")["text"]
     short = sentences[sentences.str.count(" ") < 12]
-    parts = [short.sample(46, random_state=0).tolist(), sentences.sample(12, random_state=0).tolist()]
+    parts = [
+        short.sample(46, random_state=0).tolist(),
+        sentences.sample(12, random_state=0).tolist(),
+    ]
     paragraphs = [" ".join(sentences[:number]) for number in (7, 30)]
     return random.Random(1).sample(parts[0] + parts[1] + paragraphs, 60)
 
 
 def test_real_texts_of_all_lengths(library, mixed):
-    assert_same(embed(mixed), library.encode(mixed, batch_size=8))  # of 32, a long text would pad 31 others
+    # of 32, a long text would pad 31 others
+    assert_same(embed(mixed), library.encode(mixed, batch_size=8))
 
 
-@pytest.mark.parametrize("pooling, normalize", [("cls", True), *((pooling, False) for pooling in POOLINGS)])
+@pytest.mark.parametrize(
+    "pooling, normalize", [("cls", True), *((pooling, False) for pooling in POOLINGS)]
+)
 def test_other_poolings(pooling, normalize, library, mixed):
-    sentences = [*AWKWARD["emoji"], *AWKWARD["scripts"], *mixed[:16], "", LONG]  # more than MIN_TOKENS_TO_PACK
-    modules = SentenceTransformer(modules=[library[0], Pooling(384, pooling_mode=pooling)], device="cpu")
+    # more than MIN_TOKENS_TO_PACK
+    sentences = [*AWKWARD["emoji"], *AWKWARD["scripts"], *mixed[:16], "", LONG]
+    modules = SentenceTransformer(
+        modules=[library[0], Pooling(384, pooling_mode=pooling)], device="cpu"
+    )
     ours = embed(sentences, pooling=pooling, normalize=normalize)
     theirs = modules.encode(sentences, batch_size=4, normalize_embeddings=normalize)
-    lengths = np.linalg.norm(theirs, axis=1, keepdims=True)  # 1, or 6 to 10; rounding errors grow with it
+    # 1, or 6 to 10; rounding errors grow with it
+    lengths = np.linalg.norm(theirs, axis=1, keepdims=True)
     assert_same(ours / lengths, theirs / lengths)
     assert np.allclose(lengths, 1) == normalize
 
@@ -114,7 +130,10 @@ def old_layout(folder):
     inner = folder / "0_Transformer"
     inner.mkdir()
     for path in list(folder.iterdir()):
-        if path.is_file() and path.name not in ("modules.json", "config_sentence_transformers.json"):
+        if path.is_file() and path.name not in (
+            "modules.json",
+            "config_sentence_transformers.json",
+        ):
             path.rename(inner / path.name)
     settings = {"max_seq_length": 12, "do_lower_case": False}
     (inner / "sentence_bert_config.json").unlink()
@@ -142,7 +161,10 @@ FOLDERS = {  # how it is made: the words of the refusal, "" if it is accepted
     "mean": ({}, ""),
     "cls": ({"pooling_mode": "cls"}, ""),
     "max": ({"pooling_mode": "max", "more": [Normalize()]}, ""),
-    "a prompt": ({"pooling_mode": "cls", "prompts": {"q": "query: ", "p": "no"}, "default_prompt_name": "q"}, ""),
+    "a prompt": (
+        {"pooling_mode": "cls", "prompts": {"q": "query: ", "p": "no"}, "default_prompt_name": "q"},
+        "",
+    ),
     "prompts without a default": ({"prompts": {"query": "query: "}}, ""),
     "old": ({"change": old_layout}, ""),
     "weighted mean": ({"pooling_mode": "weightedmean"}, "pools in another way, weightedmean,"),
@@ -154,7 +176,11 @@ FOLDERS = {  # how it is made: the words of the refusal, "" if it is accepted
         "cuts off the beginning of long texts",
     ),
     "other settings": (
-        {"change": lambda folder: change(folder / "sentence_bert_config.json", config_args={"num_hidden_layers": 1})},
+        {
+            "change": lambda folder: change(
+                folder / "sentence_bert_config.json", config_args={"num_hidden_layers": 1}
+            )
+        },
         "settings that embed does not know (config_args),",
     ),
     "a class of its own": ({"change": own_class}, "has a further layer, custom_st.Transformer,"),
@@ -167,10 +193,23 @@ FOLDERS = {  # how it is made: the words of the refusal, "" if it is accepted
 }
 
 
-def saved(folder, tiny, prompts=None, default_prompt_name=None, more=(), change=None, truncate_dim=None, **pooling):
+def saved(
+    folder,
+    tiny,
+    prompts=None,
+    default_prompt_name=None,
+    more=(),
+    change=None,
+    truncate_dim=None,
+    **pooling,
+):
     """Save a model as the library does, then change its folder."""
     modules = [Transformer(str(tiny)), Pooling(**{"embedding_dimension": 32, **pooling}), *more]
-    about = {"prompts": prompts, "default_prompt_name": default_prompt_name, "truncate_dim": truncate_dim}
+    about = {
+        "prompts": prompts,
+        "default_prompt_name": default_prompt_name,
+        "truncate_dim": truncate_dim,
+    }
     made = SentenceTransformer(modules=modules, device="cpu", **about)
     made.save(str(folder))
     if change:
@@ -180,13 +219,18 @@ def saved(folder, tiny, prompts=None, default_prompt_name=None, more=(), change=
 
 @pytest.mark.parametrize("how, refusal", FOLDERS.values(), ids=list(FOLDERS))
 def test_what_a_folder_says_is_done_as_the_library_does_it_or_refused(how, refusal, tiny, tmp_path):
-    folder, texts = saved(tmp_path / "model", tiny, **how), ["one two", "a longer sentence, cut by some", "  x "]
+    folder, texts = (
+        saved(tmp_path / "model", tiny, **how),
+        ["one two", "a longer sentence, cut by some", "  x "],
+    )
     if refusal:
         with pytest.raises(EncoderError) as error:
             embed(texts, model=folder)
         assert refusal in str(error.value) and "Use SentenceTransformer.encode" in str(error.value)
     else:
-        expected = SentenceTransformer(str(folder), device="cpu").encode(texts, normalize_embeddings=True)
+        expected = SentenceTransformer(str(folder), device="cpu").encode(
+            texts, normalize_embeddings=True
+        )
         with warnings.catch_warnings(action="ignore"):  # of what is cut
             for model in (folder, load_encoder(folder)):
                 assert_same(embed(texts, model=model), expected)
@@ -199,7 +243,11 @@ def test_what_a_folder_says_is_done_as_the_library_does_it_or_refused(how, refus
     [
         ("modules.json", "{", "modules.json is damaged"),
         ("modules.json", '[{"type": "Transformer"}]', "is damaged"),
-        ("modules.json", '[{"type": "x.Pooling", "path": "../else"}]', "points outside this folder"),
+        (
+            "modules.json",
+            '[{"type": "x.Pooling", "path": "../else"}]',
+            "points outside this folder",
+        ),
         ("1_Pooling/config.json", "[]", "config.json is damaged"),
         ("sentence_bert_config.json", '{"do_lower_case": true}', "in lower case"),
         ("adapter_config.json", "{}", "holds an adapter (LoRA)"),
@@ -219,7 +267,11 @@ def test_every_sequence_of_strings(tiny):
     assert expected.shape == (3, 32)
     series = pd.Series(sentences, index=[7, 7, 9])
     lazy = (iter(sentences), (text for text in sentences), dict.fromkeys(sentences).keys())
-    arrays = (np.array(sentences), np.array(sentences, dtype=object), [np.str_(text) for text in sentences])
+    arrays = (
+        np.array(sentences),
+        np.array(sentences, dtype=object),
+        [np.str_(text) for text in sentences],
+    )
     for given_ in (tuple(sentences), *lazy, series, series.array, pd.Index(sentences), *arrays):
         assert np.array_equal(embed(given_, model=tiny), expected), type(given_)
     assert sentences == ["one", "two", "three"]
@@ -245,11 +297,19 @@ BAD = {
     "an array of two dimensions": (np.array([["a"]]), TypeError, f"{LIST}ndarray"),
     "an array of none": (np.array("a"), TypeError, f"{LIST}ndarray"),
     "a number within": (["a", 3], TypeError, rf"sentences\[1\]{STRING}int"),
-    "a missing value": (pd.Series(["a", None, "b"]), TypeError, rf"sentences\[1\]{STRING}(float|NoneType|NAType)"),
+    "a missing value": (
+        pd.Series(["a", None, "b"]),
+        TypeError,
+        rf"sentences\[1\]{STRING}(float|NoneType|NAType)",
+    ),
     "bytes within": (["a", "b", b"c"], TypeError, rf"sentences\[2\]{STRING}bytes"),
     "lists within": ([["a"]], TypeError, rf"sentences\[0\]{STRING}list"),
     "pairs within": ([("a", "b")], TypeError, rf"sentences\[0\]{STRING}tuple"),
-    "half a character": (["a", "b \ud83d c"], ValueError, r"sentences\[1\] holds half a character .*at position 2"),
+    "half a character": (
+        ["a", "b \ud83d c"],
+        ValueError,
+        r"sentences\[1\] holds half a character .*at position 2",
+    ),
     "no sentences": ([], ValueError, "sentences is empty: there is nothing to embed"),
     "an empty series": (pd.Series([], dtype=str), ValueError, "sentences is empty"),
     "a spent iterator": (iter(()), ValueError, "sentences is empty"),
@@ -285,7 +345,8 @@ def pieces(number):
 
 
 @pytest.mark.parametrize(
-    "lengths, cut", [([62], 0), ([63], 1), ([1, 62, 63, 64, 0], 2), ([200] * 3 + [10], 3), ([62 * 5] * 2, 2)]
+    "lengths, cut",
+    [([62], 0), ([63], 1), ([1, 62, 63, 64, 0], 2), ([200] * 3 + [10], 3), ([62 * 5] * 2, 2)],
 )
 def test_one_warning_counts_the_cut_sentences(lengths, cut, tiny):
     with warnings.catch_warnings(record=True) as said:
@@ -293,20 +354,26 @@ def test_one_warning_counts_the_cut_sentences(lengths, cut, tiny):
         vectors = embed([pieces(length) for length in lengths], model=tiny)
     words = f"{cut} of {len(lengths)} sentences are longer than the model's 64 tokens; the rest of each was cut off"
     assert [str(warning.message) for warning in said] == ([words] if cut else [])
-    assert all(warning.filename == __file__ for warning in said), "the warning points at the caller's line"
+    assert all(warning.filename == __file__ for warning in said), (
+        "the warning points at the caller's line"
+    )
     assert vectors.shape == (len(lengths), 32)
 
 
 def test_what_is_cut_off_has_no_effect(tiny):
     words = random.Random(0).choices(string.ascii_lowercase, k=300)
     whole, kept = " ".join(words), " ".join(words[:62])
-    np.testing.assert_allclose(embed([whole, kept], model=tiny), embed([kept, kept], model=tiny), atol=1e-6)
+    np.testing.assert_allclose(
+        embed([whole, kept], model=tiny), embed([kept, kept], model=tiny), atol=1e-6
+    )
 
 
 # Progress
 
 
-@pytest.mark.parametrize("disable, seconds_a_look, shown", [("0", 1, True), ("0", 0, False), ("1", 1, False)])
+@pytest.mark.parametrize(
+    "disable, seconds_a_look, shown", [("0", 1, True), ("0", 0, False), ("1", 1, False)]
+)
 def test_a_bar_shows_after_two_seconds(disable, seconds_a_look, shown, tiny, capsys, monkeypatch):
     clock = iter(range(0, 10**6, seconds_a_look)) if seconds_a_look else iter(lambda: 0, 1)
     monkeypatch.setattr("tqdm.std.time", functools.partial(next, clock))
@@ -331,10 +398,17 @@ def published():
 
 @pytest.mark.parametrize(
     "description, steps, seconds_a_step, last",
-    [(None, 10, 1, "100%"), (None, 1, 3, " 10%"), ("too early", 0, 0, None), ("nothing else", 0, 3, "nothing else")],
+    [
+        (None, 10, 1, "100%"),
+        (None, 1, 3, " 10%"),
+        ("too early", 0, 0, None),
+        ("nothing else", 0, 3, "nothing else"),
+    ],
     ids=["whole", "broken off", "early", "late"],
 )
-def test_in_a_notebook_a_bar_begins_and_ends_empty(description, steps, seconds_a_step, last, published, monkeypatch):
+def test_in_a_notebook_a_bar_begins_and_ends_empty(
+    description, steps, seconds_a_step, last, published, monkeypatch
+):
     clock = [0]
     monkeypatch.setattr("tqdm.std.time", lambda: clock[0])
     monkeypatch.setenv("TQDM_DISABLE", "0")
@@ -375,7 +449,11 @@ def test_a_shared_pair_that_somebody_changed_gives_the_same_and_stays_changed(
     try:
         with pytest.raises(KeyboardInterrupt) if interrupted else contextlib.nullcontext():
             assert np.array_equal(embed(sentences), before)
-        assert model.training and model.embeddings.dropout.training and tokenizer.truncation_side == "left"
+        assert (
+            model.training
+            and model.embeddings.dropout.training
+            and tokenizer.truncation_side == "left"
+        )
     finally:
         model.eval()
         tokenizer.padding_side = tokenizer.truncation_side = "right"
@@ -383,7 +461,8 @@ def test_a_shared_pair_that_somebody_changed_gives_the_same_and_stays_changed(
 
 def test_a_text_without_tokens_is_named(tiny, tmp_path):
     folder = shutil.copytree(tiny, tmp_path / "bare")
-    tokenizer = json.loads((folder / "tokenizer.json").read_text()) | {"post_processor": None}  # no [CLS], no [SEP]
+    # no [CLS], no [SEP]
+    tokenizer = json.loads((folder / "tokenizer.json").read_text()) | {"post_processor": None}
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     change(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     assert len(embed(["one"], model=folder)) == 1

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from course_utils.evaluation import auc, best_threshold, bootstrap, pearson, ranks, spearman
 
-NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.integers(-3, 3).map(float)  # includes ties
+# includes ties
+NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.integers(-3, 3).map(float)
 
 
 @st.composite
@@ -39,7 +40,9 @@ def test_no_threshold_is_better_than_the_best(both):
     labels, scores = both
     threshold, accuracy = best_threshold(labels, scores)
     assert accuracy == ((scores >= threshold) == labels).mean()
-    tried = [((scores >= t) == labels).mean() for t in [*scores, scores.max() + 1, scores.min() - 1]]
+    tried = [
+        ((scores >= t) == labels).mean() for t in [*scores, scores.max() + 1, scores.min() - 1]
+    ]
     assert accuracy == pytest.approx(max(tried))
 
 
@@ -60,7 +63,9 @@ def test_the_interval_is_scipys(statistic, n):
     y = x + generator.normal(size=n)
     value, low, high = bootstrap(statistic, x, y, repeats=500, seed=3)
     settings = {"paired": True, "method": "percentile", "n_resamples": 500, "vectorized": True}
-    drawn = scipy.stats.bootstrap((x, y), lambda x, y, axis: statistic(x, y), rng=np.random.default_rng(3), **settings)
+    drawn = scipy.stats.bootstrap(
+        (x, y), lambda x, y, axis: statistic(x, y), rng=np.random.default_rng(3), **settings
+    )
     theirs = drawn.confidence_interval
     assert value == pytest.approx(statistic(x, y)) and (low, high) == pytest.approx(tuple(theirs))
     assert low < value < high
@@ -100,7 +105,11 @@ def test_words_are_not_numbers(column):
 @pytest.mark.parametrize("function", [auc, best_threshold])
 def test_labels_need_two_classes(function):
     same = "all labels are {}; both"
-    for labels, words in (([0, 1, 2], "labels must be 0 or 1"), ([1] * 3, same.format(1)), ([0] * 3, same.format(0))):
+    for labels, words in (
+        ([0, 1, 2], "labels must be 0 or 1"),
+        ([1] * 3, same.format(1)),
+        ([0] * 3, same.format(0)),
+    ):
         with pytest.raises(ValueError, match=words):
             function(labels, [0.1, 0.2, 0.3])
 

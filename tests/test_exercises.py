@@ -24,7 +24,8 @@ COMPLETIONS = TASKS.keys() - EXERCISES
 
 
 def seeds(exercise_id, most=3):
-    return range(1 + (most > 3) if find(exercise_id).seconds else most)  # few if a call may take long
+    # few if a call may take long
+    return range(1 + (most > 3) if find(exercise_id).seconds else most)
 
 
 def checked(exercise_id, answer, seed):
@@ -59,10 +60,13 @@ def test_right_answers_pass(exercise_id, answer, most):
 
 
 @pytest.mark.parametrize(
-    "kind, exercise_id", [*product(["RIGHT"], EXERCISES), *product(["COMPLETED"], sorted(COMPLETIONS))]
+    "kind, exercise_id",
+    [*product(["RIGHT"], EXERCISES), *product(["COMPLETED"], sorted(COMPLETIONS))],
 )
 def test_there_are_three_right_answers(kind, exercise_id):
-    assert len(getattr(ANSWERS[exercise_id[:2]], kind)[exercise_id]) >= 3, "beside those of the check and the lesson"
+    assert len(getattr(ANSWERS[exercise_id[:2]], kind)[exercise_id]) >= 3, (
+        "beside those of the check and the lesson"
+    )
 
 
 @pytest.mark.parametrize("exercise_id, wrong", _cases("WRONG") + _cases("PROMISES", _told))
@@ -79,7 +83,9 @@ def spoil(value):
     if isinstance(value, torch.Tensor | np.ndarray):
         value[...] = value == 0
         return True
-    if isinstance(value, list | tuple | dict) and any(map(spoil, value.values() if isinstance(value, dict) else value)):
+    if isinstance(value, list | tuple | dict) and any(
+        map(spoil, value.values() if isinstance(value, dict) else value)
+    ):
         return True
     if isinstance(value, list):
         value.append(0)
@@ -100,7 +106,9 @@ def test_no_argument_may_change(exercise):
 
         report = checked(exercise.id, answer, 0)
         if any(spoil(copied(case.args[place])) for case in cases):
-            assert f"Your function changes `{name}`, which belongs to the caller." in " ".join(report.messages)
+            assert f"Your function changes `{name}`, which belongs to the caller." in " ".join(
+                report.messages
+            )
         else:
             assert report.passed
 
@@ -118,7 +126,9 @@ def test_every_exercise_is_complete(exercise):
     )
 
 
-@pytest.mark.parametrize("seeds", [[0], pytest.param(range(1, 3), marks=pytest.mark.nightly)], ids=["one", "more"])
+@pytest.mark.parametrize(
+    "seeds", [[0], pytest.param(range(1, 3), marks=pytest.mark.nightly)], ids=["one", "more"]
+)
 @pytest.mark.parametrize("exercise", TASKS.values(), ids=list(TASKS))
 def test_the_reference_passes_and_each_mistake_is_told_its_own_sentence(exercise, seeds):
     if isinstance(exercise, Completion):  # which takes little time
@@ -132,7 +142,9 @@ def test_the_reference_passes_and_each_mistake_is_told_its_own_sentence(exercise
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(1, 3), pytest.param(range(3, 20), marks=pytest.mark.nightly)], ids=["some", "all"]
+    "seeds",
+    [range(1, 3), pytest.param(range(3, 20), marks=pytest.mark.nightly)],
+    ids=["some", "all"],
 )
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_no_mistake_passes_on_any_seed(exercise, seeds):
@@ -141,7 +153,9 @@ def test_no_mistake_passes_on_any_seed(exercise, seeds):
         assert checked(exercise.id, exercise.reference, seed).passed
         for mistake in exercise.mistakes:
             for imitate in mistake.imitations:
-                assert any(_problem(exercise, case, case.outcome_of(imitate)) for case in cases), mistake.name
+                assert any(_problem(exercise, case, case.outcome_of(imitate)) for case in cases), (
+                    mistake.name
+                )
 
 
 def test_no_mistake_is_named_where_the_reference_misses_the_target_too():
@@ -149,7 +163,11 @@ def test_no_mistake_is_named_where_the_reference_misses_the_target_too():
     exercise = replace(EXERCISES["14-search"], judge=lambda args, found: "the target is missed")
     same = replace(exercise.mistakes[0], imitations=(exercise.reference,))
     report = examine(replace(exercise, mistakes=(same,)), exercise.reference, 0)
-    assert report.status == "failed" and not report.mistakes and "the target is missed" in report.messages[0]
+    assert (
+        report.status == "failed"
+        and not report.mistakes
+        and "the target is missed" in report.messages[0]
+    )
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
@@ -165,7 +183,8 @@ def _stub(*_):
 
 
 @pytest.mark.parametrize(
-    "exercise_id, answer", [("04-mean-pool", None), ("04-mean-pool", ...), *((one, _stub) for one in EXERCISES)]
+    "exercise_id, answer",
+    [("04-mean-pool", None), ("04-mean-pool", ...), *((one, _stub) for one in EXERCISES)],
 )
 def test_stubs_are_not_attempted_yet(exercise_id, answer):
     report = check(exercise_id, answer)
@@ -175,4 +194,7 @@ def test_stubs_are_not_attempted_yet(exercise_id, answer):
 
 def test_a_message_shows_code_and_emphasis_and_leaves_products_alone():
     shown = code_marks("Mask the *rows*, `a *b* c`, of 2 * n * m, <b>, **kwargs and *args, *.")
-    assert shown == "Mask the <em>rows</em>, <code>a *b* c</code>, of 2 * n * m, &lt;b&gt;, **kwargs and *args, *."
+    assert (
+        shown
+        == "Mask the <em>rows</em>, <code>a *b* c</code>, of 2 * n * m, &lt;b&gt;, **kwargs and *args, *."
+    )

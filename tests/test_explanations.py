@@ -26,7 +26,9 @@ def otherwise(*swaps):
 def test_a_mistake_is_the_reference_with_something_replaced():
     no_division = otherwise((" / count", ""))
     assert no_division([1, 2, 6]) == 9 and mean([1, 2, 6]) == 3
-    assert no_division == otherwise((" / count", "")) and hash(no_division) == hash(otherwise((" / count", "")))
+    assert no_division == otherwise((" / count", "")) and hash(no_division) == hash(
+        otherwise((" / count", ""))
+    )
     with pytest.raises(ValueError, match="'median' does not stand in mean"):
         otherwise(("median", "mean"))([1])
 
@@ -35,7 +37,9 @@ def test_two_mistakes_are_made_together_unless_one_takes_away_what_the_other_rep
     squares = otherwise(("sum(numbers)", "sum(n * n for n in numbers)"))
     one_less = otherwise(("len(numbers)", "len(numbers) - 1"))
     assert squares.both(one_less)([1, 2, 3]) == 7
-    assert one_less.both(otherwise((" / count", ""))).function([1, 2, 3]) == 6, "an unused step is no conflict"
+    assert one_less.both(otherwise((" / count", ""))).function([1, 2, 3]) == 6, (
+        "an unused step is no conflict"
+    )
     largest = otherwise(("total / count", "max(numbers)"))
     assert largest.both(otherwise(("total / count", "min(numbers)"))) is None
     assert largest.both(otherwise((" / count", ""))) is None
@@ -49,7 +53,9 @@ def padding_added_and_divided_by_all(token_embeddings, attention_mask):
 def test_both_of_two_mistakes_are_told():
     report = check("04-mean-pool", padding_added_and_divided_by_all)
     assert report.mistakes == report.messages and len(report.messages) == 2
-    assert "sum includes padding" in report.messages[0] and "in the whole batch" in report.messages[1]
+    assert (
+        "sum includes padding" in report.messages[0] and "in the whole batch" in report.messages[1]
+    )
 
 
 def test_a_mistake_that_explains_most_results_is_told_alone():
@@ -59,7 +65,9 @@ def test_a_mistake_that_explains_most_results_is_told_alone():
 
     (told,) = check("04-mean-pool", padded_length_and_nothing_for_one).mistakes
     assert told.startswith("You divide by the padded length.")
-    assert not check("04-mean-pool", lambda token_embeddings, attention_mask: 0 * token_embeddings[:, 0]).mistakes
+    assert not check(
+        "04-mean-pool", lambda token_embeddings, attention_mask: 0 * token_embeddings[:, 0]
+    ).mistakes
 
 
 def test_a_slip_is_told_alone_or_beside_a_known_mistake():
@@ -80,8 +88,14 @@ def test_a_slip_is_told_alone_or_beside_a_known_mistake():
 
 
 def test_an_argument_given_back_is_no_coincidence_of_two_mistakes():
-    assert check("14-margin", lambda threshold, scores: threshold).messages[0] == "You return `threshold` as it is."
-    assert check("04-normalise", lambda vectors: vectors).messages[0] == "You return `vectors` as it is."
+    assert (
+        check("14-margin", lambda threshold, scores: threshold).messages[0]
+        == "You return `threshold` as it is."
+    )
+    assert (
+        check("04-normalise", lambda vectors: vectors).messages[0]
+        == "You return `vectors` as it is."
+    )
 
 
 TABLE = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, -6.0]])
@@ -120,20 +134,32 @@ def test_a_slip_has_its_sentence(got, right, said):
 
 @pytest.mark.parametrize("got, right", NO_SLIPS)
 def test_what_is_no_slip_is_not_told_as_one(got, right):
-    assert slip_between([(got, right)]) in ("", "All that you return is right, but something is missing.")
+    assert slip_between([(got, right)]) in (
+        "",
+        "All that you return is right, but something is missing.",
+    )
 
 
 def test_a_slip_holds_for_all_results_or_is_not_told():
     assert slip_between([(2 * TABLE, TABLE), (3 * TABLE, TABLE)]) == ""
-    assert slip_between([(not value, value) for value in (True, False)]).endswith("with true and false swapped.")
+    assert slip_between([(not value, value) for value in (True, False)]).endswith(
+        "with true and false swapped."
+    )
     assert slip_between([(True, True), (True, False)]) == ""
-    assert slip_between([(["a", "b"], ["a"])], than=BESIDE) == "", "it explains too little beside a mistake"
+    assert slip_between([(["a", "b"], ["a"])], than=BESIDE) == "", (
+        "it explains too little beside a mistake"
+    )
 
 
-@pytest.mark.parametrize("factor, told", [(2, "times 2"), (math.log(2), "times 0.6931"), (-0.01, "times -0.01")])
+@pytest.mark.parametrize(
+    "factor, told", [(2, "times 2"), (math.log(2), "times 0.6931"), (-0.01, "times -0.01")]
+)
 def test_single_numbers_are_scaled_by_what_stands_in_code(factor, told):
     numbers = (1.5, 0.3, 2.2)
-    assert slip_between([(factor * value, value) for value in numbers]) == f"You have the right result, {told}."
+    assert (
+        slip_between([(factor * value, value) for value in numbers])
+        == f"You have the right result, {told}."
+    )
     assert slip_between([(0.1063 * value, value) for value in numbers]) == ""
 
 
@@ -182,4 +208,7 @@ def test_the_line_that_raised_is_shown():
         return total
 
     (message,) = check("04-mean-pool", answer).messages
-    assert "in `total = (token_embeddings * attention_mask).sum(dim=1)`" in message and "do not line up" in message
+    assert (
+        "in `total = (token_embeddings * attention_mask).sum(dim=1)`" in message
+        and "do not line up" in message
+    )

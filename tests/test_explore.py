@@ -56,7 +56,8 @@ COMPUTED = ("tokens", "merges", "threshold", "losses", "hybrid")  # without the 
 @pytest.mark.parametrize(
     ("name", "state"),
     [*((name, {}) for name in STARTS if name != "search"),
-     pytest.param("search", {}, marks=pytest.mark.nightly),  # it embeds a thousand texts in seven states
+     # it embeds a thousand texts in seven states
+     pytest.param("search", {}, marks=pytest.mark.nightly),
      ("masks", {"text": "It works."}), ("masks", {"masked": []}), ("tokens", {"text": "\u200b"}),
      ("tokens", {"text": "♭"}), ("threshold", {"at": 1.1})],
 )  # fmt: skip
@@ -64,7 +65,9 @@ def test_each_starts_with_a_picture_and_a_module_of_its_own(name, state, one_thr
     shown = explore(name, **state)
     assert len(shown.alt) > 40 and "<svg" in shown._repr_html_()
     assert f'data-explorer="{name.replace(" ", "_")}"' in shown._repr_html_()
-    assert module(name).count("export default") == 1 and not re.search(r"^import ", module(name), re.MULTILINE)
+    assert module(name).count("export default") == 1 and not re.search(
+        r"^import ", module(name), re.MULTILINE
+    )
 
 
 def test_what_is_not_there_is_named():
@@ -77,9 +80,14 @@ def test_what_is_not_there_is_named():
 @pytest.mark.parametrize("name", [name for name in STARTS if "text" in STARTS[name]])
 def test_no_text_and_too_much_of_it_get_a_sentence(name, one_thread):
     start = STARTS[name]
-    assert answer(name, {**start, "text": " \n", "asked": 3}) == {"asked": 3, "problem": "Type a text."}
+    assert answer(name, {**start, "text": " \n", "asked": 3}) == {
+        "asked": 3,
+        "problem": "Type a text.",
+    }
     long = answer(name, {**start, "text": "word " * 5000})
-    assert "problem" in long and re.fullmatch(r"This text has [\d,]+ (tokens|characters)[;,] .*", long["problem"])
+    assert "problem" in long and re.fullmatch(
+        r"This text has [\d,]+ (tokens|characters)[;,] .*", long["problem"]
+    )
     wrong = answer(name, {**start, "text": 7})
     assert wrong["problem"].startswith("This cannot be shown (")
 
@@ -88,7 +96,11 @@ def test_no_text_and_too_much_of_it_get_a_sentence(name, one_thread):
 def test_the_tries_of_the_search_end_in_the_tokenizers_pieces(text):
     for word in range(3):
         found = ANSWERS["tokens"](text, word)
-        pieces = [piece for piece, owner in zip(found["pieces"], found["owners"]) if owner == found["word"]]
+        pieces = [
+            piece
+            for piece, owner in zip(found["pieces"], found["owners"])
+            if owner == found["word"]
+        ]
         known = [piece for _, _, piece, in_vocabulary in found["steps"] if in_vocabulary]
         assert pieces in (known, ["[UNK]"])
 
@@ -99,17 +111,23 @@ def test_the_states_are_the_models(encoder):
     again, attentions = attend(text)
     assert tokens == again
     torch.testing.assert_close(torch.cat(output.attentions), attentions)
-    head = answer("one head", {**STARTS["one head"], "text": text, "layer": 3, "head": 4, "token": 2})["result"]
+    head = answer(
+        "one head", {**STARTS["one head"], "text": text, "layer": 3, "head": 4, "token": 2}
+    )["result"]
     assert head["shares"] == pytest.approx(attentions[2, 4, 2].tolist(), abs=1e-4)
     _, _, silent = run([text], [(1, head) for head in range(12)])
     layer = encoder[1].encoder.layer[0]
     dense = layer.attention.output
     with torch.inference_mode():
         mixed = dense.LayerNorm(dense.dense.bias + output.hidden_states[0])
-        torch.testing.assert_close(silent.hidden_states[1], layer.output(layer.intermediate(mixed), mixed))
+        torch.testing.assert_close(
+            silent.hidden_states[1], layer.output(layer.intermediate(mixed), mixed)
+        )
 
 
-def test_a_head_that_is_not_there_and_one_whose_scores_are_more_than_products_get_a_sentence(monkeypatch):
+def test_a_head_that_is_not_there_and_one_whose_scores_are_more_than_products_get_a_sentence(
+    monkeypatch,
+):
     from transformers import MPNetConfig, MPNetModel
 
     start = STARTS["one head"]
@@ -118,7 +136,12 @@ def test_a_head_that_is_not_there_and_one_whose_scores_are_more_than_products_ge
         assert found["problem"] == "This encoder has layers 1 to 6, with heads 0 to 11 in each."
     tokenizer, _ = compute.load_encoder()
     torch.manual_seed(0)
-    sizes = {"hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 12, "intermediate_size": 8}
+    sizes = {
+        "hidden_size": 36,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 12,
+        "intermediate_size": 8,
+    }
     model = MPNetModel(MPNetConfig(vocab_size=len(tokenizer), **sizes)).eval()
     for module_ in (compute, encoder):
         monkeypatch.setattr(module_, "load_encoder", lambda: (tokenizer, model))
@@ -141,10 +164,13 @@ def test_the_search_in_8_bits_is_the_courses(one_thread):
         assert [one["text"] for one in found][:3] == [texts[place] for place in places[0]][:3]
         assert [one["cosine"] for one in found] == pytest.approx(cosines[0].tolist(), abs=5e-3)
     first = ANSWERS["search"](query, 0, "cls")
-    assert first["lowest"] == first["mean"] == 1 and first["counts"][-1] == len(texts)  # [CLS] at its place, always
+    # [CLS] at its place, always
+    assert first["lowest"] == first["mean"] == 1 and first["counts"][-1] == len(texts)
     found = ANSWERS["search"]("It's THE film_2", 0, "mean")
     assert sum(found["counts"]) == found["size"] == len(texts)
-    assert set() < {word for one in found["results"] for word in one["shared"]} <= {"it", "s", "the"}
+    assert (
+        set() < {word for one in found["results"] for word in one["shared"]} <= {"it", "s", "the"}
+    )
 
 
 def test_a_merge_joins_the_pair_that_is_most_frequent():
@@ -157,9 +183,13 @@ def test_a_merge_joins_the_pair_that_is_most_frequent():
 def test_a_negative_beyond_the_margin_has_no_gradient():
     points = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.4], [0.0, 1.6]]}
     found = ANSWERS["losses"]("triplet", **points, margin=0.5, scale=20)
-    assert found["loss"] == pytest.approx(0.05) and found["gradients"][3] == [0, 0] != found["gradients"][2]
+    assert (
+        found["loss"] == pytest.approx(0.05)
+        and found["gradients"][3] == [0, 0] != found["gradients"][2]
+    )
     found = ANSWERS["losses"]("ranking", **points, margin=0.5, scale=20)
-    assert found["loss"] == pytest.approx(1.0986)  # from the origin all directions look alike: log 3
+    # from the origin all directions look alike: log 3
+    assert found["loss"] == pytest.approx(1.0986)
 
 
 HYBRID = [  # states beside the start
@@ -192,10 +222,15 @@ def lesson_12():
     """Names, texts, by query the cosine of each page, the grades {place: grade} and the text, as lesson 12 has them."""
     docs, stored, judged = load_docstrings(), load_file(VECTORS), load_doc_judgements()
     queries = load_doc_queries("dev").set_index("id")["query"].loc[list(DOC_QUERIES)]
-    cosines = best_of_each(embed(queries.tolist()) @ stored["vectors"].astype(np.float32).T, stored["owners"])
+    cosines = best_of_each(
+        embed(queries.tolist()) @ stored["vectors"].astype(np.float32).T, stored["owners"]
+    )
     place_of = {name: place for place, name in enumerate(docs["name"])}
     good = judged[judged["grade"] > 0]
-    grades = {one: dict(zip(rows["name"].map(place_of), rows["grade"])) for one, rows in good.groupby("id")}
+    grades = {
+        one: dict(zip(rows["name"].map(place_of), rows["grade"]))
+        for one, rows in good.groupby("id")
+    }
     return SimpleNamespace(
         names=docs["name"].tolist(), texts=pages(docs), cosines=dict(zip(DOC_QUERIES, cosines)), grades=grades,
         queries=queries,
@@ -204,7 +239,11 @@ def lesson_12():
 
 def lists_of_lesson_12(of, query, k1, b, fusion, weight):
     """The whole lists by words, by both and by vectors, and their scores, from the functions that lesson 12 uses."""
-    by_words, by_vectors, sums = bm25([of.queries[query]], of.texts, k1, b)[0], of.cosines[query], None
+    by_words, by_vectors, sums = (
+        bm25([of.queries[query]], of.texts, k1, b)[0],
+        of.cosines[query],
+        None,
+    )
     one, other = ordered(by_words), ordered(by_vectors)
     if fusion == "ranks":
         both = list(reciprocal_rank_fusion(np.array([one[:30]]), np.array([other[:30]]))[0])
@@ -218,25 +257,40 @@ def lists_of_lesson_12(of, query, k1, b, fusion, weight):
 @pytest.mark.parametrize("state", [{}, *HYBRID], ids=lambda state: state.get("query", "start"))
 def test_the_lists_by_words_vectors_and_both_are_lesson_12s(state, lesson_12, one_thread):
     found, state = hybrid(**state, page=7), {**STARTS["hybrid"], **state}
-    assert state.pop("page") is None and state.pop("off") == [] and found["size"] == len(lesson_12.texts) > 1600
+    assert (
+        state.pop("page") is None
+        and state.pop("off") == []
+        and found["size"] == len(lesson_12.texts) > 1600
+    )
     orders, scores = lists_of_lesson_12(lesson_12, **state)
     for listed, order, own in zip(found["lists"], orders, scores):
         assert places(listed) == order[:8]
         if own is not None:
-            assert [score for _, score in listed] == pytest.approx(own[order[:8]].tolist(), abs=1e-4)
+            assert [score for _, score in listed] == pytest.approx(
+                own[order[:8]].tolist(), abs=1e-4
+            )
     grades = lesson_12.grades[state["query"]]
-    assert found["ndcg"] == pytest.approx(ndcgs(orders, [grades] * 3), abs=6e-5) and found["good"] == len(grades)
+    assert found["ndcg"] == pytest.approx(ndcgs(orders, [grades] * 3), abs=6e-5) and found[
+        "good"
+    ] == len(grades)
     for one in found["pages"]:
-        assert one["name"] == lesson_12.names[one["page"]] and (one["grade"] or 0) == grades.get(one["page"], 0)
+        assert one["name"] == lesson_12.names[one["page"]] and (one["grade"] or 0) == grades.get(
+            one["page"], 0
+        )
         assert (one["ranks"][0] is None) == (scores[0][one["page"]] == 0)
-        for rank, order in zip(one["ranks"], orders):  # far down, cosines of five digits exchange neighbours
+        # far down, cosines of five digits exchange neighbours
+        for rank, order in zip(one["ranks"], orders):
             if rank is not None:
                 assert abs(order.index(one["page"]) + 1 - rank) <= (0 if rank <= 30 else 3)
     explained = found["explained"]
     assert explained["score"] == pytest.approx(scores[0][7], abs=6e-5)
-    assert sum(rarity * worth for _, rarity, _, worth in explained["parts"]) == pytest.approx(scores[0][7], abs=1e-3)
+    assert sum(rarity * worth for _, rarity, _, worth in explained["parts"]) == pytest.approx(
+        scores[0][7], abs=1e-3
+    )
     text, asked = words(lesson_12.texts[7]), words(lesson_12.queries[state["query"]])
-    assert [(word, count) for word, _, count, _ in explained["parts"]] == [(word, text.count(word)) for word in asked]
+    assert [(word, count) for word, _, count, _ in explained["parts"]] == [
+        (word, text.count(word)) for word in asked
+    ]
 
 
 def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
@@ -250,7 +304,9 @@ def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
     assert [word for word, _ in found["words"]] == asked
     for fusion in ("sum", "ranks"):
         found = hybrid(page=0, **NOTHING_LEFT, fusion=fusion)
-        assert found["lists"][0] == [] and found["explained"]["parts"] == [] and found["ndcg"][0] == 0
+        assert (
+            found["lists"][0] == [] and found["explained"]["parts"] == [] and found["ndcg"][0] == 0
+        )
         assert places(found["lists"][1]) == places(found["lists"][2])
         assert "<svg" in explore("hybrid", **NOTHING_LEFT, fusion=fusion)._repr_html_()
 
@@ -265,10 +321,15 @@ def test_what_the_lesson_says_of_the_hybrid_explorer(one_thread):
     begin_with_two = [{1, 2} <= {ranks[at] for ranks in answers} for at in range(3)]
     assert begin_with_two == [False, True, False]
     weights = [step / 20 for step in range(21)]
-    by_weight = {query: [hybrid(query=query, weight=weight)["ndcg"][1] for weight in weights] for query in DOC_QUERIES}
+    by_weight = {
+        query: [hybrid(query=query, weight=weight)["ndcg"][1] for weight in weights]
+        for query in DOC_QUERIES
+    }
     assert hybrid(query="d50")["ndcg"][0] == 0  # the first ten by words hold nothing good
     assert by_weight["d50"][0] > by_weight["d50"][1] + 0.05 > by_weight["d50"][2] + 0.05
-    suits = [{at for at, value in enumerate(row) if value > max(row) - 0.2} for row in by_weight.values()]
+    suits = [
+        {at for at, value in enumerate(row) if value > max(row) - 0.2} for row in by_weight.values()
+    ]
     assert not set.intersection(*suits)
 
 
@@ -350,7 +411,10 @@ NEAR = [
 @pytest.mark.nightly
 def test_both_engines_answer_alike(files, one_thread):
     """Numbers of the encoder differ by its 8 bits; everything else is equal."""
-    exact, near = ([(name, {**STARTS[name], **state, "asked": 1}) for name, state in part] for part in (EXACT, NEAR))
+    exact, near = (
+        [(name, {**STARTS[name], **state, "asked": 1}) for name, state in part]
+        for part in (EXACT, NEAR)
+    )
     found = in_node(files, [*exact, *near])
     for (name, state), page in zip(exact, found):
         python = json.loads(json.dumps(answer(name, state)))
@@ -361,11 +425,19 @@ def test_both_engines_answer_alike(files, one_thread):
     for (name, state), page in zip(near, found[len(exact) :]):
         python = json.loads(json.dumps(answer(name, state)["result"]))
         if name == "masks":  # two guesses with nearly the same probability may change places
-            assert set(python["guesses"][0]["words"][:5]) == set(page["result"]["guesses"][0].pop("words")[:5])
+            assert set(python["guesses"][0]["words"][:5]) == set(
+                page["result"]["guesses"][0].pop("words")[:5]
+            )
             python["guesses"][0].pop("words")
-        if name == "search":  # and so may two results; a cosine may lie in the next bar of the histogram
-            python_found, page_found = ([part.pop("results"), part.pop("counts")] for part in (python, page["result"]))
-            texts, again = ({one["text"]: one["cosine"] for one in found[0]} for found in (python_found, page_found))
+        # and so may two results; a cosine may lie in the next bar of the histogram
+        if name == "search":
+            python_found, page_found = (
+                [part.pop("results"), part.pop("counts")] for part in (python, page["result"])
+            )
+            texts, again = (
+                {one["text"]: one["cosine"] for one in found[0]}
+                for found in (python_found, page_found)
+            )
             both = texts.keys() & again.keys()
             assert len(both) >= 5 and max(abs(texts[text] - again[text]) for text in both) < 0.02
             moved = sum(abs(one - other) for one, other in zip(python_found[1], page_found[1]))
@@ -385,11 +457,16 @@ def test_the_encoder_in_the_page_is_the_courses(files, encoder):
     for text, page in zip(sentences, found):
         tokens, mask, parts = run([text])
         assert page["tokens"] == tokens[0]
-        most = max(most, (torch.tensor(page["attentions"]) - parts["attentions"][:, 0]).abs().max().item())
+        most = max(
+            most, (torch.tensor(page["attentions"]) - parts["attentions"][:, 0]).abs().max().item()
+        )
         own.append(parts["hidden_states"][-1, 0].mean(0))
     own = torch.stack(own)
     own /= own.norm(dim=1, keepdim=True)
-    alike, apart = (own * vectors).sum(1).min().item(), (own @ own.T - vectors @ vectors.T).abs().max().item()
+    alike, apart = (
+        (own * vectors).sum(1).min().item(),
+        (own @ own.T - vectors @ vectors.T).abs().max().item(),
+    )
     print(f"attentions within {most:.4f}, vectors alike {alike:.4f}, cosines within {apart:.4f}")
     assert most < 0.02 and alike >= 0.998 and apart < 0.005
 
@@ -404,7 +481,9 @@ def test_the_licences_of_what_is_copied_are_there(files):
 @pytest.mark.nightly
 def test_the_same_weights_give_the_same_bytes(files, page_of_all):
     for name in ("encoder.onnx", "masked_lm.onnx"):
-        assert (page_of_all / "_static" / "explore" / name).read_bytes() == (files / name).read_bytes()
+        assert (page_of_all / "_static" / "explore" / name).read_bytes() == (
+            files / name
+        ).read_bytes()
 
 
 # ---------------------------------------------------------------- in a browser
@@ -427,7 +506,9 @@ def shown_in_a_browser(folder, width=1280, breaks_off=(), obey=False):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=folder))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Files, directory=folder)
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with chromium() as open_page:
         page = open_page(width, obey=obey)
@@ -449,7 +530,9 @@ def page_of_all(files, tmp_path_factory):
         cells += [new_markdown_cell(f"## {name}"), code]
     (folder / "lessons").mkdir()
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "lessons" / "01_explorers.ipynb")
+    nbformat.write(
+        new_notebook(cells=cells, metadata=kernel), folder / "lessons" / "01_explorers.ipynb"
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper, "BROWSERS", ())
         return book.write_book(folder / "book", folder / "lessons", say=lambda *_: None).parent
@@ -482,7 +565,9 @@ def settled(page, view):
     """Wait until the view shows the answer to its newest question, without a problem."""
     page.wait_for_selector(f"[data-explorer-view='{view}']:not([data-open])")
     try:
-        page.wait_for_function("name => !document.querySelector(`[data-explorer-view='${name}'] .cu-bad`)", arg=view)
+        page.wait_for_function(
+            "name => !document.querySelector(`[data-explorer-view='${name}'] .cu-bad`)", arg=view
+        )
     except StillBad:
         pytest.fail(page.locator(f"[data-explorer-view='{view}']").inner_text())
 
@@ -508,7 +593,9 @@ def test_in_the_book(page_of_all):
             page.keyboard.press("Enter")
             start.locator(".cu-line:not(:text-is('…'))").wait_for()
             assert not start.locator(".cu-line.cu-bad").count(), start.inner_text()
-            answers_to_keys(page, start.locator("[data-explorer-view]").get_attribute("data-explorer-view"))
+            answers_to_keys(
+                page, start.locator("[data-explorer-view]").get_attribute("data-explorer-view")
+            )
             page.wait_for_url(f"**/*explore-{name.replace(' ', '-')}=*")
         field = page.locator("#explore-tokens input[type=text]")
         field.fill("")
@@ -518,17 +605,26 @@ def test_in_the_book(page_of_all):
         assert page.locator("#explore-masks button.cu-token:not([aria-pressed])").count() == 0
         field.fill(" ")
         page.wait_for_selector("#explore-tokens .cu-line.cu-bad:has-text('Type a text.')")
-        assert "naive" in page.locator("#explore-tokens .cu-place").inner_text(), "the last answer stays"
+        assert "naive" in page.locator("#explore-tokens .cu-place").inner_text(), (
+            "the last answer stays"
+        )
         page.wait_for_url("**/*explore-tokens=*")
         field.fill("word " * 5000)
-        page.wait_for_selector("#explore-tokens .cu-line.cu-bad:has-text('25,000 characters; 20,000 can be shown')")
+        page.wait_for_selector(
+            "#explore-tokens .cu-line.cu-bad:has-text('25,000 characters; 20,000 can be shown')"
+        )
         field.fill("The puppy yawned at the long and dull film")
         settled(page, "Tokens")
-        page.add_script_tag(content=(Path(package).parent / "axe.min.js").read_text(encoding="utf-8"))
+        page.add_script_tag(
+            content=(Path(package).parent / "axe.min.js").read_text(encoding="utf-8")
+        )
         for width, theme in ((1440, "dark"), (390, "light")):
             page.set_viewport_size({"width": width, "height": 900})
             page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (width, theme)
+            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (
+                width,
+                theme,
+            )
             assert page.evaluate(AXE) == [], (width, theme)
         assert page.outside == [] and page.problems == []
 
@@ -540,7 +636,9 @@ def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_
         page.reload()
         page.click("#explore-tokens button.explore")
         page.click("#explore-tokens button.explore:has-text('Try again')")
-        page.wait_for_function("document.querySelector('#explore-tokens .cu-place')?.innerText.includes('linked')")
+        page.wait_for_function(
+            "document.querySelector('#explore-tokens .cu-place')?.innerText.includes('linked')"
+        )
 
 
 CANNOT = {
@@ -553,7 +651,9 @@ CANNOT = {
 
 @in_chromium
 @pytest.mark.parametrize(("cause", "said"), CANNOT.items(), ids=["no SIMD", "no memory"])
-def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(page_of_all, tmp_path, cause, said):
+def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(
+    page_of_all, tmp_path, cause, said
+):
     site = shutil.copytree(page_of_all, tmp_path / "site")
     with (site / "_static" / "explore" / "worker.js").open("a", encoding="utf-8") as worker:
         worker.write(cause)
@@ -598,7 +698,13 @@ def test_in_jupyterlab(tmp_path):
     """Each with Python behind it, by the keyboard; without the kernel they keep the last state and say so."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
+    kernel = {
+        "kernelspec": {
+            "name": "python3",
+            "display_name": "Python 3 (ipykernel)",
+            "language": "python",
+        }
+    }
     cells = [new_code_cell("from course_utils.explore import explore")]
     cells += [new_code_cell(f"explore({name!r})") for name in STARTS]
     nbformat.write(new_notebook(cells=cells, metadata=kernel), workspace / "explorers.ipynb")
@@ -610,13 +716,17 @@ def test_in_jupyterlab(tmp_path):
                 break
             time.sleep(0.5)
         run_all_cells(page)
-        page.wait_for_function(f"document.querySelectorAll('[data-explorer-view]').length === {len(STARTS)}")
+        page.wait_for_function(
+            f"document.querySelectorAll('[data-explorer-view]').length === {len(STARTS)}"
+        )
         views = page.evaluate(
             "[...document.querySelectorAll('[data-explorer-view]')].map(view => view.dataset.explorerView)"
         )
         for view in views:
             page.wait_for_function(LINE, arg=view)
-            page.locator(f"[data-explorer-view='{view}'] :is(input, textarea, select, button)").first.focus()
+            page.locator(
+                f"[data-explorer-view='{view}'] :is(input, textarea, select, button)"
+            ).first.focus()
             answers_to_keys(page, view)
         field = page.locator("[data-explorer-view=Tokens] input")
         field.fill("A mopwhistle and <b>more</b>")
@@ -626,7 +736,9 @@ def test_in_jupyterlab(tmp_path):
         page.click(".jp-Dialog button:has-text('Restart')")
         page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
         field.fill("Does anybody hear this?")
-        page.wait_for_selector("[data-explorer-view=Tokens] .cu-line.cu-bad:has-text('Python does not answer')")
+        page.wait_for_selector(
+            "[data-explorer-view=Tokens] .cu-line.cu-bad:has-text('Python does not answer')"
+        )
         assert "more" in page.locator("[data-explorer-view=Tokens] .cu-place").inner_text()
         page.click(".jp-InputPrompt >> nth=0")
         for _ in range(2):  # the import, and this explorer

@@ -14,7 +14,9 @@ from course_utils._support.figures import NO_TITLE, WITHOUT_WORDS, show_as_the_c
 
 
 def table(value):
-    return pd.DataFrame({"x": [1, 2, 1, 2], "y": [0, 0.25, 1, value], "kind": ["cat", "cat", "dog", "dog"]})
+    return pd.DataFrame(
+        {"x": [1, 2, 1, 2], "y": [0, 0.25, 1, value], "kind": ["cat", "cat", "dog", "dog"]}
+    )
 
 
 def by(draw, **more):
@@ -86,7 +88,9 @@ def test_the_text_of_a_figure_holds_its_data(kind):
     assert texts[0] != texts[1], "another datum, the same text"
     for words in holds:
         assert any(line.startswith(words) for line in texts[0]), texts[0]
-    assert "child" not in str(texts) and "nolegend" not in str(texts) and "container" not in str(texts)
+    assert (
+        "child" not in str(texts) and "nolegend" not in str(texts) and "container" not in str(texts)
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,9 +127,17 @@ def test_a_figure_is_shown_as_a_drawing_a_picture_and_text(show):
     plt.xlabel("layer")
     content, metadata = show(plt.gcf())
     alt = f"{'Half as much, ' * 9}. Across: layer."
-    assert content["text/plain"].splitlines() == [f"Figure. {alt}", "line a $x$ line: x 1 2 | y 0.500 0.250"]
-    assert content["text/html"].startswith('<figure class="cu-figure"') and "prefers-color" not in content["text/html"]
-    assert content["text/html"].count("Half as much") > 9, "the title and its copy for screen readers, in rows"
+    assert content["text/plain"].splitlines() == [
+        f"Figure. {alt}",
+        "line a $x$ line: x 1 2 | y 0.500 0.250",
+    ]
+    assert (
+        content["text/html"].startswith('<figure class="cu-figure"')
+        and "prefers-color" not in content["text/html"]
+    )
+    assert content["text/html"].count("Half as much") > 9, (
+        "the title and its copy for screen readers, in rows"
+    )
     assert content["image/png"].startswith(b"\x89PNG") and metadata == {"image/png": {"alt": alt}}
     assert show(plt.gcf())[0] == content
 
@@ -167,11 +179,27 @@ def test_parts_of_a_figure_print_nothing_and_other_values_do(show):
         axes[0].bar([1], [1]),
         axes[1].pie([1]),
     ]
-    silent += [plt.title("t"), axes[0].imshow([[1]]), sns.FacetGrid(table(1), col="kind"), sns.clustermap(GRID)]
+    silent += [
+        plt.title("t"),
+        axes[0].imshow([[1]]),
+        sns.FacetGrid(table(1), col="kind"),
+        sns.clustermap(GRID),
+    ]
     for value in silent:
         assert show(value) == ({}, {}), value
-    for value in ([1, 2], (1, "a"), [], np.arange(2), np.array(["a", None], dtype=object), [axes[0], 1]):
-        assert show(value)[0] == {"text/plain": repr(value)} or np.ndim(value) and "text/plain" in show(value)[0]
+    for value in (
+        [1, 2],
+        (1, "a"),
+        [],
+        np.arange(2),
+        np.array(["a", None], dtype=object),
+        [axes[0], 1],
+    ):
+        assert (
+            show(value)[0] == {"text/plain": repr(value)}
+            or np.ndim(value)
+            and "text/plain" in show(value)[0]
+        )
 
 
 def test_dark_strokes_of_seaborn_can_be_seen_in_dark_mode(show):

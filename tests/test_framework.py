@@ -47,14 +47,26 @@ def test_report_reads_well_as_text_and_html_and_a_learners_text_cannot_become_ht
 
 
 FAILED = {  # name: (answer, what its report says)
-    "a result": (mean_pool(torch.ones(2, 3, 4), torch.ones(2, 3)), r"the function itself.*Tensor of shape \(2, 4\)"),
-    "error": (lambda t, m: [][0], "^A batch without padding.*raised IndexError: list index out of range"),
+    "a result": (
+        mean_pool(torch.ones(2, 3, 4), torch.ones(2, 3)),
+        r"the function itself.*Tensor of shape \(2, 4\)",
+    ),
+    "error": (
+        lambda t, m: [][0],
+        "^A batch without padding.*raised IndexError: list index out of range",
+    ),
     "arguments": (lambda t: t, "TypeError.*positional argument"),
     "emptied input": (lambda t, m: (mean_pool(t, m), t.zero_())[0], "changes `token_embeddings`"),
-    "last digits of an input": (lambda t, m: (mean_pool(t, m), t.add_(1e-6))[0], "changes `token_embeddings`"),
+    "last digits of an input": (
+        lambda t, m: (mean_pool(t, m), t.add_(1e-6))[0],
+        "changes `token_embeddings`",
+    ),
     "no return": (lambda t, m: None, "no `return` with a value"),
     "torch's own, no stub": (lambda t, m: torch.softmax(m, dim=1), "NotImplementedError"),
-    "data of the notebook": (lambda t, m: t * mask_of_the_notebook, "uses `mask_of_the_notebook` from the notebook"),
+    "data of the notebook": (
+        lambda t, m: t * mask_of_the_notebook,
+        "uses `mask_of_the_notebook` from the notebook",
+    ),
     "mute": (raising(Mute()), ""),
     "exit": (lambda t, m: exit(3), "SystemExit"),
     "interrupt": (raising(KeyboardInterrupt), "did not come back"),
@@ -79,10 +91,14 @@ def test_inputs_are_drawn_afresh_and_can_be_repeated():
     check("04-mean-pool", spy, first.seed + 1)
     third = len(seen) // 3
     assert torch.equal(seen[1], seen[third + 1])
-    assert seen[1].shape != seen[2 * third + 1].shape or not torch.equal(seen[1], seen[2 * third + 1])
+    assert seen[1].shape != seen[2 * third + 1].shape or not torch.equal(
+        seen[1], seen[2 * third + 1]
+    )
 
 
-@pytest.mark.parametrize("wrong, near", [("04-meanpool", "04-mean-pool"), ("4-max-pool", "04-max-pool")])
+@pytest.mark.parametrize(
+    "wrong, near", [("04-meanpool", "04-mean-pool"), ("4-max-pool", "04-max-pool")]
+)
 def test_an_unknown_id_names_the_nearest(wrong, near):
     with pytest.raises(ValueError, match=f"did you mean '{near}'"):
         check(wrong, mean_pool)
@@ -110,7 +126,9 @@ def test_a_copy_that_is_graded_shows_no_solution():
         str(hint("00-one-with-all")),
         str(solution("04-mean-pool")),
     ]
-    assert "Hint 1" in texts[0] and not any("solution(" in text or "def my_mean_pool" in text for text in texts)
+    assert "Hint 1" in texts[0] and not any(
+        "solution(" in text or "def my_mean_pool" in text for text in texts
+    )
     setup()
     assert "def my_mean_pool" in str(solution("04-mean-pool"))
 
@@ -128,7 +146,11 @@ DIFFERENCES = [
     ([9] * 99, [9] * 98 + [8], "item 98 of what your function returned: 9 where 8"),
     (([1], None), ([1], [2]), "returned [[1], None] where [[1], [2]]"),
     (None, [1], "returned `None` where a list"),
-    ([[9] * 99, [9] * 99], [[9] * 99, [9] * 98 + [8]], "item 98 of item 1 of what your function returned: 9 where"),
+    (
+        [[9] * 99, [9] * 99],
+        [[9] * 99, [9] * 98 + [8]],
+        "item 98 of item 1 of what your function returned: 9 where",
+    ),
     (None, None, None),
     ((1, 2), [1, 2], None),
     (1.0, 1, None),
@@ -150,9 +172,17 @@ DIFFERENCES = [
     (np.array([2.0000000001]), np.array([2]), None),
     (2.0000000001, 2, None),
     (0.82061, 0.82064, "returned 0.82061 where 0.82064"),
-    ([torch.tensor(0.82061)], [0.82064], "item 0 of what your function returned: 0.82061 where 0.82064"),
+    (
+        [torch.tensor(0.82061)],
+        [0.82064],
+        "item 0 of what your function returned: 0.82061 where 0.82064",
+    ),
     ([1 / 3, 2.0], (2 / 3, np.float32(0.1)), "returned [0.3333, 2.0] where [0.6667, 0.1]"),
-    ({"a": 1 / 3, "b": 123456}, {"a": 2 / 3, "b": 123456}, "{'a': 0.3333, 'b': 123456} where {'a': 0.6667, 'b'"),
+    (
+        {"a": 1 / 3, "b": 123456},
+        {"a": 2 / 3, "b": 123456},
+        "{'a': 0.3333, 'b': 123456} where {'a': 0.6667, 'b'",
+    ),
     (100001.0, 100000, "returned 100001 where 100000"),
     (123456.7, 22.0**4, "returned 123500 where 234256"),
     (torch.ones(2), torch.ones(3), "shape (2,)"),
@@ -167,7 +197,11 @@ DIFFERENCES = [
     ({"a": 1}, {"a": 1}, None),
     ({"a": np.float32(0.1)}, {"a": 0.1}, None),
     ({"a": 1}, {"a": 2}, "{'a': 1}"),
-    ({n: n for n in range(99)}, {n: max(n, 1) for n in range(99)}, "under 0: your function returned 0 where 1"),
+    (
+        {n: n for n in range(99)},
+        {n: max(n, 1) for n in range(99)},
+        "under 0: your function returned 0 where 1",
+    ),
     (object, 3, "a type where an int"),
 ]
 STRICT = [  # asks for type and dtype
@@ -181,7 +215,8 @@ STRICT = [  # asks for type and dtype
 
 
 @pytest.mark.parametrize(
-    "got, right, words, strict", [(*row, rows is STRICT) for rows in (DIFFERENCES, STRICT) for row in rows]
+    "got, right, words, strict",
+    [(*row, rows is STRICT) for rows in (DIFFERENCES, STRICT) for row in rows],
 )
 def test_difference(got, right, words, strict):
     found = comparing.difference(got, right, strict=strict)
@@ -243,7 +278,9 @@ ODD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("exercise_id", ["00-nearest", "01-merge", "04-mean-pool", "02-pad-row", "05-one-head"])
+@pytest.mark.parametrize(
+    "exercise_id", ["00-nearest", "01-merge", "04-mean-pool", "02-pad-row", "05-one-head"]
+)
 @pytest.mark.parametrize("thing", ODD, ids=lambda thing: type(thing).__name__)
 def test_odd_things_fail_and_never_break_the_check(exercise_id, thing):
     report = check(exercise_id, lambda *_: thing)
@@ -253,8 +290,14 @@ def test_odd_things_fail_and_never_break_the_check(exercise_id, thing):
 IN_A_CELL = {
     "the last line": ('check("00-nearest", right)', ["passed"]),
     "in the middle": ('check("00-nearest", right)\nprint("after")', ["passed", "after"]),
-    "two": ('check("00-nearest", None)\nprint("between")\ncheck("00-nearest", right)', ["tried", "between", "passed"]),
-    "in a loop": ('for answer in (None, right):\n    check("00-nearest", answer)', ["tried", "passed"]),
+    "two": (
+        'check("00-nearest", None)\nprint("between")\ncheck("00-nearest", right)',
+        ["tried", "between", "passed"],
+    ),
+    "in a loop": (
+        'for answer in (None, right):\n    check("00-nearest", answer)',
+        ["tried", "passed"],
+    ),
     "assigned": ('report = check("00-nearest", right)', ["passed"]),
     "assigned, then named": ('report = check("00-nearest", right)\nreport', ["passed"]),
     "named in a later cell": ("report", ["passed"]),
@@ -266,14 +309,28 @@ IN_A_CELL = {
 
 def test_in_a_notebook_each_check_is_shown_once_where_it_stands(tmp_path):
     start = "from course_utils import check\nfrom course_utils.exercises import find\n"
-    sources = [start + 'right = find("00-nearest").reference', *(source for source, _ in IN_A_CELL.values())]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    sources = [
+        start + 'right = find("00-nearest").reference',
+        *(source for source, _ in IN_A_CELL.values()),
+    ]
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in sources]
+    )
+    NotebookClient(
+        notebook, allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
 
     def told(output):
         text = output.get("text") or output.get("data", {}).get("text/plain") or output.output_type
-        return next((word for word in ("passed", "after", "between", "error") if word in text), "tried")
+        return next(
+            (word for word in ("passed", "after", "between", "error") if word in text), "tried"
+        )
 
-    shown = {name: list(map(told, cell.outputs)) for name, cell in zip(IN_A_CELL, notebook.cells[1:], strict=True)}
+    shown = {
+        name: list(map(told, cell.outputs))
+        for name, cell in zip(IN_A_CELL, notebook.cells[1:], strict=True)
+    }
     assert shown == {name: expected for name, (_, expected) in IN_A_CELL.items()}
-    assert notebook.cells[1].outputs[0].output_type == "execute_result", "as the lessons' stored outputs are"
+    assert notebook.cells[1].outputs[0].output_type == "execute_result", (
+        "as the lessons' stored outputs are"
+    )

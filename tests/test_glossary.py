@@ -82,7 +82,11 @@ def is_prose(name, cell):
     if cell.cell_type != "markdown" or "nbgrader" in cell.metadata:
         return False
     apart = cell.source.startswith(("## What you have seen", "## Further reading"))
-    return not (cell.id.startswith(("quiz-", "recall")) or apart or (name, cell.id) == ("00_start_here.ipynb", "map"))
+    return not (
+        cell.id.startswith(("quiz-", "recall"))
+        or apart
+        or (name, cell.id) == ("00_start_here.ipynb", "map")
+    )
 
 
 def running_prose(name, cell):
@@ -130,7 +134,10 @@ def test_is_a_notebook_of_diagrams_and_text_with_plain_metadata():
         "language_info": {"name": "python"},
     }
     assert all(cell.cell_type == "markdown" and not cell.metadata for cell in TERMS)
-    assert GLOSSARY.cells[0].source.startswith("# Glossary\n") and GLOSSARY.cells[-len(TERMS) :] == TERMS
+    assert (
+        GLOSSARY.cells[0].source.startswith("# Glossary\n")
+        and GLOSSARY.cells[-len(TERMS) :] == TERMS
+    )
     code = [cell for cell in GLOSSARY.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
 
@@ -142,8 +149,11 @@ def test_terms_are_many_and_different_and_in_alphabetical_order():
 
 @each_term
 def test_the_same_anchor_works_in_jupyterlab_on_github_and_in_the_book(term):
-    assert ENTRIES[term].source.startswith(f"## {term}\n\n")  # one level below the title: Sphinx rejects skipped levels
-    assert re.fullmatch("[a-z0-9]+([ -][a-z0-9]+)*", term), "JupyterLab keeps capitals and signs, the others do not"
+    # one level below the title: Sphinx rejects skipped levels
+    assert ENTRIES[term].source.startswith(f"## {term}\n\n")
+    assert re.fullmatch("[a-z0-9]+([ -][a-z0-9]+)*", term), (
+        "JupyterLab keeps capitals and signs, the others do not"
+    )
     assert ENTRIES[term].id == f"term-{anchor(term)}"
 
 
@@ -152,22 +162,33 @@ def test_a_definition_is_short_and_ends_with_where_to_go(term):
     _, definition, last = ENTRIES[term].source.split("\n\n")
     assert 8 <= len(definition.split()) <= 80
     assert 1 <= len(re.findall(r"[.?](?= [A-Z`]|$)", definition)) <= 4
-    assert re.fullmatch(r"First in lesson \[\d\d\]\((?:further/)?\d\d_[a-z_]+\.ipynb\)\.( See also [^.]+\.)?", last)
+    assert re.fullmatch(
+        r"First in lesson \[\d\d\]\((?:further/)?\d\d_[a-z_]+\.ipynb\)\.( See also [^.]+\.)?", last
+    )
     others = re.findall(r"\]\(#([^)]*)\)", last)
     assert set(others) <= {anchor(name) for name in NAMES} - {anchor(term)}
-    assert all(anchor(words) == target for words, target in re.findall(r"\[([^\]]+)\]\(#([^)]+)\)", last))
+    assert all(
+        anchor(words) == target for words, target in re.findall(r"\[([^\]]+)\]\(#([^)]+)\)", last)
+    )
 
 
 def test_every_link_of_a_lesson_to_the_glossary_leads_to_an_entry():
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
             for target in re.findall(r"glossary\.ipynb(#?[^)\s\"]*)", cell.source):
-                assert target.removeprefix("#") in {anchor(term) for term in NAMES}, f"{name}, {cell.id}: {target}"
+                assert target.removeprefix("#") in {anchor(term) for term in NAMES}, (
+                    f"{name}, {cell.id}: {target}"
+                )
 
 
 @each_term
 def test_a_term_is_linked_once_and_from_its_first_use_which_its_entry_names(term):
-    texts = [(name, one) for name, notebook in LESSONS.items() for one in notebook.cells if one.cell_type == "markdown"]
+    texts = [
+        (name, one)
+        for name, notebook in LESSONS.items()
+        for one in notebook.cells
+        if one.cell_type == "markdown"
+    ]
     links = [
         (name, one.id)
         for name, one in texts
@@ -187,7 +208,10 @@ def test_links_cover_whole_words_and_stand_in_sentences():
             if here:
                 assert is_prose(name, cell), f"{name}, {cell.id}"
                 shown = [target for _, target in running_prose(name, cell) if target]
-                assert len(set(shown)) == len(here), f"{name}, {cell.id}: a link outside running prose"
+                assert len(set(shown)) == len(here), (
+                    f"{name}, {cell.id}: a link outside running prose"
+                )
                 assert not re.search(
-                    r"\w\[[^\]]*\]\((?:\.\./)?glossary|\((?:\.\./)?glossary\.ipynb#[a-z0-9-]+\)\w", cell.source
+                    r"\w\[[^\]]*\]\((?:\.\./)?glossary|\((?:\.\./)?glossary\.ipynb#[a-z0-9-]+\)\w",
+                    cell.source,
                 ), f"{name}, {cell.id}: half a word"

@@ -32,14 +32,23 @@ RUBRIC, REPORT = WORK["rubrics"]["14-report"], points_of("14-report")
 
 
 def test_a_hand_in_that_was_replaced_says_nothing_any_more():
-    ada = learners(("ada", "old.ipynb", 1, result(state="timeout")), ("ada", "new.ipynb", 2, result(*ALL_04)))["ada"]
-    assert (ada.points, ada.status, ada.files, ada.problems) == (FULL, "ok", ["new.ipynb"], ["problem of ok"])
+    ada = learners(
+        ("ada", "old.ipynb", 1, result(state="timeout")), ("ada", "new.ipynb", 2, result(*ALL_04))
+    )["ada"]
+    assert (ada.points, ada.status, ada.files, ada.problems) == (
+        FULL,
+        "ok",
+        ["new.ipynb"],
+        ["problem of ok"],
+    )
     assert "more than once; the latest counts: new.ipynb" in ada.notes[0]
 
 
 def test_a_stub_handed_in_later_takes_no_answer_back():
     earlier, stubs = result(*ALL_04[:2]), result()
-    untouched = {one: replace(mark, status="not attempted") for one, mark in stubs.exercises.items()}
+    untouched = {
+        one: replace(mark, status="not attempted") for one, mark in stubs.exercises.items()
+    }
     stubs = replace(stubs, exercises=untouched)
     ada = learners(("ada", "full.ipynb", 1, earlier), ("ada", "stub.ipynb", 2, stubs))["ada"]
     assert [ada.exercises[one].status for one in ALL_04[:3]] == ["passed", "passed", "failed"]
@@ -51,16 +60,32 @@ def test_a_stub_handed_in_later_takes_no_answer_back():
 
 def test_an_unreadable_file_beside_a_notebook_is_a_note():
     unreadable = "bob", "notes.ipynb", 2, Result("unreadable", "it is not JSON")
-    both, alone = learners(("bob", "a.ipynb", 1, result(*ALL_04)), unreadable)["bob"], learners(unreadable)["bob"]
-    assert (both.points, both.status, both.notes) == (FULL, "ok", ["unreadable: notes.ipynb: it is not JSON"])
-    assert (alone.points, alone.status, alone.reason) == (0, "unreadable", "notes.ipynb: it is not JSON")
+    both, alone = (
+        learners(("bob", "a.ipynb", 1, result(*ALL_04)), unreadable)["bob"],
+        learners(unreadable)["bob"],
+    )
+    assert (both.points, both.status, both.notes) == (
+        FULL,
+        "ok",
+        ["unreadable: notes.ipynb: it is not JSON"],
+    )
+    assert (alone.points, alone.status, alone.reason) == (
+        0,
+        "unreadable",
+        "notes.ipynb: it is not JSON",
+    )
 
 
 def test_a_file_that_may_be_a_learners_is_on_the_learners_row():
     found = Gathered([LeftOut("x.ipynb", "its name matches ada and bob", ("ada",))])
     (ada,) = records(found, {}, {"ada": Learner("ada")}, WORK, ("04",))
-    assert (ada.status, ada.reason) == ("nothing handed in", "what may be this learner's was left out")
-    assert ada.notes == ["left out: x.ipynb: its name matches ada and bob"] and "was left out" in in_a_sentence(ada)
+    assert (ada.status, ada.reason) == (
+        "nothing handed in",
+        "what may be this learner's was left out",
+    )
+    assert ada.notes == [
+        "left out: x.ipynb: its name matches ada and bob"
+    ] and "was left out" in in_a_sentence(ada)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +109,13 @@ def test_what_is_no_notebook_is_said(data, words):
     "nothing, strangers, words", [(1, 0, ""), (9, 0, "Nearly everybody"), (1, 1, "run this again")]
 )
 def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(nothing, strangers, words):
-    learners = [LearnerRecord(f"n{number}", "", status="nothing handed in") for number in range(nothing)]
-    learners += [LearnerRecord("x", "", notes=["not on the roster"], files=["hw4 x/a.ipynb"]) for _ in range(strangers)]
+    learners = [
+        LearnerRecord(f"n{number}", "", status="nothing handed in") for number in range(nothing)
+    ]
+    learners += [
+        LearnerRecord("x", "", notes=["not on the roster"], files=["hw4 x/a.ipynb"])
+        for _ in range(strangers)
+    ]
     doubt = doubtful_owners([*learners, LearnerRecord("ada", "")])
     assert words in doubt and bool(doubt) == bool(words)
 
@@ -93,17 +123,27 @@ def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(nothing, strange
 def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_of_them_0():
     people = {one: Learner(one, "Leon Ray") for one in "ab"} | {"cleo": Learner("cleo", "Cleo Oz")}
     entry = Entry("71", "Leon Ray", "71/a.ipynb", "", "", result(*ALL_04))
-    made = records([HandIn("71", "Leon Ray", file="71/a.ipynb")], {("71", "71/a.ipynb"): entry}, people, WORK, ("04",))
+    made = records(
+        [HandIn("71", "Leon Ray", file="71/a.ipynb")],
+        {("71", "71/a.ipynb"): entry},
+        people,
+        WORK,
+        ("04",),
+    )
     found = {one.learner: one for one in made}
     for one in "ab":
         assert found[one].notes == ["left out: 71/a.ipynb: several on the roster have this name"]
         assert found[one].reason == "what may be this learner's was left out"
-    assert [row[3] for row in MOODLE.table(made, "Title")[1:]] == [FULL, None, None, 0] and found["cleo"].notes == []
+    assert [row[3] for row in MOODLE.table(made, "Title")[1:]] == [FULL, None, None, 0] and found[
+        "cleo"
+    ].notes == []
 
 
 def test_a_notebook_with_nothing_filled_in_is_looked_at():
     stubs = result()
-    stubs.exercises.update({one: replace(mark, status="not attempted") for one, mark in stubs.exercises.items()})
+    stubs.exercises.update(
+        {one: replace(mark, status="not attempted") for one, mark in stubs.exercises.items()}
+    )
     ada = learners(("ada", "a.ipynb", 1, stubs), lessons=("04",))["ada"]
     assert (ada.status, ada.notes) == ("ok", ["nothing was filled in"])
 
@@ -117,7 +157,10 @@ def test_a_copied_cell_does_not_replace_its_lesson():
 
 
 def test_lessons_that_were_not_handed_in():
-    found = learners(("ada", "04.ipynb", 1, result(*ALL_04)), ("bob", "05.ipynb", 1, result(*ALL_05, lesson="05")))
+    found = learners(
+        ("ada", "04.ipynb", 1, result(*ALL_04)),
+        ("bob", "05.ipynb", 1, result(*ALL_05, lesson="05")),
+    )
     assert {(one.of, one.status) for one in found.values()} == {(BOTH, "missing exercise")}
     assert [one.points for one in found.values()] == [FULL, BOTH - FULL]
     assert f"{ALL_05[0]}: lesson 05 was not handed in" in found["ada"].reason
@@ -127,16 +170,31 @@ def test_lessons_that_were_not_handed_in():
 def test_a_cell_that_cannot_be_read_is_not_missing():
     found, first = result(*ALL_04[1:]), ALL_04[0]
     why = "its cell is no Python"
-    found.exercises[first] = replace(found.exercises[first], status="missing", state="unreadable cell", reason=why)
+    found.exercises[first] = replace(
+        found.exercises[first], status="missing", state="unreadable cell", reason=why
+    )
     ada = learners(("ada", "a.ipynb", 1, found))["ada"]
     points = FULL - points_of(first)
     assert (ada.status, ada.reason, ada.points) == ("unreadable cell", f"{first}: {why}", points)
 
 
 def test_of_several_states_the_gravest_counts_and_the_readme_lists_them_all():
-    order = ["unreadable", "crashed", "memory", "timeout", "unreadable cell", "missing exercise", "ok"]
+    order = [
+        "unreadable",
+        "crashed",
+        "memory",
+        "timeout",
+        "unreadable cell",
+        "missing exercise",
+        "ok",
+    ]
     assert [gravest(order[place:]) for place in range(len(order))] == order and gravest([]) == "ok"
-    page = (ROOT / "course_utils/tools/grading/README.md").read_text().partition("### Statuses")[2].partition("###")[0]
+    page = (
+        (ROOT / "course_utils/tools/grading/README.md")
+        .read_text()
+        .partition("### Statuses")[2]
+        .partition("###")[0]
+    )
     assert set(re.findall(r"(?m)^\| `(.*?)` \|", page)) == set(STATUSES)
 
 
@@ -151,26 +209,37 @@ def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
         ("cleo", "new.ipynb", 2, FAILED),
     )
     standing = [(one.status, one.points) for one in found.values()]
-    assert standing == [("ok", FULL), ("not marked", None), ("not marked", None)], "the latest counts, whatever it is"
+    assert standing == [("ok", FULL), ("not marked", None), ("not marked", None)], (
+        "the latest counts, whatever it is"
+    )
     write_tables(tmp_path, list(found.values()), WORK, True)
     rows = {row["learner"]: row for row in read_table(tmp_path / "grades.csv")}
     assert rows["ada"]["total"] == str(FULL)
     for one in ("bob", "cleo"):
-        assert {rows[one][column] for column in (*ALL_04, "total")} == {""} and rows[one]["status"] == "not marked"
+        assert {rows[one][column] for column in (*ALL_04, "total")} == {""} and rows[one][
+            "status"
+        ] == "not marked"
         page = (tmp_path / "feedback" / f"{one}.html").read_text()
         assert "is not marked yet because the grader failed" in page and "0</strong> of" not in page
     assert [row["Grade"] for row in read_table(tmp_path / "moodle.csv")] == [str(FULL), "", ""]
     canvas = [list(row.values())[-1] for row in read_table(tmp_path / "canvas.csv")]
     assert canvas == [str(FULL), str(FULL), "", ""], "the first row says the most"
     summary = (tmp_path / "summary.html").read_text()
-    assert "failed on 2 learners, who are not marked and not counted below: <bdi>bob</bdi>, <bdi>cleo</bdi>" in summary
+    assert (
+        "failed on 2 learners, who are not marked and not counted below: <bdi>bob</bdi>, <bdi>cleo</bdi>"
+        in summary
+    )
     write_tables(tmp_path, [found["bob"]], WORK, True)  # a class of which nothing was marked
 
 
 def test_a_later_hand_in_of_the_lesson_counts_in_its_place():
     hand_ins = ("ada", "a.ipynb", 1, FAILED), ("ada", "b.ipynb", 2, result(*ALL_04))
     ada, both = learners(*hand_ins)["ada"], learners(*hand_ins, lessons=("04", "05"))["ada"]
-    assert (ada.points, ada.status, ada.notes) == (FULL, "ok", ["not marked: a.ipynb: its marking process ended twice"])
+    assert (ada.points, ada.status, ada.notes) == (
+        FULL,
+        "ok",
+        ["not marked: a.ipynb: its marking process ended twice"],
+    )
     assert (both.points, both.status) == (None, "not marked"), "it may have been lesson 05"
 
 
@@ -184,8 +253,17 @@ SUM = "-[0-9a-f]{10}"
     "key, name",
     [
         *((key, key) for key in ("ada", "smith-jones-2", "4711", "1234567890", "x" * 60)),
-        *(("Ada", f"ada{SUM}"), ("José Ñ", f"jose-n{SUM}"), ("a--b", f"a-b{SUM}"), ("../a", f"a{SUM}")),
-        *(("a\n", f"a{SUM}"), ("x" * 61, "x" * 49 + SUM), ("ada-0123456789", f"ada-0123456789{SUM}")),
+        *(
+            ("Ada", f"ada{SUM}"),
+            ("José Ñ", f"jose-n{SUM}"),
+            ("a--b", f"a-b{SUM}"),
+            ("../a", f"a{SUM}"),
+        ),
+        *(
+            ("a\n", f"a{SUM}"),
+            ("x" * 61, "x" * 49 + SUM),
+            ("ada-0123456789", f"ada-0123456789{SUM}"),
+        ),
         *((key, f"learner{SUM}") for key in ("李雷", "-", "")),
     ],
 )
@@ -195,7 +273,8 @@ def test_a_page_is_called_as_its_learner_with_a_checksum_unless_the_key_is_plain
 
 @given(st.lists(st.text(), unique=True) | st.lists(st.text("aA-Á0ｅ ."), unique=True))
 def test_no_two_learners_share_a_page(keys):
-    keys = {*keys, *(page_name(key)[:-5] for key in keys)}  # learners whose names equal another's page name
+    # learners whose names equal another's page name
+    keys = {*keys, *(page_name(key)[:-5] for key in keys)}
     assert len({page_name(key) for key in keys}) == len(keys)
     assert all(re.fullmatch(r"[a-z0-9-]{1,60}\.html", page_name(key)) for key in keys)
     secret = [page_name(key, b"a") for key in keys]
@@ -205,15 +284,18 @@ def test_no_two_learners_share_a_page(keys):
 
 # --- tables
 
-ODD = st.text(st.sampled_from("=+-@＝＋－＠﹦;,\t\n\r\"' \u00a0\u200b\ufeff\u2060\u3164\u2028ab1")) | st.text(
-    st.characters(exclude_categories=("Cs", "Cc"))
-)
+ODD = st.text(
+    st.sampled_from("=+-@＝＋－＠﹦;,\t\n\r\"' \u00a0\u200b\ufeff\u2060\u3164\u2028ab1")
+) | st.text(st.characters(exclude_categories=("Cs", "Cc")))
 
 
 def formula(cell):
     """Whether a spreadsheet may treat a cell as a formula: its first visible character is a sign."""
     for letter in cell:
-        hidden = unicodedata.category(letter) in ("Cf", "Cc", "Zs") or letter in "\u3164\u115f\u1160\uffa0"
+        hidden = (
+            unicodedata.category(letter) in ("Cf", "Cc", "Zs")
+            or letter in "\u3164\u115f\u1160\uffa0"
+        )
         if not (letter.isspace() or hidden):
             return unicodedata.normalize("NFKC", letter) in ("=", "+", "-", "@")
     return False
@@ -228,18 +310,37 @@ def test_no_cell_is_a_formula_whatever_separates_cells(tmp_path_factory, rows):
     for separator in ",;\t":
         for row in csv.reader(io.StringIO(written, newline=""), delimiter=separator):
             assert not [cell for cell in row if formula(cell)]
-    assert [[from_cells(cell) for cell in row] for row in csv.reader(io.StringIO(written, newline=""))] == rows
+    assert [
+        [from_cells(cell) for cell in row] for row in csv.reader(io.StringIO(written, newline=""))
+    ] == rows
 
 
 @pytest.mark.parametrize(
-    "text", ["Smith - Jones", "a-b", "x@y.org", "a = b", "x;y", "1-2", "'quoted", "C++", "", '"a"', "Ada, née King"]
+    "text",
+    [
+        "Smith - Jones",
+        "a-b",
+        "x@y.org",
+        "a = b",
+        "x;y",
+        "1-2",
+        "'quoted",
+        "C++",
+        "",
+        '"a"',
+        "Ada, née King",
+    ],
 )
 def test_what_is_no_formula_stays_as_it_is(text):
     assert for_cells(text) == text
 
 
 def test_no_cell_is_a_command_of_a_terminal():
-    assert "\x1b" not in for_cells("\x1b[2J") and "\x9b" not in for_cells("\x9b2J") and for_cells(5) == 5
+    assert (
+        "\x1b" not in for_cells("\x1b[2J")
+        and "\x9b" not in for_cells("\x9b2J")
+        and for_cells(5) == 5
+    )
 
 
 def test_what_belongs_to_nobody_is_said(tmp_path):
@@ -247,7 +348,10 @@ def test_what_belongs_to_nobody_is_said(tmp_path):
     left_out = [SimpleNamespace(file=f"=x{number}.ipynb", why=why) for number in range(201)]
     write_tables(tmp_path, [], WORK, True, left_out)
     rows, summary = read_table(tmp_path / "left_out.csv"), (tmp_path / "summary.html").read_text()
-    assert len(rows) == count_left_out(tmp_path) == 201 and rows[0] == {"file": "'=x0.ipynb", "why": why}
+    assert len(rows) == count_left_out(tmp_path) == 201 and rows[0] == {
+        "file": "'=x0.ipynb",
+        "why": why,
+    }
     assert "<h2>Left out</h2>" in summary and "201 files belong to no learner" in summary
     assert "=x199.ipynb" in summary and "=x200.ipynb" not in summary
     write_tables(tmp_path, [], WORK, True)
@@ -268,12 +372,16 @@ def test_a_report_has_points_when_all_lines_of_its_rubric_have_some(tmp_path, ca
     path, ada = tmp_path / "manual.csv", capstone["ada"]
     read_manual(path, list(capstone.values()))
     rows = read_table(path)
-    assert [row["cell"] for row in rows if row["learner"] == "ada"] == [f"14-report: {row}" for row in sorted(RUBRIC)]
+    assert [row["cell"] for row in rows if row["learner"] == "ada"] == [
+        f"14-report: {row}" for row in sorted(RUBRIC)
+    ]
     assert sum(int(row["of"]) for row in rows) == 2 * REPORT
     text = path.read_text(encoding="utf-8-sig")
     for row, most in RUBRIC.items():
         assert ada.by_hand["14-report"].points is None and ada.waiting == REPORT
-        text = text.replace(f"ada,,14-report: {row},,{most}", f"ada,,14-report: {row},{most},{most}")
+        text = text.replace(
+            f"ada,,14-report: {row},,{most}", f"ada,,14-report: {row},{most},{most}"
+        )
         path.write_text(text, encoding="utf-8")
         read_manual(path, list(capstone.values()))
     assert ada.by_hand["14-report"].points == REPORT and ada.waiting == 0
@@ -285,17 +393,28 @@ def test_what_a_person_writes_stays(tmp_path, capstone):
     read_manual(path, list(capstone.values()))
     assert path.read_bytes().startswith(b"\xef\xbb\xbf"), "so that spreadsheets read José"
     given = dict.fromkeys(RUBRIC, "1") | {"Result": "1,5"}
-    lines = [f"ada;14-report: {row};{n};;{'+ clear writing' * (row == 'Result')};-Kim" for row, n in given.items()]
+    lines = [
+        f"ada;14-report: {row};{n};;{'+ clear writing' * (row == 'Result')};-Kim"
+        for row, n in given.items()
+    ]
     header, other = "learner;cell;points;of;comment;second marker", "zoe;14-report: Result;3;2;;Lee"
     path.write_text("\n".join([header, *lines, other]))
     for _ in range(3):  # each run reads what the one before wrote
         read_manual(path, list(capstone.values()))
         report = capstone["ada"].by_hand["14-report"]
         assert (report.points, report.of, report.text) == (len(RUBRIC) + 0.5, REPORT, "My report.")
-        assert "Result: 1.5 of 2. + clear writing\n" in report.comment and "Advice: 1 of 1" in report.comment
+        assert (
+            "Result: 1.5 of 2. + clear writing\n" in report.comment
+            and "Advice: 1 of 1" in report.comment
+        )
     rows = [[*row.values()] for row in read_table(path) if row["cell"] == "14-report: Result"]
-    columns = [[row[place] for place in (0, 3, 4, 7)] for row in rows]  # learner, points, of, second marker
-    assert columns == [["José", "", "2", ""], ["ada", "1,5", "2", "'-Kim"], ["zoe", "3", "2", "Lee"]]
+    # learner, points, of, second marker
+    columns = [[row[place] for place in (0, 3, 4, 7)] for row in rows]
+    assert columns == [
+        ["José", "", "2", ""],
+        ["ada", "1,5", "2", "'-Kim"],
+        ["zoe", "3", "2", "Lee"],
+    ]
     assert unclaimed(tmp_path, list(capstone.values())) == ["zoe"]
 
 
@@ -325,24 +444,38 @@ def test_a_teacher_overrides_a_mark_and_says_why(tmp_path):
     why = "because the idea is right, &lt;b&gt;Ada&lt;/b&gt;"
     assert f"Computed: 0 of {most}; your teacher gives {most} of {most}, {why}" in pages[0]
     assert "1 marked by your teacher" in pages[0] and f'hint("{ONE}")' not in pages[0]
-    assert "Comment of your teacher" in pages[1] and "Look at the mask." in pages[1] and f'hint("{ONE}")' in pages[1]
+    assert (
+        "Comment of your teacher" in pages[1]
+        and "Look at the mask." in pages[1]
+        and f'hint("{ONE}")' in pages[1]
+    )
     assert "The points of one mark were given by hand" in (tmp_path / "summary.html").read_text()
 
 
 def test_an_override_is_never_lost(tmp_path):
-    lines = f"ada,{ONE},1,why\nada,04-mean-pol,,\nzoe,{ONE},,Come and see me.\n"  # the second line says nothing
+    # the second line says nothing
+    lines = f"ada,{ONE},1,why\nada,04-mean-pol,,\nzoe,{ONE},,Come and see me.\n"
     _, told = overridden(tmp_path, lines, lessons=("05",))
-    assert told == [f"manual.csv: lines about {ONE} are of lessons that do not count here; they stay."]
+    assert told == [
+        f"manual.csv: lines about {ONE} are of lessons that do not count here; they stay."
+    ]
     for _ in range(2):  # marked again, with the lesson
         found = learners(("ada", "a.ipynb", 1, result(*ALL_04[1:])))
         assert read_manual(tmp_path / "manual.csv", list(found.values())) == []
-        assert found["ada"].points == FULL - points_of(ONE) + 1 and found["ada"].remarks[ONE].computed == 0
+        assert (
+            found["ada"].points == FULL - points_of(ONE) + 1
+            and found["ada"].remarks[ONE].computed == 0
+        )
         assert unclaimed(tmp_path, list(found.values())) == ["zoe"]
-    rows = [(row["learner"], row["points"], row["comment"]) for row in read_table(tmp_path / "manual.csv")]
+    rows = [
+        (row["learner"], row["points"], row["comment"])
+        for row in read_table(tmp_path / "manual.csv")
+    ]
     assert rows == [("ada", "", ""), ("ada", "1", "why"), ("zoe", "", "Come and see me.")]
-    assert read_manual(tmp_path / "manual.csv", []) == [] and unclaimed(tmp_path, []) == ["ada", "zoe"], (
-        "nobody is here"
-    )
+    assert read_manual(tmp_path / "manual.csv", []) == [] and unclaimed(tmp_path, []) == [
+        "ada",
+        "zoe",
+    ], "nobody is here"
 
 
 def test_an_override_where_the_grader_failed(tmp_path):
@@ -350,8 +483,14 @@ def test_an_override_where_the_grader_failed(tmp_path):
     bob = learners(("bob", "b.ipynb", 1, FAILED), lessons=("04",))["bob"]
     read_manual(tmp_path / "manual.csv", [bob])
     write_tables(tmp_path, [bob], WORK, True)
-    row, page = read_table(tmp_path / "grades.csv")[0], (tmp_path / "feedback" / "bob.html").read_text()
-    assert (row[ONE], row["total"]) == ("1", "") and "Computed: not marked yet; your teacher gives 1 of" in page
+    row, page = (
+        read_table(tmp_path / "grades.csv")[0],
+        (tmp_path / "feedback" / "bob.html").read_text(),
+    )
+    assert (row[ONE], row["total"]) == (
+        "1",
+        "",
+    ) and "Computed: not marked yet; your teacher gives 1 of" in page
 
 
 RESULT = "ada,14-report: Result"
@@ -362,12 +501,18 @@ TWICE, TOO_MUCH = "line 3: ada has a second line", "line 2: points must be a num
     "lines, words",
     [
         (f"{RESULT},1,\n{RESULT},,", TWICE),
-        ("ada,14-report,5,", "line 2: '14-report' is no exercise of this course; did you mean '14-report: "),
+        (
+            "ada,14-report,5,",
+            "line 2: '14-report' is no exercise of this course; did you mean '14-report: ",
+        ),
         (f"{RESULT},1,good, but short", "line 2: there are more values than columns"),
         *((f"{RESULT},{bad},", f"{TOO_MUCH} 2, got '{bad}'") for bad in ("3", "-1", "six", "nan")),
         (f"ada,{ONE},1,", f"line 2: points that replace the computed ones of {ONE} need a reason"),
         (f"ada,{ONE},99,why", f"{TOO_MUCH} {points_of(ONE)}, got '99'"),
-        ("ada,04-mean-pol,1,why", "line 2: '04-mean-pol' is no exercise of this course; did you mean '04-mean-pool'"),
+        (
+            "ada,04-mean-pol,1,why",
+            "line 2: '04-mean-pol' is no exercise of this course; did you mean '04-mean-pool'",
+        ),
         ("zoe,04-mean-pol,,why", "did you mean '04-mean-pool'"),
         ("ada,14-report: Resul,1,why", "did you mean '14-report: Result'"),
         (f"ada,{ONE},1,why\nada,{ONE},1,why", TWICE),

@@ -29,14 +29,20 @@ def rows():
         slow = [] if lesson == EACH_RUN else [pytest.mark.nightly]
         for kind in ("right", "wrong"):
             exercises = {one: first(module, kind, one) for one in module.RIGHT}
-            yield pytest.param(lesson, exercises, kind == "right", id=f"{lesson}-{kind}", marks=slow)
+            yield pytest.param(
+                lesson, exercises, kind == "right", id=f"{lesson}-{kind}", marks=slow
+            )
 
 
 def first(module, kind, exercise_id):
     """The expression that is this answer in the answers' file."""
     if kind == "right":
         return f"RIGHT[{exercise_id!r}][0]"
-    return f"WRONG[{exercise_id!r}][0][0]" if exercise_id in module.WRONG else f"PROMISES[{exercise_id!r}][0][1]"
+    return (
+        f"WRONG[{exercise_id!r}][0][0]"
+        if exercise_id in module.WRONG
+        else f"PROMISES[{exercise_id!r}][0][1]"
+    )
 
 
 def notebook(lesson, exercises):
@@ -53,7 +59,8 @@ def notebook(lesson, exercises):
 @pytest.fixture(scope="module")
 def sandbox(request):
     isolation()
-    many = request.config.option.markexpr == "nightly"  # for one lesson, importing what all use takes longer
+    # for one lesson, importing what all use takes longer
+    many = request.config.option.markexpr == "nightly"
     with Sandbox(cold=not many) as sandbox:
         sandbox.wait()
         yield sandbox
@@ -71,20 +78,27 @@ def marker_of(lesson, sandbox):
 
 
 @pytest.mark.parametrize("lesson, exercises, right", list(rows()))
-def test_the_grader_says_what_the_check_says(lesson, exercises, right, sandbox, one_thread, monkeypatch):
-    monkeypatch.setattr(judging, "line_of", lambda error, answer: "")  # the sandbox does not say which line raised
+def test_the_grader_says_what_the_check_says(
+    lesson, exercises, right, sandbox, one_thread, monkeypatch
+):
+    # the sandbox does not say which line raised
+    monkeypatch.setattr(judging, "line_of", lambda error, answer: "")
     marks = marker_of(lesson, sandbox).mark(notebook(lesson, exercises)).exercises
     for exercise_id, answer in exercises.items():
         mark = marks[exercise_id]
         report = examine(
-            find(exercise_id), eval(answer, vars(ANSWERS[lesson])), SEED, cases=cases_of(exercise_id, SEED)
+            find(exercise_id),
+            eval(answer, vars(ANSWERS[lesson])),
+            SEED,
+            cases=cases_of(exercise_id, SEED),
         )
         assert (mark.status, mark.messages) == (report.status, list(report.messages)), exercise_id
         assert mark.points == (mark.of if right else 0) and mark.of == FUNCTIONS[exercise_id][1] > 0
         assert mark.mistakes == list(report.mistakes)
 
 
-@pytest.mark.nightly  # in a cold sandbox, importing transformers takes the time that a submission has
+# in a cold sandbox, importing transformers takes the time that a submission has
+@pytest.mark.nightly
 def test_an_answer_can_load_the_encoder_by_its_public_name(sandbox):
     loads = f'''from transformers import AutoModel, AutoTokenizer
 tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
@@ -92,7 +106,11 @@ own = AutoModel.from_pretrained("{PUBLIC_NAME}")
 def tokens_read(lengths):
     one = own(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape[1] - 2
     return sum(lengths), (len(lengths) - one) * sum(lengths) - len(lengths) * (len(lengths) - 1) // 2'''
-    mark = Marker(sandbox, ("09",), SEED).mark(hand_in("09", tokens=loads).encode()).exercises["09-tokens"]
+    mark = (
+        Marker(sandbox, ("09",), SEED)
+        .mark(hand_in("09", tokens=loads).encode())
+        .exercises["09-tokens"]
+    )
     assert mark.status == "passed", mark.messages
 
 
@@ -107,7 +125,9 @@ def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
         "    assert not held and not sum(map(len, load_plot_queries()))"
     )
     marks = marker.mark(hand_in("14", search=ITSELF.format(look)).encode()).exercises["14-search"]
-    assert marks.status == "passed" and "held-out queries the mean nDCG@10" in " ".join(marks.messages), marks
+    assert marks.status == "passed" and "held-out queries the mean nDCG@10" in " ".join(
+        marks.messages
+    ), marks
     show = "if 'bars that lie on their side' in queries:\n        raise ValueError(queries)"
     marks = marker.mark(hand_in("14", search=ITSELF.format(show)).encode()).exercises["14-search"]
     assert marks.status == "failed" and not shows_a_query(marks.discreet), marks

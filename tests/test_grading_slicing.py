@@ -21,7 +21,8 @@ def scratch(tmp_path, monkeypatch):
     main, hook = sys.modules["__main__"], sys.displayhook
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)  # pytest's own fails if an alarm interrupts it
+    # pytest's own fails if an alarm interrupts it
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     monkeypatch.syspath_prepend(str(tmp_path))
     yield
     InteractiveShell.clear_instance()
@@ -33,7 +34,8 @@ def told(cells, ids=None, name="f", run="slice", known=()):
     """The grader's reply for the function f of a notebook with these cells, separated by " || ", and the function."""
     submission = Submission()
     submission.cells = [
-        Cell("code", source, (ids or {}).get(number)) for number, source in enumerate(cells.split(" || "))
+        Cell("code", source, (ids or {}).get(number))
+        for number, source in enumerate(cells.split(" || "))
     ]
     submission.open(["00-f"], [], [cell_checksum(one) for one in known])
     return submission.define("00-f", name, run), submission.answers.get("00-f")
@@ -51,8 +53,16 @@ def answer(cells, **more):
         ("def f(x): return x + 1", 1, 2),
         ("def g(x): return x * 2 || def f(x): return g(x)", 2, 4),
         ("def f(x): return g(x) || def g(x): return x * 3", 2, 6),
-        ("import math as m\nfrom statistics import mean || def f(x): return m.floor(mean(x))", [1, 2.5], 1),
-        ("table = {}\nfor n, letter in enumerate('abc'):\n    table[letter] = n || def f(x): return table[x]", "c", 2),
+        (
+            "import math as m\nfrom statistics import mean || def f(x): return m.floor(mean(x))",
+            [1, 2.5],
+            1,
+        ),
+        (
+            "table = {}\nfor n, letter in enumerate('abc'):\n    table[letter] = n || def f(x): return table[x]",
+            "c",
+            2,
+        ),
         (
             "words = []\nwith open('/dev/null') as file:\n    words.append('a') || words.append('b') || "
             "def f(x): return words + x",
@@ -65,7 +75,11 @@ def answer(cells, **more):
             4,
             2.0,
         ),
-        ("if True:\n    def g(x): return x\nelse:\n    def g(x): return -x || def f(x): return g(x)", 4, 4),
+        (
+            "if True:\n    def g(x): return x\nelse:\n    def g(x): return -x || def f(x): return g(x)",
+            4,
+            4,
+        ),
         ("def f(x): return sum(x) || sum = 0 || max, len = 1, 2", [1, 2], 3),
         ("from __future__ import annotations || def f(x: Tensor) -> Unknown: return x", 1, 1),
         ("def f(x):\n    display(x)\n    return x", 1, 1),
@@ -74,11 +88,23 @@ def answer(cells, **more):
             1,
             6,
         ),
-        ("from functools import cache\n@cache\ndef g(x): return x || @cache\ndef f(x): return g(x) + 1", 1, 2),
+        (
+            "from functools import cache\n@cache\ndef g(x): return x || @cache\ndef f(x): return g(x) + 1",
+            1,
+            2,
+        ),
         ("f = lambda x: x ** 2", 3, 9),
         ("from math import * || def f(x): return floor(sqrt(x))", 10, 3),
-        ("def f(x): return 0 || def f(x): return x || def f(x):\n    raise NotImplementedError()", 7, 7),
-        ("def helper(x): return x + 1 || def f(x): return helper(x) || def helper(x): return x + 100", 1, 2),
+        (
+            "def f(x): return 0 || def f(x): return x || def f(x):\n    raise NotImplementedError()",
+            7,
+            7,
+        ),
+        (
+            "def helper(x): return x + 1 || def f(x): return helper(x) || def helper(x): return x + 100",
+            1,
+            2,
+        ),
         ("%%time\ndef f(x): return x || %matplotlib inline\n!ls || %%bash\nrm x", 5, 5),
         ("n: int = 3\nn += 1 || def f(x):\n    global n\n    n = n + x\n    return n", 1, 5),
         (
@@ -86,7 +112,11 @@ def answer(cells, **more):
             1,
             [2, 3],
         ),
-        ("from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1 || def f(x): return P(x).x", 8, 8),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 1 || def f(x): return P(x).x",
+            8,
+            8,
+        ),
         ("while True:\n    pass || 1 / 0 || def f(x): return x || print(f(nowhere))", 1, 1),
         ("def f(x):\n    return x\nf(1 || def f(x): return x + 5", 1, 6),
     ],
@@ -106,7 +136,10 @@ SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
 @pytest.mark.parametrize(
     "cell, given, right",
     [
-        *((f"# a{sign}comment (\ndef f(x): return x + 'a{sign}b'", "", f"a{sign}b") for sign in SEPARATORS),
+        *(
+            (f"# a{sign}comment (\ndef f(x): return x + 'a{sign}b'", "", f"a{sign}b")
+            for sign in SEPARATORS
+        ),
         ("    def f(x):\n        return x + 1\n    n = 1", 1, 2),
         (">>> def f(x):\n...     return x + 1", 1, 2),
         ("In [3]: def f(x):\n   ...:     return x + 1", 1, 2),
@@ -121,10 +154,22 @@ SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
         ("DIM = %time 2 + 3\ndef f(x): return DIM", 1, 5),
         ("%%capture out\nDIM = 5\ndef f(x): return DIM", 1, 5),
         ("%%prun\ndef f(x): return x", 1, 1),
-        ("if True:\n    %matplotlib inline\n    !ls\nfiles = !ls\n%pip install torch\ndef f(x): return files", 1, []),
+        (
+            "if True:\n    %matplotlib inline\n    !ls\nfiles = !ls\n%pip install torch\ndef f(x): return files",
+            1,
+            [],
+        ),
         ("def f(x):\r\n\treturn x", 1, 1),
-        ("import inspect\ndef f(x): return inspect.getsource(f)", 1, "def f(x): return inspect.getsource(f)\n"),
-        ("import pickle\nclass P: pass\ndef f(x): return type(pickle.loads(pickle.dumps(P()))) is P", 1, True),
+        (
+            "import inspect\ndef f(x): return inspect.getsource(f)",
+            1,
+            "def f(x): return inspect.getsource(f)\n",
+        ),
+        (
+            "import pickle\nclass P: pass\ndef f(x): return type(pickle.loads(pickle.dumps(P()))) is P",
+            1,
+            True,
+        ),
         (
             "match {'a': [1, 2, 3]}:\n    case {'a': [first, *others], **rest} as everything: pass\ndef f(x): "
             "return first, others, rest, len(everything)",
@@ -132,7 +177,11 @@ SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
             (1, [2, 3], {}, 1),
         ),
         ("with open('/dev/null') as (file): pass\ndef f(x): return file.closed", 1, True),
-        ("if (n := 3) > 2: pass\n[(last := x) for x in (1, 2)]\ndef f(x): return n, last", 1, (3, 2)),
+        (
+            "if (n := 3) > 2: pass\n[(last := x) for x in (1, 2)]\ndef f(x): return n, last",
+            1,
+            (3, 2),
+        ),
         ("for i in range(4): pass\ndef f(x): return i", 1, 3),
     ],
 )
@@ -184,7 +233,11 @@ def test_a_cell_that_is_stopped_is_named(monkeypatch):
 def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monkeypatch, caplog):
     """At each of a thousand lines, or at every tenth: of the cell, of asyncio and of the grader, until it is off."""
     first = "await asyncio.gather(*[asyncio.create_task(asyncio.sleep(0)) for _ in range(7)])"
-    sources = first, "number = await asyncio.create_task(asyncio.sleep(0, 5))", "double = 2 * number"
+    sources = (
+        first,
+        "number = await asyncio.create_task(asyncio.sleep(0, 5))",
+        "double = 2 * number",
+    )
     notebook = program.Program([Cell("code", source) for source in sources])
     enter, leave = running._Alarm.__enter__, running._Alarm.__exit__
 
@@ -230,23 +283,35 @@ def test_a_cell_that_swallows_its_alarm_ends_too(work, swallow, monkeypatch):
 
 def test_waiting_for_other_programs_is_not_counted(monkeypatch):
     monkeypatch.setattr("course_utils.tools.grading.running.SECONDS_OF_A_CELL", 0.3)
-    said, function = told("import time\ntime.sleep(0.4)\nglobals()['DIM'] = 5 || def f(x): return DIM", run="end")
+    said, function = told(
+        "import time\ntime.sleep(0.4)\nglobals()['DIM'] = 5 || def f(x): return DIM", run="end"
+    )
     assert said["stopped"] == [] and function(1) == 5
 
 
 def test_a_cell_for_a_newer_python_says_which():
     submission = Submission()
     submission.cells = [Cell("code", "type Vec = = int\ndef f(x): return x", "00-f")]
-    for version, words in (("9.12.1", "last run with Python 9.12.1, and this grader has 3."), ("3.8", ""), ("", "")):
+    for version, words in (
+        ("9.12.1", "last run with Python 9.12.1, and this grader has 3."),
+        ("3.8", ""),
+        ("", ""),
+    ):
         submission.python = version
         problem = submission.open(["00-f"], [])["problems"][0]
-        assert "SyntaxError" in problem and words in problem and ("last run" in problem) == bool(words)
+        assert (
+            "SyntaxError" in problem and words in problem and ("last run" in problem) == bool(words)
+        )
 
 
 @pytest.mark.parametrize(
     "cells, run, right",
     [
-        ("def f(x): return x || check('00-f', f) || def f(x): return 'an experiment below'", "check", 1),
+        (
+            "def f(x): return x || check('00-f', f) || def f(x): return 'an experiment below'",
+            "check",
+            1,
+        ),
         ("def f(x): return x || check('00-f', f) || f = f(2)", "check", 1),
         ("def f(x):\n    f.calls += 1\n    return f.calls\nf.calls = 0", "check", 1),
         ("exec('DIM = 5') || def f(x): return DIM || check('00-f', f) || DIM = 6", "check", 5),
@@ -263,7 +328,11 @@ def test_a_cell_for_a_newer_python_says_which():
             "check",
             (10, 10),
         ),
-        ("!mkdir -p a/b || %cd a/b || import os\nwhere = os.getcwd()[-3:] || def f(x): return where", "check", "a/b"),
+        (
+            "!mkdir -p a/b || %cd a/b || import os\nwhere = os.getcwd()[-3:] || def f(x): return where",
+            "check",
+            "a/b",
+        ),
     ],
 )
 def test_what_check_saw_counts_and_what_stands_at_the_end(cells, run, right):

@@ -18,7 +18,11 @@ ARRAYS = st.sampled_from(["float32", "float64", "int64", "bool"]).flatmap(
 )
 VALUES = st.recursive(
     NUMBERS | ARRAYS,
-    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner),
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers(), inner)
+    ),
 )
 
 
@@ -49,11 +53,24 @@ def test_values_come_back_as_they_were(value):
 
 
 @pytest.mark.parametrize(
-    "dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int8, torch.bool]
+    "dtype",
+    [
+        torch.float32,
+        torch.float64,
+        torch.float16,
+        torch.bfloat16,
+        torch.int64,
+        torch.int8,
+        torch.bool,
+    ],
 )
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3)])
 def test_tensors_come_back_as_they_were(dtype, shape):
-    sent = (torch.arange(6)[: int(np.prod(shape))] if shape != () else torch.tensor(1)).reshape(shape).to(dtype)
+    sent = (
+        (torch.arange(6)[: int(np.prod(shape))] if shape != () else torch.tensor(1))
+        .reshape(shape)
+        .to(dtype)
+    )
     found = there_and_back(sent)
     assert type(found) is torch.Tensor and torch.equal(found, sent)
     assert found.dtype == dtype and found.shape == sent.shape
@@ -62,9 +79,15 @@ def test_tensors_come_back_as_they_were(dtype, shape):
 def test_tensors_of_unusual_memory():
     rows = torch.tensor([[1.0, 2.0]]).expand(3, 2)
     found = there_and_back(rows)
-    assert torch.equal(found, rows) and found.stride()[0] == 0, "torch refuses to change such rows in place"
-    assert torch.equal(there_and_back(torch.arange(6).reshape(2, 3).T), torch.arange(6).reshape(2, 3).T)
-    assert torch.equal(there_and_back(torch.ones(2, requires_grad=True) * 2), torch.tensor([2.0, 2.0]))
+    assert torch.equal(found, rows) and found.stride()[0] == 0, (
+        "torch refuses to change such rows in place"
+    )
+    assert torch.equal(
+        there_and_back(torch.arange(6).reshape(2, 3).T), torch.arange(6).reshape(2, 3).T
+    )
+    assert torch.equal(
+        there_and_back(torch.ones(2, requires_grad=True) * 2), torch.tensor([2.0, 2.0])
+    )
     assert isinstance(there_and_back(torch.nn.Parameter(torch.ones(2))), torch.nn.Parameter)
 
 
@@ -74,7 +97,10 @@ def test_tensors_of_unusual_memory():
         *((object(), "object"), (b"bytes", "bytes"), (1j, "complex"), (10**5000, "int")),
         *(((number for number in "ab"), "generator"), (len, "builtin_function_or_method")),
         *((np.array([None]), "ndarray"), (np.ma.masked_array([1, 2]), "MaskedArray")),
-        *((one, "tensor") for one in (torch.ones(2).to_sparse(), torch.ones(2, device="meta"), torch.ones(2) * 1j)),
+        *(
+            (one, "tensor")
+            for one in (torch.ones(2).to_sparse(), torch.ones(2, device="meta"), torch.ones(2) * 1j)
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -85,8 +111,14 @@ def test_of_other_things_only_the_name_travels(value, name):
 
 
 def test_liars_become_plain_values():
-    lies = {"__eq__": lambda self, other: True, "__len__": lambda self: 3, "__sub__": lambda self, other: 0.0}
-    items, number = there_and_back([type("Liar", (list,), lies)([1]), type("Number", (float,), lies)(7)])
+    lies = {
+        "__eq__": lambda self, other: True,
+        "__len__": lambda self: 3,
+        "__sub__": lambda self, other: 0.0,
+    }
+    items, number = there_and_back(
+        [type("Liar", (list,), lies)([1]), type("Number", (float,), lies)(7)]
+    )
     assert type(items) is list and items == [1]
     assert type(number) is float and difference(number, 2.0) is not None
     endless = []
@@ -140,7 +172,9 @@ LONG = [
 NO_MESSAGES = [b"[1]", b"\xff", b"", b'{"list": []}', b'{"dict": [], "list": []}']
 
 
-@pytest.mark.parametrize("text", [*map(framed, [*FORGED.encode().splitlines(), *LONG]), *NO_MESSAGES])
+@pytest.mark.parametrize(
+    "text", [*map(framed, [*FORGED.encode().splitlines(), *LONG]), *NO_MESSAGES]
+)
 def test_forged_frames_are_refused(text):
     with pytest.raises(wire.WireError):
         wire.unpack(text, b"\0\0\0\0")
@@ -158,11 +192,20 @@ def test_keys_that_collide_do_not_stop_the_grader():
         with pytest.raises(wire.WireError, match="keys"):
             wire.unpack(framed(b'{"set": [' + ",".join(keys).encode() + b"]}"), b"")
         with pytest.raises(wire.WireError, match="keys"):
-            wire.unpack(framed(b'{"dict": [' + ",".join(f"[{key}, 1]" for key in keys).encode() + b"]}"), b"")
-    assert len(there_and_back({str(number) for number in range(5000)})) == 5000, "texts do not collide"
-    assert len(there_and_back({(number, -number) for number in range(5000)})) == 5000, "nor do these"
+            wire.unpack(
+                framed(b'{"dict": [' + ",".join(f"[{key}, 1]" for key in keys).encode() + b"]}"),
+                b"",
+            )
+    assert len(there_and_back({str(number) for number in range(5000)})) == 5000, (
+        "texts do not collide"
+    )
+    assert len(there_and_back({(number, -number) for number in range(5000)})) == 5000, (
+        "nor do these"
+    )
     with pytest.raises(wire.WireError, match="same hash"):  # -1 and -2 have the same
-        there_and_back({tuple(-1 - (number >> bit & 1) for bit in range(9)) for number in range(500)})
+        there_and_back(
+            {tuple(-1 - (number >> bit & 1) for bit in range(9)) for number in range(500)}
+        )
 
 
 def test_too_large_is_refused_before_it_is_read():
@@ -177,6 +220,9 @@ def test_exceptions_travel_as_name_and_text():
             raise SystemExit
 
     assert wire.wording(Trap()) == ["Trap", ""]
-    assert str(wire.raised("KeyError", "'a'")) == "'a'" and type(wire.raised("KeyError", "")).__name__ == "KeyError"
+    assert (
+        str(wire.raised("KeyError", "'a'")) == "'a'"
+        and type(wire.raised("KeyError", "")).__name__ == "KeyError"
+    )
     assert isinstance(wire.raised("NotImplementedError", ""), NotImplementedError)
     assert type(wire.raised("no name; at all", "")).__name__ == "Exception"

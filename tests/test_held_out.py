@@ -38,7 +38,12 @@ def marked(answer):
 
 
 def test_the_check_of_a_learner_asks_none_of_them():
-    asked = {query for seed in range(5) for case in EXERCISE.cases(random.Random(seed)) for query in case.args[0]}
+    asked = {
+        query
+        for seed in range(5)
+        for case in EXERCISE.cases(random.Random(seed))
+        for query in case.args[0]
+    }
     assert asked > set(DEV) and not asked & set(HELD)
     (case,) = [case for case in cases_of("14-search", 1) if case.secret]
     assert set(case.args[0]) == set(HELD) and set(case.args[1]) == set(TEXTS)
@@ -46,7 +51,9 @@ def test_the_check_of_a_learner_asks_none_of_them():
 
 def test_a_passed_search_is_told_its_value_on_them_by_the_grader_alone():
     report = marked(EXERCISE.reference)
-    (told,) = re.findall(r"On 24 held-out queries the mean nDCG@10 is (0\.\d+)\.", " ".join(report.messages))
+    (told,) = re.findall(
+        r"On 24 held-out queries the mean nDCG@10 is (0\.\d+)\.", " ".join(report.messages)
+    )
     assert report.passed and float(told) >= HELD_OUT_TARGET
     assert "held-out" not in repr(check("14-search", EXERCISE.reference, 1))
 
@@ -72,9 +79,15 @@ def raising_by_name(queries, texts, k):
     [
         (raising, "raised an error, which is not shown"),
         (raising_by_name, "raised an error, which is not shown"),
-        (lambda queries, texts, k: [[query] * k for query in queries], "did not return lists of k places"),
+        (
+            lambda queries, texts, k: [[query] * k for query in queries],
+            "did not return lists of k places",
+        ),
         (lambda queries, texts, k: queries, "did not return lists of k places"),
-        (lambda queries, texts, k: [[0.5] * k for _ in queries], "did not return lists of k places"),
+        (
+            lambda queries, texts, k: [[0.5] * k for _ in queries],
+            "did not return lists of k places",
+        ),
         (lambda queries, texts, k: None, "returned nothing"),
         (lambda queries, texts, k: [list(range(k)) for _ in queries], "and the target is 0.4"),
     ],

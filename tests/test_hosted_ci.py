@@ -26,11 +26,19 @@ from .project import PROJECT, ROOT, direct_needs
 
 GITHUB = ROOT / ".github"
 WORKFLOWS = {
-    path.stem: yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # it leaves `on` a word
+    # it leaves `on` a word
+    path.stem: yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     for path in sorted((GITHUB / "workflows").glob("*.y*ml"))
 }
-JOBS = {(name, key): job for name, workflow in WORKFLOWS.items() for key, job in workflow["jobs"].items()}
-WRITES = {("release", "release"): {"contents": "write"}, ("release", "pages"): {"pages": "write", "id-token": "write"}}
+JOBS = {
+    (name, key): job
+    for name, workflow in WORKFLOWS.items()
+    for key, job in workflow["jobs"].items()
+}
+WRITES = {
+    ("release", "release"): {"contents": "write"},
+    ("release", "pages"): {"pages": "write", "id-token": "write"},
+}
 each_job = pytest.mark.parametrize("key", JOBS, ids=" ".join)
 
 
@@ -63,7 +71,9 @@ def test_a_job_ends_and_has_only_the_rights_that_it_needs_and_with_more_runs_no_
 
 @each_job
 def test_what_a_job_calls_exists(key):
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     called = 0
     for line in commands(key):
         if found := re.match(r"make ([\w-]+)", line):
@@ -98,7 +108,9 @@ def test_the_oldest_and_the_newest_python_on_three_systems():
 
 def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
     """Tests of the grader fail where CI is set and hand-ins cannot be isolated, and are skipped elsewhere."""
-    set_in = {key[1]: JOBS[key].get("env", {}).get("CI", "as set") for key in JOBS if key[0] == "tests"}
+    set_in = {
+        key[1]: JOBS[key].get("env", {}).get("CI", "as set") for key in JOBS if key[0] == "tests"
+    }
     assert set_in == dict.fromkeys(("linux", "slow", "sabotage", "shake", "verdicts"), "as set") | {
         "macos": "",
         "windows": "",
@@ -107,7 +119,9 @@ def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
 
 def test_the_canary_takes_what_make_lab_installs_without_versions():
     found = {canary.normalised(name): version for name, version in canary.pinned().items()}
-    assert found == {name: str(need.specifier).removeprefix("==") for name, need in direct_needs().items()}
+    assert found == {
+        name: str(need.specifier).removeprefix("==") for name, need in direct_needs().items()
+    }
     freeze = "numpy==2.5.0\ntorch==2.13.0+cpu\nScikit_Learn==1.9.1\nelse==1\n"
     known = {"numpy": "2.4.6", "torch": "2.13.0", "scikit-learn": "1.9.1", "tqdm": "4.70.1"}
     assert canary.newer(freeze, known) == ["numpy 2.4.6 -> 2.5.0", "tqdm 4.70.1 -> missing"]
@@ -125,7 +139,10 @@ class Page(http.server.BaseHTTPRequestHandler):
 def test_a_link_is_gone_only_if_nobody_has_it():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        asked = {code: links.ask(f"http://127.0.0.1:{server.server_port}/{code}") for code in (200, 403, 404, 429, 503)}
+        asked = {
+            code: links.ask(f"http://127.0.0.1:{server.server_port}/{code}")
+            for code in (200, 403, 404, 429, 503)
+        }
         server.shutdown()
     assert [asked[code][0] for code in (200, 404)] == ["ok", "gone"]
     assert {asked[code][0] for code in (403, 429, 503)} == {"undecided"}
@@ -139,7 +156,11 @@ def test_links_are_found_where_people_read_them(tmp_path):
     cells = {"markdown": "See [it](https://d.org/e).", "code": "'https://code.org'"}
     cells = [{"cell_type": kind, "source": [source]} for kind, source in cells.items()]
     (tmp_path / "notebooks" / "n.ipynb").write_text(json.dumps({"cells": cells}))
-    assert set(links.addresses(tmp_path)) == {"https://a.org/x_(y)", "https://b.org", "https://d.org/e"}
+    assert set(links.addresses(tmp_path)) == {
+        "https://a.org/x_(y)",
+        "https://b.org",
+        "https://d.org/e",
+    }
     assert len(links.addresses(ROOT)) > 20
 
 
@@ -152,14 +173,18 @@ def test_version_and_citation_stand_in_one_place_and_the_others_agree(monkeypatc
     assert citation["license"] == PROJECT["project"]["license"]
     (authors,) = citation["authors"]
     assert authors["name"].lower() in (ROOT / "LICENSE").read_text(encoding="utf-8").lower()
-    sections = re.findall(r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    sections = re.findall(
+        r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     names = [name for name, _ in sections]
     released = names[1:] if names[0] == "Unreleased" else names
     assert released[0] == version and "Unreleased" not in released
     numbers = [tuple(map(int, name.split("."))) for name in released]
     assert numbers == sorted(set(numbers), reverse=True), "the newest first"
     monkeypatch.setattr(course_utils, "__file__", str(tmp_path / "course_utils" / "__init__.py"))
-    assert course_utils.__version__ == metadata.version(course_utils.PROJECT), "installed, not a checkout"
+    assert course_utils.__version__ == metadata.version(course_utils.PROJECT), (
+        "installed, not a checkout"
+    )
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "another"\nversion = "9.9.9"\n')
     assert course_utils.__version__ != "9.9.9"
     assert PROJECT["project"]["name"] == course_utils.PROJECT
@@ -170,7 +195,8 @@ def test_forms_ask_for_what_is_needed():
     assert len(forms) == 3
     for form in forms:
         said = yaml.safe_load(form.read_text(encoding="utf-8"))
-        assert said["name"] and said["description"] and "labels" not in said  # labels would have to exist
+        # labels would have to exist
+        assert said["name"] and said["description"] and "labels" not in said
         asked = [field for field in said["body"] if field["type"] != "markdown"]
         assert len({field["id"] for field in asked}) == len(asked) >= 4
         assert all(field["validations"]["required"] for field in asked)

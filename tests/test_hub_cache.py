@@ -14,7 +14,11 @@ from course_utils._support import hub_cache
 from course_utils._support.downloads import packaged_encoder
 from course_utils._support.hub_cache import COMMIT, ENTRY, PUBLIC_NAME
 
-NEW = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
+NEW = {
+    name: value
+    for name, value in os.environ.items()
+    if not name.startswith(("HF_", "TRANSFORMERS_"))
+}
 BY_PUBLIC_NAMES = f"""
 import numpy as np
 from course_utils import embed, setup
@@ -37,7 +41,11 @@ def nowhere(tmp_path, monkeypatch):
 
 
 def files(folder):
-    return {path.relative_to(folder): path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder): path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def loads(cache):
@@ -47,14 +55,22 @@ def loads(cache):
 
 
 def test_every_library_loads_it_without_a_variable_and_without_a_word():
-    done = subprocess.run([sys.executable, "-c", BY_PUBLIC_NAMES], env=NEW, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", BY_PUBLIC_NAMES],
+        env=NEW,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert (done.stdout, done.stderr) == ("True 6 30522\n", "")
 
 
 @pytest.mark.parametrize("links", [True, False])
 def test_it_is_laid_out_once_with_links_or_copies(nowhere, links, monkeypatch):
     if not links:
-        monkeypatch.setattr(Path, "symlink_to", lambda *_, **__: (_ for _ in ()).throw(OSError("no links here")))
+        monkeypatch.setattr(
+            Path, "symlink_to", lambda *_, **__: (_ for _ in ()).throw(OSError("no links here"))
+        )
     cache = hub_cache.cache_with(nowhere)
     assert cache.is_relative_to(sys.prefix) and loads(cache) and not nowhere.exists()
     weights = cache / ENTRY / "snapshots" / COMMIT / "model.safetensors"
@@ -93,7 +109,9 @@ def test_a_learners_own_models_are_found_and_nothing_is_written_there(nowhere, t
         (nowhere / name / "refs" / "main").write_text("1")
     before = files(nowhere)
     cache = hub_cache.cache_with(nowhere)
-    assert Path(snapshot_download("me/mine", cache_dir=cache, local_files_only=True)).name == "1" and loads(cache)
+    assert Path(
+        snapshot_download("me/mine", cache_dir=cache, local_files_only=True)
+    ).name == "1" and loads(cache)
     assert files(nowhere) == before
     (nowhere / "models--me--mine").rename(nowhere / "gone")
     cache = hub_cache.cache_with(nowhere)
@@ -127,7 +145,9 @@ def test_a_name_that_is_not_there_says_at_once_that_the_session_is_offline(capsy
     try:
         hub_cache.use_cache(online=False)
         begun = time.monotonic()
-        assert isinstance(shell.run_cell(load).error_in_exec, OSError) and time.monotonic() - begun < 5
+        assert (
+            isinstance(shell.run_cell(load).error_in_exec, OSError) and time.monotonic() - begun < 5
+        )
         assert capsys.readouterr().out.rstrip().endswith(hub_cache.NOTE)
         shell.run_cell("open('no such file')")
         assert hub_cache.NOTE not in capsys.readouterr().out

@@ -47,7 +47,9 @@ def workspace(tmp_path, monkeypatch):
 def test_a_core_has_two_ideas_and_each_of_its_exercises_needs_one(key):
     ideas = [idea for idea in IDEAS if idea.lesson == key]
     assert len(ideas) == 2
-    assert {name for idea in ideas for name in idea.exercises} == {n for n in all_exercises() if part_with(n) == key}
+    assert {name for idea in ideas for name in idea.exercises} == {
+        n for n in all_exercises() if part_with(n) == key
+    }
 
 
 @pytest.mark.parametrize("idea", IDEAS, ids=[one.id for one in IDEAS])
@@ -59,19 +61,31 @@ def test_a_question_has_its_cell_its_evidence_and_options_that_look_alike(idea):
         assert one.ask.endswith("?") and one.cell in cells
         assert len({option.text for option in one.options}) == len(one.options) == 4
         assert sum(option.right for option in one.options) == 1
-        assert all(option.why and not option.why.startswith(("Right.", "No.")) for option in one.options)
+        assert all(
+            option.why and not option.why.startswith(("Right.", "No.")) for option in one.options
+        )
         lengths = [len(option.text) for option in one.options]
         assert max(lengths) - min(lengths) <= 24, lengths
         errors |= {option.error for option in one.options if option.error}
     assert idea.section in cells and errors <= idea.evidence.keys(), errors
     for found in idea.evidence.values():
-        assert found["held"] and found["kind"] and found["where"] and 0 <= found["found"] <= found["seen"]
+        assert (
+            found["held"]
+            and found["kind"]
+            and found["where"]
+            and 0 <= found["found"] <= found["seen"]
+        )
 
 
 def test_the_position_of_the_right_option_and_its_length_tell_nothing():
     questions = [getattr(idea, form) for idea in IDEAS for form in FORMS]
     shares = np.bincount([asked.right for asked in questions], minlength=4) / len(questions)
-    longest = np.mean([asked.right == np.argmax([len(option.text) for option in asked.options]) for asked in questions])
+    longest = np.mean(
+        [
+            asked.right == np.argmax([len(option.text) for option in asked.options])
+            for asked in questions
+        ]
+    )
     assert shares.min() > 0.15 and shares.max() < 0.35 and longest < 0.35
 
 
@@ -90,7 +104,10 @@ PROFILES = [
     ([], ["02", "03"], "00", [], []),
     (["03", "04", "05"], [], "00", ["03", "04", "05"], []),
     *[(to(last), [], f"{last + 1:02d}", to(last), []) for last in range(1, 11)],
-    *[(to(last), [f"{last + 1:02d}"], f"{last + 2:02d}", to(last + 1), [f"{last + 1:02d}"]) for last in range(9)],
+    *[
+        (to(last), [f"{last + 1:02d}"], f"{last + 2:02d}", to(last + 1), [f"{last + 1:02d}"])
+        for last in range(9)
+    ],
     ([], ["01", "02"], "03", ["01", "02"], ["01", "02"]),
     (["01"], ["02"], "03", ["01", "02"], ["02"]),
     (["01", "03"], ["02"], "04", ["01", "02", "03"], ["02"]),
@@ -102,7 +119,9 @@ PROFILES = [
 
 def could_do(known):
     """The exercises of cores for which these ideas are enough."""
-    lacking = {exercise_id for idea in IDEAS if idea.id not in known for exercise_id in idea.exercises}
+    lacking = {
+        exercise_id for idea in IDEAS if idea.id not in known for exercise_id in idea.exercises
+    }
     return {exercise_id for idea in IDEAS for exercise_id in idea.exercises} - lacking
 
 
@@ -119,7 +138,9 @@ def test_the_route_of_a_profile(whole, half, begin, skip, sections):
     assert (found.begin, list(found.skip)) == (begin, skip)
     assert sorted({idea[:2] for idea in found.sections}) == sections
     assert f"Begin with lesson {begin}" in found.sentence
-    skipped = {one for idea in IDEAS if idea.lesson in set(skip) - set(sections) for one in idea.exercises}
+    skipped = {
+        one for idea in IDEAS if idea.lesson in set(skip) - set(sections) for one in idea.exercises
+    }
     assert skipped <= could_do(known), "what is skipped whole could be done"
 
 
@@ -138,7 +159,11 @@ def test_by_doing_a_core_is_known_if_its_exercise_is_passed(workspace):
 
 def test_the_schedule_is_the_librarys(workspace):
     rng = random.Random(3)
-    own, now, card = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False), START, None
+    own, now, card = (
+        Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False),
+        START,
+        None,
+    )
     for _ in range(40):
         right, sure = rng.random() < 0.8, rng.randrange(3)
         schedule.record(workspace, "02-mask.after", right, sure, now=now)
@@ -149,7 +174,9 @@ def test_the_schedule_is_the_librarys(workspace):
 
 
 @pytest.mark.parametrize("new_a_day", [3, 50])
-def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(new_a_day, workspace, monkeypatch):
+def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(
+    new_a_day, workspace, monkeypatch
+):
     monkeypatch.setattr(sheets, "NEW_A_DAY", new_a_day)
     assert repr(asking.review()) == "Nothing is left to ask today."
     mistake = next(one for one in all_exercises()["02-pad-batch"].mistakes if one.card)
@@ -175,8 +202,13 @@ def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(new_a_d
 
 
 def test_a_wrong_function_that_the_lesson_gives_is_not_the_learners_mistake(workspace):
-    cell = next(cell for cell in nbformat.read(cores()["00"], as_version=4).cells if cell.id == "careless")
-    for source, recorded in ((cell.source, []), (cell.source.replace("careless", "my"), ["00-nearest itself"])):
+    cell = next(
+        cell for cell in nbformat.read(cores()["00"], as_version=4).cells if cell.id == "careless"
+    )
+    for source, recorded in (
+        (cell.source, []),
+        (cell.source.replace("careless", "my"), ["00-nearest itself"]),
+    ):
         source = source.rpartition("\n\n")[0]
         name = f"<cell {source[:12]}>"
         linecache.cache[name] = len(source), None, source.splitlines(True), name  # as IPython does
@@ -227,7 +259,9 @@ def test_a_damaged_record_is_moved_aside(workspace, path, old, new):
 
 def test_a_record_of_a_newer_version_is_left_alone(workspace, path):
     path.write_text(text := path.read_text().replace('"version": 1', '"version": 2'))
-    assert "newer version of the course" in repr(asking.review()) and "newer version" in repr(progress())
+    assert "newer version of the course" in repr(asking.review()) and "newer version" in repr(
+        progress()
+    )
     with pytest.raises(schedule.ScheduleProblem, match="newer version"):
         schedule.record(workspace, "02-mask.after", True, 2)
     check("02-pad-batch", all_exercises()["02-pad-batch"].reference)  # which must not be disturbed
@@ -269,7 +303,9 @@ def table(form, right, learners, shuffled=False, moodle=True):
     questions = [getattr(IDEAS[at], form) for at in order]
     head = ["Last name", "Email address"]
     for number, asked in enumerate(questions, 1):
-        head += [f"Question {number}", f"Response {number}"] if moodle else [f"{number}: {asked.ask}"]
+        head += (
+            [f"Question {number}", f"Response {number}"] if moodle else [f"{number}: {asked.ask}"]
+        )
     rows = [head]
     for learner, is_right in zip(learners, right):
         cells = ["Somebody", f"{learner}@example.org"]
@@ -314,13 +350,20 @@ def test_an_invented_class_gets_its_parameters_back(read):
     after = before | (rng.random((n, len(IDEAS))) < gain)
     noise = rng.random(n) < 0.5  # about the last idea, nobody's knowledge counts
     before[:, -1], after[:, -1] = noise, noise
-    found, learners, notices = gains.gains(*read(table("before", before, range(n)), table("after", after, range(n))))
+    found, learners, notices = gains.gains(
+        *read(table("before", before, range(n)), table("after", after, range(n)))
+    )
     assert learners == n and notices == []
     assert np.allclose(found["gain"][:-1], gain[:-1], atol=0.15)
     assert ((found["gain from"] <= gain) & (gain <= found["gain to"]))[:-1].mean() > 0.8
-    assert abs(found["difficulty"].iloc[-1] - 0.5) < 0.1 and abs(found["discrimination"].iloc[-1]) < 0.2
+    assert (
+        abs(found["difficulty"].iloc[-1] - 0.5) < 0.1
+        and abs(found["discrimination"].iloc[-1]) < 0.2
+    )
     lines = "\n".join(gains.in_words(found, learners, notices))
-    assert f"Ideas without a gain: {IDEAS[0].id}, {IDEAS[-1].id}." in lines and "Somebody" not in lines
+    assert (
+        f"Ideas without a gain: {IDEAS[0].id}, {IDEAS[-1].id}." in lines and "Somebody" not in lines
+    )
 
 
 def test_gain_is_hakes_and_discrimination_follows_how_much_an_item_depends_on_ability():
@@ -344,7 +387,10 @@ BEFORE, AFTER = (table(form, ALL_RIGHT, "abc") for form in FORMS)
         (b"\xff\xfe\0", "is not a table"),
         (BEFORE.replace("Email address", "Colour"), "no column that names the same learners"),
         ("email address,Grade\na@example.org,3\n", "No column .* holds answers to the before form"),
-        (table("before", ALL_RIGHT, "cde"), f"1 learners and {len(IDEAS)} ideas are in both tables"),
+        (
+            table("before", ALL_RIGHT, "cde"),
+            f"1 learners and {len(IDEAS)} ideas are in both tables",
+        ),
     ],
 )
 def test_other_tables_get_a_sentence(read, before, problem):
@@ -354,16 +400,24 @@ def test_other_tables_get_a_sentence(read, before, problem):
 
 def test_what_is_left_out_is_said(read):
     again = table("before", 0 * ALL_RIGHT, "a").splitlines()[1]  # all wrong at the second attempt
-    before, _ = answers = read(f"sep=,\n{BEFORE}{again}\na total,\n", table("after", ALL_RIGHT, "bcd"))
-    assert list(before.right.index) == [f"{learner}@example.org" for learner in "abc"] and before.right.all(axis=None)
+    before, _ = answers = read(
+        f"sep=,\n{BEFORE}{again}\na total,\n", table("after", ALL_RIGHT, "bcd")
+    )
+    assert list(before.right.index) == [
+        f"{learner}@example.org" for learner in "abc"
+    ] and before.right.all(axis=None)
     assert "1 rows without" in before.notices[0] and "1 later attempts" in before.notices[1]
     _, learners, notices = gains.gains(*answers)
     assert learners == 2 and "2 learners are in one table only" in notices[-1]
 
 
 @pytest.mark.parametrize("name", ["ID number", "sis_id", "SIS User ID", "ID-Nummer"])
-@pytest.mark.parametrize("before, after, learners", [(["", "2", ""], ["-", "-", "-"], "abc"), ("128", "312", "12")])
-def test_the_column_that_names_most_learners_in_both_tables_counts(read, name, before, after, learners):
+@pytest.mark.parametrize(
+    "before, after, learners", [(["", "2", ""], ["-", "-", "-"], "abc"), ("128", "312", "12")]
+)
+def test_the_column_that_names_most_learners_in_both_tables_counts(
+    read, name, before, after, learners
+):
     texts = []
     for text, cells in ((BEFORE, before), (AFTER, after)):
         rows = [f"{cell},{line}" for cell, line in zip([name, *cells], text.splitlines())]
@@ -386,7 +440,8 @@ def test_place_and_review_ask_in_a_terminal(workspace):
     answer = "A\n3\n"
     asked = said("place", keys=answer * 20)
     assert "20 of 20 · Lesson 10" in asked and "Begin with lesson" in asked
-    old = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}  # as a terminal of Windows
+    # as a terminal of Windows
+    old = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}
     assert "20 of 20" in course("place", env=old, input=answer * 20, encoding="cp1252").stdout
     assert "04-mean-pool" in said("place", "--by-doing", "--workspace", workspace)
     for name in ("02-pad-batch", "02-find-the-bug"):
@@ -400,16 +455,35 @@ def test_place_and_review_ask_in_a_terminal(workspace):
 
 def test_the_forms_are_exported_and_gains_writes_a_table(tmp_path):
     for flag, form in (("--before", "moodle"), ("--after", "qti")):
-        assert f"{len(IDEAS)} questions in" in said("quiz", flag, "--format", form, "--out", tmp_path / form)
+        assert f"{len(IDEAS)} questions in" in said(
+            "quiz", flag, "--format", form, "--out", tmp_path / form
+        )
     assert "i02-mask.before" in (tmp_path / "moodle").read_text()
-    one = said("quiz", "--before", "--format", "moodle", "--lesson", 16, "--out", tmp_path / "out", status=1)
+    one = said(
+        "quiz",
+        "--before",
+        "--format",
+        "moodle",
+        "--lesson",
+        16,
+        "--out",
+        tmp_path / "out",
+        status=1,
+    )
     assert "no questions about lesson 16" in one
     right = np.random.default_rng(0).random((2, 6, len(IDEAS))) < 0.5
     files = [tmp_path / f"{form}.csv" for form in FORMS]
     for file, form, answers in zip(files, FORMS, right):
         file.write_text(table(form, answers, range(6)))
-    assert "6 learners answered both forms" in said("gains", *files, "--out", tmp_path / "gains.csv")
-    assert (tmp_path / "gains.csv").read_text().splitlines()[0].startswith("idea,before,after,gain,gain from,gain to")
+    assert "6 learners answered both forms" in said(
+        "gains", *files, "--out", tmp_path / "gains.csv"
+    )
+    assert (
+        (tmp_path / "gains.csv")
+        .read_text()
+        .splitlines()[0]
+        .startswith("idea,before,after,gain,gain from,gain to")
+    )
     assert "none.csv" in said("gains", files[0], tmp_path / "none.csv", status=1)
 
 
@@ -417,7 +491,10 @@ def test_todays_notebook_is_written_once(workspace):
     write_today(workspace)
     notebook = nbformat.read(workspace / "today.ipynb", as_version=4)
     nbformat.validate(notebook)
-    assert [cell.source for cell in notebook.cells if cell.cell_type == "code"][1:] == ["review()", "progress()"]
+    assert [cell.source for cell in notebook.cells if cell.cell_type == "code"][1:] == [
+        "review()",
+        "progress()",
+    ]
     (workspace / "today.ipynb").write_text("mine")
     write_today(workspace)
     assert (workspace / "today.ipynb").read_text() == "mine"

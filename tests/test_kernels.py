@@ -15,7 +15,14 @@ from jupyter_client.provisioning import KernelProvisionerFactory
 from course_utils._support.hub_cache import PUBLIC_NAME, SHORT_NAME
 from course_utils.tools import doctor
 from course_utils.tools.kernels import provisioner
-from course_utils.tools.kernels.provisioner import COLD, SOCKET, fork_kernel, listens, start_warm, why_not
+from course_utils.tools.kernels.provisioner import (
+    COLD,
+    SOCKET,
+    fork_kernel,
+    listens,
+    start_warm,
+    why_not,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels need Linux")
 
@@ -29,8 +36,12 @@ def warm():
         patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "")
         patch.setenv("OMP_NUM_THREADS", "2")
         process = start_warm()
-        KernelProvisionerFactory.clear_instance()  # another test may have used it before its default was set
-        assert process is not None and os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] == provisioner.NAME
+        # another test may have used it before its default was set
+        KernelProvisionerFactory.clear_instance()
+        assert (
+            process is not None
+            and os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] == provisioner.NAME
+        )
         yield process
         process.kill()
         process.wait()
@@ -55,7 +66,10 @@ class Kernel:
     def run(self, code, timeout=60):
         seen = []
         self.client.execute_interactive(code, timeout=timeout, output_hook=seen.append)
-        said = (message["content"].get("text", "") or message["content"].get("ename", "") for message in seen)
+        said = (
+            message["content"].get("text", "") or message["content"].get("ename", "")
+            for message in seen
+        )
         return "".join(said), seen
 
     def says(self, code):
@@ -93,23 +107,43 @@ def gone(pid, seconds=10):
     return False
 
 
-def test_a_kernel_is_a_child_of_the_warm_process_with_everything_loaded_in_little_memory(warm, shared):
+def test_a_kernel_is_a_child_of_the_warm_process_with_everything_loaded_in_little_memory(
+    warm, shared
+):
     assert isinstance(shared.process, provisioner.Forked)
-    assert shared.says("import os; print(os.getppid(), os.getcwd())") == f"{warm.pid} {shared.manager.provisioner.cwd}"
-    assert shared.says("import sys; print('transformers' in sys.modules, 'torch' in dir())") == "True False"
-    warm_embed = "from course_utils import embed, setup; setup(); print(embed(['Is it warm?']).shape)"
+    assert (
+        shared.says("import os; print(os.getppid(), os.getcwd())")
+        == f"{warm.pid} {shared.manager.provisioner.cwd}"
+    )
+    assert (
+        shared.says("import sys; print('transformers' in sys.modules, 'torch' in dir())")
+        == "True False"
+    )
+    warm_embed = (
+        "from course_utils import embed, setup; setup(); print(embed(['Is it warm?']).shape)"
+    )
     assert shared.says(warm_embed) == "(1, 384)"
     about = "print(__name__, __doc__ is None or 'automatically' in __doc__.lower(), '' in sys.path)"
     assert shared.says(about) == "__main__ True True"
     with open(f"/proc/{shared.process.pid}/smaps_rollup") as lines:
-        private = sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Dirty", "Private_Clean")))
+        private = sum(
+            int(line.split()[1])
+            for line in lines
+            if line.startswith(("Private_Dirty", "Private_Clean"))
+        )
     assert private / 1024 < 150  # an ordinary kernel needs about 500
 
 
 def test_it_computes_with_as_many_threads_as_an_ordinary_one(shared):
     assert shared.says("import torch; print(torch.get_num_threads())") == "2"
-    assert shared.says("a = torch.ones(800, 800); print(int((a @ a).sum()), float(a.sum()))") == "512000000 640000.0"
-    assert shared.says("import numpy as np; b = np.ones((800, 800)); print(int((b @ b).sum()))") == "512000000"
+    assert (
+        shared.says("a = torch.ones(800, 800); print(int((a @ a).sum()), float(a.sum()))")
+        == "512000000 640000.0"
+    )
+    assert (
+        shared.says("import numpy as np; b = np.ones((800, 800)); print(int((b @ b).sum()))")
+        == "512000000"
+    )
 
 
 def test_pictures_appear_and_warnings_too(shared):
@@ -126,11 +160,16 @@ def test_bars_of_sentence_transformers_are_text(start, kernels, monkeypatch):
     kernel = kernels()
     if start == "cold":
         kernel.run("from course_utils import setup\nsetup()")
-    assert kernel.says("import tqdm.autonotebook; print(tqdm.autonotebook.tqdm is tqdm.tqdm)") == "True"
+    assert (
+        kernel.says("import tqdm.autonotebook; print(tqdm.autonotebook.tqdm is tqdm.tqdm)")
+        == "True"
+    )
 
 
 @pytest.mark.parametrize("start", ["warm", "cold"])
-def test_the_field_s_own_lines_run_without_a_variable_and_without_a_word(start, kernels, monkeypatch):
+def test_the_field_s_own_lines_run_without_a_variable_and_without_a_word(
+    start, kernels, monkeypatch
+):
     """A warm kernel was forked from a process that had imported the libraries; they have read their variables there."""
     assert not any(name.startswith(("HF_", "TRANSFORMERS_")) for name in os.environ)
     if start == "cold":
@@ -148,19 +187,26 @@ tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
 print(SentenceTransformer("{SHORT_NAME}").encode("one").shape)
 """)
     assert said.strip() == "(384,)" and time.monotonic() - begun < 5
-    written = [message["content"] for message in seen + seen_later + messages if message["msg_type"] == "stream"]
+    written = [
+        message["content"]
+        for message in seen + seen_later + messages
+        if message["msg_type"] == "stream"
+    ]
     assert [one for one in written if one["name"] == "stderr"] == []
 
 
 def test_several_kernels_share_nothing_that_they_change(shared, kernels):
-    shared.run("import numpy, course_utils; x = 1; course_utils.mine = 5; numpy.set_printoptions(precision=2)")
+    shared.run(
+        "import numpy, course_utils; x = 1; course_utils.mine = 5; numpy.set_printoptions(precision=2)"
+    )
     other, looks = (
         kernels(),
         "print('x' in dir(), hasattr(course_utils, 'mine'), numpy.get_printoptions()['precision'])",
     )
     assert other.says(f"import numpy, course_utils; {looks}") == "False False 8"
     draw = "import random, numpy, torch; print(random.random(), numpy.random.rand(), torch.rand(1).item())"
-    assert not set(shared.says(draw).split()) & set(other.says(draw).split())  # no two draws are equal
+    # no two draws are equal
+    assert not set(shared.says(draw).split()) & set(other.says(draw).split())
 
 
 def test_restart_interrupt_and_how_a_kernel_ended(kernels):
@@ -182,7 +228,10 @@ def test_restart_interrupt_and_how_a_kernel_ended(kernels):
         pass
     kernel.manager.interrupt_kernel()
     reply = kernel.client.get_shell_msg(timeout=30)
-    assert reply["parent_header"]["msg_id"] == message and reply["content"]["ename"] == "KeyboardInterrupt"
+    assert (
+        reply["parent_header"]["msg_id"] == message
+        and reply["content"]["ename"] == "KeyboardInterrupt"
+    )
     assert kernel.says("print('alive')") == "alive"
     kernel.client.execute("import os; os._exit(7)")
     assert kernel.process.wait(10) == 7
@@ -213,7 +262,11 @@ def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_
         [sys.executable, "-m", "other", "-f", "x"],
     ):
         assert fork_kernel(other) is None
-    for more in ({"stdout": subprocess.PIPE}, {"preexec_fn": print}, {"env": {**os.environ, "OMP_NUM_THREADS": "1"}}):
+    for more in (
+        {"stdout": subprocess.PIPE},
+        {"preexec_fn": print},
+        {"env": {**os.environ, "OMP_NUM_THREADS": "1"}},
+    ):
         assert fork_kernel(command, **more) is None
     monkeypatch.setenv(COLD, "1")
     assert fork_kernel(command) is None and COLD in why_not() and start_warm() is None
@@ -265,7 +318,9 @@ os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(100)"])
 
 def test_the_warm_process_ends_with_who_started_it_and_clears_up(warm):
     bare = {name: value for name, value in os.environ.items() if name != SOCKET}
-    with subprocess.Popen([sys.executable, "-c", STARTS_WARM], stdout=subprocess.PIPE, env=bare) as starter:
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS_WARM], stdout=subprocess.PIPE, env=bare
+    ) as starter:
         pid, place = starter.stdout.readline().split()
         assert os.path.exists(place)
         starter.kill()
@@ -279,7 +334,8 @@ def test_where_nothing_can_be_started_nothing_is(monkeypatch, tmp_path):
     monkeypatch.setattr(provisioner.tempfile, "tempdir", str(tmp_path / ("long" * 40)))
     assert start_warm() is None and SOCKET not in os.environ  # the folder does not exist
     (tmp_path / ("long" * 40)).mkdir()
-    assert start_warm() is None and os.listdir(tmp_path / ("long" * 40)) == []  # the path is too long for a socket
+    # the path is too long for a socket
+    assert start_warm() is None and os.listdir(tmp_path / ("long" * 40)) == []
 
 
 def test_a_dead_warm_process_leaves_its_kernels_alone_and_others_start_as_ever(warm, kernels):
@@ -290,7 +346,10 @@ def test_a_dead_warm_process_leaves_its_kernels_alone_and_others_start_as_ever(w
     warm.wait()
     assert kernel.says("print(x + 1)") == "42" and kernel.process.poll() is None
     other = kernels(env={**os.environ, "MINE": "2"})
-    assert isinstance(other.process, subprocess.Popen) and other.says("import os; print(os.environ['MINE'])") == "2"
+    assert (
+        isinstance(other.process, subprocess.Popen)
+        and other.says("import os; print(os.environ['MINE'])") == "2"
+    )
     process = kernel.process
     kernel.manager.shutdown_kernel(now=False)
     assert process.wait(10) == 1  # the process that knew its exit status has ended

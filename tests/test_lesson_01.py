@@ -20,7 +20,8 @@ from course_utils.exercises import lesson_01 as exercises
 from course_utils.models import encoder_folder
 
 PARTS = [nbformat.read(notebooks.parts()[key], as_version=4) for key in ("01-vocabularies", "01")]
-CELLS = {cell["id"]: cell["source"] for part in PARTS for cell in part.cells}  # the core's, where both have one
+# the core's, where both have one
+CELLS = {cell["id"]: cell["source"] for part in PARTS for cell in part.cells}
 SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 
 
@@ -28,7 +29,8 @@ def from_lesson(*cell_ids, **names):
     """The names that these cells of the lesson define, given `names`; what they print is lost."""
     names = {"Counter": Counter, "print": lambda *_: None, **names}
     for cell_id in cell_ids:
-        source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", CELLS[cell_id])  # without setup()
+        # without setup()
+        source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", CELLS[cell_id])
         exec(compile(source, cell_id, "exec"), names)
     return names
 
@@ -58,11 +60,18 @@ AWKWARD = [
     "x\u0000y", "0123456789" * 10 + "0", "$9.99", "e\u0301" * 60, "\U0001d518",
 ]  # fmt: skip
 words = st.text(
-    alphabet=st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aeinrst#'-. éł🙂")), max_size=120
+    alphabet=st.one_of(
+        st.characters(exclude_categories=["Cs"]), st.sampled_from("aeinrst#'-. éł🙂")
+    ),
+    max_size=120,
 )
 
-SHORT_PARTS = ["".join(signs) for length in (1, 2, 3) for signs in itertools.product("abc", repeat=length)]
-vocabularies = st.sets(st.text("abc", min_size=1, max_size=3).flatmap(lambda p: st.sampled_from([p, "##" + p])))
+SHORT_PARTS = [
+    "".join(signs) for length in (1, 2, 3) for signs in itertools.product("abc", repeat=length)
+]
+vocabularies = st.sets(
+    st.text("abc", min_size=1, max_size=3).flatmap(lambda p: st.sampled_from([p, "##" + p]))
+)
 
 
 def library_cuts(word, pieces):
@@ -84,17 +93,23 @@ def test_words_greedy_search_and_ids_equal_the_library(tokenizer, lesson, text):
 
 @settings(max_examples=400)
 @given(text=words)
-def test_words_greedy_search_and_ids_equal_the_library_on_any_text(tokenizer, lesson, letters, text):
+def test_words_greedy_search_and_ids_equal_the_library_on_any_text(
+    tokenizer, lesson, letters, text
+):
     if not any(token in text for token in SPECIAL):
         agrees(tokenizer, lesson, text)
     for word in lesson["words_of"](text):
         unknown = lesson["split_word"](word, lesson["vocabulary"]) == ["[UNK]"]
-        assert unknown == (len(word) > 100 or not set(word) <= letters), "only for a character or its length"
+        assert unknown == (len(word) > 100 or not set(word) <= letters), (
+            "only for a character or its length"
+        )
 
 
 @settings(max_examples=300)
 @given(word=st.text("abc", min_size=1, max_size=8), pieces=vocabularies)
-def test_solution_and_reference_cut_words_as_the_library_does_with_any_vocabulary(lesson, word, pieces):
+def test_solution_and_reference_cut_words_as_the_library_does_with_any_vocabulary(
+    lesson, word, pieces
+):
     library = library_cuts(word, pieces)
     assert exercises.wordpiece(word, pieces) == lesson["wordpiece"](word, pieces) == library
 
@@ -123,7 +138,9 @@ def test_the_check_knows_the_vocabulary_that_the_lesson_uses(lesson):
     assert set(lesson["vocabulary"]) <= exercises._berts_pieces()
 
 
-word_counts = st.dictionaries(st.text("abcd", min_size=2, max_size=6), st.integers(1, 20), min_size=1, max_size=6)
+word_counts = st.dictionaries(
+    st.text("abcd", min_size=2, max_size=6), st.integers(1, 20), min_size=1, max_size=6
+)
 
 
 @settings(max_examples=100)
@@ -140,6 +157,10 @@ def test_the_library_learns_by_the_lessons_rule(lesson, counts):
         assert totals[left, right] == max(totals.values())
         for word, parts in symbols.items():
             symbols[word] = exercises.merge(parts, (left, right))
-            assert symbols[word] == lesson["merge"](parts, (left, right)) == lesson["merge_pair"](parts, (left, right))
+            assert (
+                symbols[word]
+                == lesson["merge"](parts, (left, right))
+                == lesson["merge_pair"](parts, (left, right))
+            )
     for word, parts in symbols.items():
         assert library.encode(word).tokens == parts

@@ -35,7 +35,10 @@ def awkward_batches():
     yield [[101, 0, 0, 102], [101, 0, 102]]  # the text contains [PAD]
     yield [[5] * 600, [101, 102]]
     for _ in range(50):
-        yield [[rng.randrange(30522) for _ in range(rng.randint(0, 30))] for _ in range(rng.randint(1, 9))] + [[101]]
+        yield [
+            [rng.randrange(30522) for _ in range(rng.randint(0, 30))]
+            for _ in range(rng.randint(1, 9))
+        ] + [[101]]
 
 
 @pytest.mark.parametrize("pad_batch", in_both_forms("02-pad-batch"))
@@ -49,7 +52,15 @@ def test_padding_equals_the_tokenizers(pad_batch, tokenizer):
 @pytest.fixture(scope="module")
 def truncated(tokenizer):
     """Pairs of the arguments of `truncate` and what the tokenizer returns."""
-    texts = ["", "Paris", "😀🎉 Ünïcode  \t\n zero\u200b", "[SEP] [CLS] [PAD]", "北京", "a" * 300, "long " * 700]
+    texts = [
+        "",
+        "Paris",
+        "😀🎉 Ünïcode  \t\n zero\u200b",
+        "[SEP] [CLS] [PAD]",
+        "北京",
+        "a" * 300,
+        "long " * 700,
+    ]
     texts += load_reviews("imdb")["text"].sample(3, random_state=0).tolist()
     pairs = []
     for text in texts:

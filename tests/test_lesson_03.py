@@ -33,14 +33,19 @@ def test_word_vectors_are_means_over_the_pieces_that_the_tokenizer_names(sentenc
     states, word_ids = outputs.last_hidden_state[0], encoded.word_ids()
     count = len({word for word in word_ids if word is not None})
     for word in range(count):
-        start, end = encoded.word_to_tokens(word)  # the library's own mapping from a word to its tokens
+        # the library's own mapping from a word to its tokens
+        start, end = encoded.word_to_tokens(word)
         vector = WORD_VECTOR.reference(states, word_ids, word)
-        torch.testing.assert_close(vector, torch.stack([states[i] for i in range(start, end)]).mean(dim=0))
+        torch.testing.assert_close(
+            vector, torch.stack([states[i] for i in range(start, end)]).mean(dim=0)
+        )
 
 
 def _drawn(seed):
     generator = torch.Generator().manual_seed(seed)
-    vectors = torch.randn(9, 5, generator=generator) * torch.rand(9, 1, generator=generator) * 10 + 1
+    vectors = (
+        torch.randn(9, 5, generator=generator) * torch.rand(9, 1, generator=generator) * 10 + 1
+    )
     return vectors, ["a", "b", "b", "c", "a", "b", "a", "a", "b"]
 
 
@@ -49,7 +54,11 @@ def test_the_nearest_sense_is_that_of_a_slow_loop(seed):
     vectors, senses = _drawn(seed)
     right = 0
     for i in range(len(senses)):
-        cosines = {j: cosine_similarity(vectors[i], vectors[j], dim=0).item() for j in range(len(senses)) if j != i}
+        cosines = {
+            j: cosine_similarity(vectors[i], vectors[j], dim=0).item()
+            for j in range(len(senses))
+            if j != i
+        }
         right += senses[max(cosines, key=cosines.get)] == senses[i]
     assert NEAREST_SENSE.reference(vectors, senses) == right / len(senses)
 
@@ -67,7 +76,10 @@ class Layer(torch.nn.Module):
 def test_a_patch_is_what_a_forward_hook_does(layer):
     generator = torch.Generator().manual_seed(layer)
     embeddings, vector = torch.randn(5, 3, generator=generator), torch.randn(3, generator=generator)
-    pairs = [(torch.rand(5, 5, generator=generator), torch.randn(3, 3, generator=generator)) for _ in range(3)]
+    pairs = [
+        (torch.rand(5, 5, generator=generator), torch.randn(3, 3, generator=generator))
+        for _ in range(3)
+    ]
     modules, states = [torch.nn.Identity(), *(Layer(*pair) for pair in pairs)], []
 
     def replace(module, inputs, output):
@@ -80,7 +92,9 @@ def test_a_patch_is_what_a_forward_hook_does(layer):
     for module in modules:
         state = module(state)
         states.append(state)
-    torch.testing.assert_close(PATCH.reference(embeddings, pairs, layer, 2, vector), torch.stack(states))
+    torch.testing.assert_close(
+        PATCH.reference(embeddings, pairs, layer, 2, vector), torch.stack(states)
+    )
 
 
 SENSES = load_senses()
@@ -120,10 +134,20 @@ def test_a_word_stands_once_in_its_sentence_as_one_piece(word):
 
 def test_no_template_and_no_giveaway():
     for (word, sense), rows in SENSES.groupby(["word", "sense"]):
-        used = Counter(token for sentence in rows["sentence"] for token in {t.lower() for t in _tokens(sentence)})
-        often = {token for token, n in used.items() if n > 2 and len(token) > 3 and token not in STOP | {word}}
+        used = Counter(
+            token
+            for sentence in rows["sentence"]
+            for token in {t.lower() for t in _tokens(sentence)}
+        )
+        often = {
+            token
+            for token, n in used.items()
+            if n > 2 and len(token) > 3 and token not in STOP | {word}
+        }
         assert not often, (word, sense, often)
-    for one, other in combinations([set(sentence.lower().split()) for sentence in SENSES["sentence"]], 2):
+    for one, other in combinations(
+        [set(sentence.lower().split()) for sentence in SENSES["sentence"]], 2
+    ):
         assert len(one & other) / len(one | other) < 0.6, (one, other)
 
 

@@ -34,5 +34,7 @@ def test_heads_put_together_are_those_of_torch(seed):
 def test_entropy_is_that_of_a_slow_loop():
     _, attentions = attend(SENTENCE)
     for layer, head in [(0, 2), (1, 8), (3, 0), (5, 11)]:
-        bits = [-sum(p * math.log2(p) for p in row if p > 0) for row in attentions[layer, head].tolist()]
+        bits = [
+            -sum(p * math.log2(p) for p in row if p > 0) for row in attentions[layer, head].tolist()
+        ]
         assert ENTROPY.reference(attentions)[layer, head].tolist() == pytest.approx(bits, abs=1e-5)

@@ -32,11 +32,16 @@ def test_the_reference_cosine_is_that_of_both_libraries(a, b):
     ours = COSINE.reference(a, b)
     assert isinstance(ours, float) and -1 <= ours <= 1
     assert ours == pytest.approx(cosine_similarity(a.double(), b.double(), dim=0).item(), abs=1e-9)
-    assert ours == pytest.approx(cosine_in_sklearn(a.double()[None], b.double()[None]).item(), abs=1e-9)
+    assert ours == pytest.approx(
+        cosine_in_sklearn(a.double()[None], b.double()[None]).item(), abs=1e-9
+    )
 
 
 def test_the_reference_mean_cosine_is_that_of_the_table_of_all_pairs():
-    batches = [torch.nn.functional.normalize(torch.randn(n, 7, generator=GENERATOR) + 0.5) for n in (4, 1, 9)]
+    batches = [
+        torch.nn.functional.normalize(torch.randn(n, 7, generator=GENERATOR) + 0.5)
+        for n in (4, 1, 9)
+    ]
     rows = torch.cat(batches)
     table = rows @ rows.T
     different = table[~torch.eye(len(rows), dtype=bool)].mean().item()
@@ -55,7 +60,10 @@ def test_the_reference_for_centring_is_a_slow_loop_in_double_precision():
 
 
 def test_the_reference_plane_is_that_of_singular_values():
-    first, second = (torch.randn(n, 7, generator=GENERATOR).double().numpy() * [9, 5, 1, 1, 1, 1, 1] for n in (6, 8))
+    first, second = (
+        torch.randn(n, 7, generator=GENERATOR).double().numpy() * [9, 5, 1, 1, 1, 1, 1]
+        for n in (6, 8)
+    )
     both = np.concatenate([first, second])
     centred = both - both.mean(axis=0)
     points = centred @ np.linalg.svd(centred)[2][:2].T
@@ -64,7 +72,9 @@ def test_the_reference_plane_is_that_of_singular_values():
 
 
 def _source(cell):
-    (source,) = [one.source for one in nbformat.read(NOTEBOOK, as_version=4).cells if one.id == cell]
+    (source,) = [
+        one.source for one in nbformat.read(NOTEBOOK, as_version=4).cells if one.id == cell
+    ]
     return source
 
 
@@ -84,10 +94,13 @@ def test_the_pairs_keep_their_rules():
     paraphrases, swaps = _of("pairs-one", "paraphrases"), _of("swaps", "swaps")
     assert (len(paraphrases), len(swaps)) == (12, 6)
     sentences = [sentence for pair in paraphrases + swaps for sentence in pair]
-    assert len(set(sentences)) == len(sentences) and not set(sentences) & set(load_senses()["sentence"])
+    assert len(set(sentences)) == len(sentences) and not set(sentences) & set(
+        load_senses()["sentence"]
+    )
     assert all(Counter(_words(one)) == Counter(_words(other)) for one, other in swaps)
     assert all(_words(one) != _words(other) for one, other in paraphrases + swaps)
-    sources = [cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells]  # not the pictures' bytes
+    # not the pictures' bytes
+    sources = [cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells]
     assert not any("1995" in source for source in sources), "the source's pair is an item of STS-B"
 
 
@@ -100,7 +113,9 @@ def _rows(sentence):
 PICTURES = {
     "words": lambda: embed(_of("lie", "words")),
     "cat": lambda: _rows("The cat sat on the mat"),
-    "two": lambda: np.concatenate([_rows(sentence) for sentence in _of("pairs-one", "paraphrases")[4]]),
+    "two": lambda: np.concatenate(
+        [_rows(sentence) for sentence in _of("pairs-one", "paraphrases")[4]]
+    ),
 }
 
 

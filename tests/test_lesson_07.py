@@ -35,14 +35,19 @@ PLAIN = [
 def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention():
     """True and false, as sdpa takes, would do nearly nothing under eager: adding works in both."""
     tokenizer, model = load_masked_lm()
-    ids, own = tokenizer(SENTENCE, return_tensors="pt")["input_ids"], model.config._attn_implementation
+    ids, own = (
+        tokenizer(SENTENCE, return_tensors="pt")["input_ids"],
+        model.config._attn_implementation,
+    )
     bits_at = _from_the_notebook("occlusion-tools", "bits_at", model=model)
     seen = []
 
     def watched(copies, at, piece, added):
         if model.config._attn_implementation == "eager":
             with torch.inference_mode():
-                seen.extend(model(input_ids=copies, attention_mask=added, output_attentions=True).attentions)
+                seen.extend(
+                    model(input_ids=copies, attention_mask=added, output_attentions=True).attentions
+                )
         return bits_at(copies, at, piece, added)
 
     bits_with_blocks = _from_the_notebook("occlusion-tools", "bits_with_blocks", bits_at=watched)
@@ -64,15 +69,21 @@ def test_masks_and_labels_lead_to_the_librarys_loss(seed):
     batch = tokenizer(PLAIN, padding=True, return_tensors="pt")
     draws = torch.rand(batch["input_ids"].shape, generator=torch.Generator().manual_seed(seed))
     special = tokenizer.all_special_ids
-    ids, labels = MASK_TOKENS.reference(batch["input_ids"], special, tokenizer.mask_token_id, draws, 0.4)
+    ids, labels = MASK_TOKENS.reference(
+        batch["input_ids"], special, tokenizer.mask_token_id, draws, 0.4
+    )
     chosen = labels != IGNORED
     assert not torch.isin(batch["input_ids"][chosen], torch.tensor(tokenizer.all_special_ids)).any()
-    assert (ids[chosen] == tokenizer.mask_token_id).all() and torch.equal(ids[~chosen], batch["input_ids"][~chosen])
+    assert (ids[chosen] == tokenizer.mask_token_id).all() and torch.equal(
+        ids[~chosen], batch["input_ids"][~chosen]
+    )
     with torch.inference_mode():
         output = model(input_ids=ids, attention_mask=batch["attention_mask"], labels=labels)
     bits = SURPRISAL.reference(output.logits[chosen], labels[chosen])
     assert bits.mean().item() * math.log(2) == pytest.approx(output.loss.item(), rel=1e-5)
-    assert BUG.reference(output.logits, labels) == pytest.approx(math.exp(output.loss.item()), rel=1e-5)
+    assert BUG.reference(output.logits, labels) == pytest.approx(
+        math.exp(output.loss.item()), rel=1e-5
+    )
     assert 2 ** bits.mean().item() == pytest.approx(math.exp(output.loss.item()), rel=1e-5)
 
 
@@ -88,13 +99,17 @@ def _from_the_notebook(cell_id, name, **given):
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_sentence_scored_in_one_batch_is_the_sentence_scored_mask_by_mask(text):
     tokenizer, model = load_masked_lm()
-    pieces, bits = _from_the_notebook("surprise-tools", "bits_per_token", tokenizer=tokenizer, model=model)(text)
+    pieces, bits = _from_the_notebook(
+        "surprise-tools", "bits_per_token", tokenizer=tokenizer, model=model
+    )(text)
     ids = tokenizer(text)["input_ids"]
     assert pieces == tokenizer.convert_ids_to_tokens(ids[1:-1])
     for place, found in enumerate(bits, start=1):
         hidden = torch.tensor([[*ids[:place], tokenizer.mask_token_id, *ids[place + 1 :]]])
         with torch.inference_mode():
-            probability = model(input_ids=hidden).logits[0, place].softmax(dim=-1)[ids[place]].item()
+            probability = (
+                model(input_ids=hidden).logits[0, place].softmax(dim=-1)[ids[place]].item()
+            )
         assert found == pytest.approx(-math.log2(probability), abs=1e-3)
 
 
@@ -116,15 +131,22 @@ def test_filling_by_hand_is_the_librarys_pipeline(text):
     by_hand = CELLS["softmax"].source.split("top =")[0]
     exec(by_hand, space)
     for answer in unmasker(text, top_k=60):
-        assert space["probabilities"][answer["token"]].item() == pytest.approx(answer["score"], abs=1e-6)
+        assert space["probabilities"][answer["token"]].item() == pytest.approx(
+            answer["score"], abs=1e-6
+        )
 
 
 @pytest.mark.parametrize("p", [0.01, 0.5, 0.97])
 def test_an_edited_row_gives_its_piece_the_probability_in_the_model(p):
     """The head alone is changed: with the table tied, the row of a piece in the text would change the vectors, too."""
     tokenizer, model = load_masked_lm()
-    encoded, cat = tokenizer("The [MASK] sat on the mat.", return_tensors="pt"), tokenizer.convert_tokens_to_ids("cat")
-    vector = _from_the_notebook("edit-at-mask", "at_mask")("The [MASK] sat on the mat.", tokenizer, model)
+    encoded, cat = (
+        tokenizer("The [MASK] sat on the mat.", return_tensors="pt"),
+        tokenizer.convert_tokens_to_ids("cat"),
+    )
+    vector = _from_the_notebook("edit-at-mask", "at_mask")(
+        "The [MASK] sat on the mat.", tokenizer, model
+    )
     table, bias = model.cls.predictions.decoder.weight.detach(), model.cls.predictions.bias.detach()
     edited = table.clone()
     edited[cat] = EDIT_ROW.reference(vector, table, bias, cat, p)
@@ -139,7 +161,9 @@ def test_an_edited_row_gives_its_piece_the_probability_in_the_model(p):
 
 def test_the_lessons_functions_take_another_model():
     tokenizer, _ = load_masked_lm()
-    config = BertConfig(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
+    config = BertConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
+    )
     other, text = BertForMaskedLM(config).eval(), "The [MASK] sat."
     for cell, name, args in [
         ("surprise-tools", "bits_per_token", ("The cat sat.",)),
@@ -156,5 +180,7 @@ def test_the_exercises_masks_are_those_of_the_training_script():
     theirs = masked_batch(group, tokenizer, 0.3, torch.Generator().manual_seed(4))
     ids = tokenizer.pad({"input_ids": group}, return_tensors="pt")["input_ids"]
     draws = torch.rand(ids.shape, generator=torch.Generator().manual_seed(4))
-    masked, labels = MASK_TOKENS.reference(ids, tokenizer.all_special_ids, tokenizer.mask_token_id, draws, 0.3)
+    masked, labels = MASK_TOKENS.reference(
+        ids, tokenizer.all_special_ids, tokenizer.mask_token_id, draws, 0.3
+    )
     assert torch.equal(masked, theirs[0]) and torch.equal(labels[labels != IGNORED], theirs[3])

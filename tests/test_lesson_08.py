@@ -29,8 +29,14 @@ def test_spearman_is_scipys(seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_threshold_is_the_lowest_of_the_best(seed):
     generator = np.random.default_rng(seed)
-    values, labels = (generator.integers(0, 9, 15) / 10).tolist(), generator.integers(0, 2, 15).tolist()
-    test, test_labels = (generator.integers(0, 9, 15) / 10).tolist(), generator.integers(0, 2, 15).tolist()
+    values, labels = (
+        (generator.integers(0, 9, 15) / 10).tolist(),
+        generator.integers(0, 2, 15).tolist(),
+    )
+    test, test_labels = (
+        (generator.integers(0, 9, 15) / 10).tolist(),
+        generator.integers(0, 2, 15).tolist(),
+    )
     right = {t: sum((value >= t) == label for value, label in zip(values, labels)) for t in values}
     threshold = min(t for t in values if right[t] == max(right.values()))
     assert THRESHOLD.reference(values, labels, test, test_labels) == pytest.approx(
@@ -42,7 +48,9 @@ def test_the_grouped_interval_of_single_rows_is_the_courses_bootstrap():
     generator = np.random.default_rng(0)
     gold, a, b = generator.normal(size=(3, 40))
     rows = np.random.default_rng(7).integers(0, 40, (200, 40))
-    _, low, high = bootstrap(lambda gold, a, b: spearman(gold, a) - spearman(gold, b), gold, a, b, repeats=200, seed=7)
+    _, low, high = bootstrap(
+        lambda gold, a, b: spearman(gold, a) - spearman(gold, b), gold, a, b, repeats=200, seed=7
+    )
     found = GROUPS.reference(gold.tolist(), a.tolist(), b.tolist(), list(range(40)), rows.tolist())
     assert found == pytest.approx((low, high))
 

@@ -19,7 +19,9 @@ def test_the_tokens_of_pairs_are_what_the_tokenizer_gives():
     tokenizer, _ = load_encoder()
     texts = ["Yes", "The ferry leaves at noon.", "unbelievably", "No, I never said so!"]
     lengths = [len(ids) for ids in tokenizer(texts)["input_ids"]]
-    read = sum(len(tokenizer(one, other)["input_ids"]) for one, other in itertools.combinations(texts, 2))
+    read = sum(
+        len(tokenizer(one, other)["input_ids"]) for one, other in itertools.combinations(texts, 2)
+    )
     assert TOKENS.reference(lengths) == [sum(lengths), read]
 
 
@@ -45,7 +47,8 @@ def test_each_sentence_that_is_not_skipped_could_be_above_the_best():
     """The bound is reached: in the plane of pivot and question there is a vector at each angle from the pivot."""
     x, y = np.random.default_rng(0).uniform(0, np.pi, size=(2, 100))
     for one, other in zip(x, y):
-        question, sentence = ([np.cos(angle), np.sin(angle)] for angle in (one, other))  # the pivot is (1, 0)
+        # the pivot is (1, 0)
+        question, sentence = ([np.cos(angle), np.sin(angle)] for angle in (one, other))
         cosine = np.dot(question, sentence)
         given = (question[0], np.array([sentence[0]]))
         assert CAN_SKIP.reference(*given, cosine - 1e-6) == [False]
@@ -53,7 +56,9 @@ def test_each_sentence_that_is_not_skipped_could_be_above_the_best():
 
 
 def test_the_search_to_take_along_re_ranks_its_candidates():
-    (cell,) = [cell for cell in nbformat.read(parts()["09"], 4).cells if cell.id == "take-it-with-you"]
+    (cell,) = [
+        cell for cell in nbformat.read(parts()["09"], 4).cells if cell.id == "take-it-with-you"
+    ]
     (ask,) = [node for node in ast.parse(cell.source).body if isinstance(node, ast.FunctionDef)]
     vectors = np.eye(150, dtype=np.float32)
     query = np.linspace(1, 0, 150, dtype=np.float32)  # the first documents are nearest

@@ -20,7 +20,9 @@ from .tables import replace, written
 def test_the_parts_share_no_sentence():
     parts = learning_curve.review_parts()
     assert [len(part) for part in parts] == [6528, 500, 1500]
-    words = [{" ".join(re.findall(r"\w+", text.lower())) for text in part["text"]} for part in parts]
+    words = [
+        {" ".join(re.findall(r"\w+", text.lower())) for text in part["text"]} for part in parts
+    ]
     assert len(set.union(*words)) == sum(map(len, words)) == sum(map(len, parts))
     assert not LEAKS.reference(parts[0]["text"].tolist(), parts[2]["text"].tolist())
 
@@ -30,7 +32,9 @@ def test_the_schedule_is_the_librarys(steps, warmup):
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=5.0)
     schedule = get_linear_schedule_with_warmup(optimizer, warmup, steps)
     for step in range(steps + 3):
-        assert SCHEDULE.reference(step, steps, warmup, 5.0) == pytest.approx(schedule.get_last_lr()[0], abs=1e-9)
+        assert SCHEDULE.reference(step, steps, warmup, 5.0) == pytest.approx(
+            schedule.get_last_lr()[0], abs=1e-9
+        )
         optimizer.step()
         schedule.step()
 
@@ -38,11 +42,13 @@ def test_the_schedule_is_the_librarys(steps, warmup):
 @pytest.fixture
 def small(tiny, monkeypatch):
     """The learning curve's code with a tiny encoder and a few short trainings."""
-    gc.freeze()  # a trainer collects garbage, which takes half a second among all that the libraries hold
+    # a trainer collects garbage, which takes half a second among all that the libraries hold
+    gc.freeze()
     monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     train, validation, test = learning_curve.review_parts()
     less = {"LEAST_STEPS": 2, "SIZES": (20, 24), "SEEDS": (0, 1), "CHECKED": 20}
-    less |= {"LONGEST": 60, "review_parts": lambda: (train, validation, test[:30])}  # the tiny encoder has 64 positions
+    # the tiny encoder has 64 positions
+    less |= {"LONGEST": 60, "review_parts": lambda: (train, validation, test[:30])}
     replace(monkeypatch, learning_curve, **less)
     return tiny
 
@@ -54,7 +60,9 @@ def test_probabilities_are_those_of_the_librarys_pipeline(small):
         texts, top_k=None, truncation=True, max_length=60
     )
     theirs = [{row["label"]: row["score"] for row in rows}["LABEL_1"] for rows in theirs]
-    assert learning_curve.probabilities(tokenizer, model, texts, batch=3) == pytest.approx(theirs, abs=1e-5)
+    assert learning_curve.probabilities(tokenizer, model, texts, batch=3) == pytest.approx(
+        theirs, abs=1e-5
+    )
 
 
 def test_the_head_on_the_mean_reads_what_embed_gives(small):
@@ -69,7 +77,9 @@ def test_the_head_on_the_mean_reads_what_embed_gives(small):
 def test_the_same_seed_trains_the_same_model(small):
     texts, labels, losses = ["a b", "x y z", "a a", "y"] * 5, [0, 1, 0, 1] * 5, []
     settings = ({"losses": losses}, {}, {"seed": 4})
-    trained = (learning_curve.fine_tuned(texts, labels, **{"seed": 3, **changes}) for changes in settings)
+    trained = (
+        learning_curve.fine_tuned(texts, labels, **{"seed": 3, **changes}) for changes in settings
+    )
     first, second, other = (learning_curve.probabilities(*model, texts) for model in trained)
     assert np.allclose(first, second, atol=1e-6) and not np.allclose(first, other, atol=1e-4)
     assert len(losses) == 6
@@ -77,7 +87,12 @@ def test_the_same_seed_trains_the_same_model(small):
 
 @pytest.mark.nightly
 def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
-    files = (learning_curve.CURVE, learning_curve.ANSWERS, learning_curve.LOSSES, learning_curve.VALIDATION)
+    files = (
+        learning_curve.CURVE,
+        learning_curve.ANSWERS,
+        learning_curve.LOSSES,
+        learning_curve.VALIDATION,
+    )
     curve, answers, losses, read = written(learning_curve, tmp_path, *files)
     assert {path.name for path in tmp_path.iterdir()} == {file.name for file in files}
     assert (len(curve), len(answers), len(losses), len(read)) == (24, 30, 3 * 2, 500)
@@ -91,9 +106,13 @@ def test_the_stored_tables_fit_each_other():
     }
     labels = learning_curve.review_parts()[2]["label"]
     for name in answers.columns:
-        row = curve[(curve["examples"] == 1600) & (curve["seed"] == 0) & (curve["classifier"] == name)]
+        row = curve[
+            (curve["examples"] == 1600) & (curve["seed"] == 0) & (curve["classifier"] == name)
+        ]
         # rounded to three decimals, so 0.5 may be 0.4999
-        assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(row["accuracy"].item(), abs=0.002)
+        assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(
+            row["accuracy"].item(), abs=0.002
+        )
     read, validation = pd.read_csv(learning_curve.VALIDATION), learning_curve.review_parts()[1]
     assert list(read.columns) == ["fine-tuned encoder, CLS"] and len(read) == len(validation)
     # the same model does about as well there; a column for other sentences would be at 0.5
@@ -104,12 +123,21 @@ def test_the_stored_tables_fit_each_other():
 def test_only_the_last_layers_are_trained(small, layers, pooling):
     torch.manual_seed(0)
     _, before = learning_curve.classifier(pooling=pooling)
-    _, after = learning_curve.fine_tuned(["a b", "x y z", "a a", "y"], [0, 1, 0, 1], pooling=pooling, layers=layers)
-    moved = {name for name, weight in after.named_parameters() if not torch.equal(weight, before.get_parameter(name))}
+    _, after = learning_curve.fine_tuned(
+        ["a b", "x y z", "a a", "y"], [0, 1, 0, 1], pooling=pooling, layers=layers
+    )
+    moved = {
+        name
+        for name, weight in after.named_parameters()
+        if not torch.equal(weight, before.get_parameter(name))
+    }
     count = len((after.encoder if pooling == "mean" else after.bert).encoder.layer)
     of_layers = {int(name.split(".layer.")[1].split(".")[0]) for name in moved if ".layer." in name}
     assert of_layers == set(range(count - (count if layers is None else layers), count))
-    assert any("embeddings" in name for name in moved) == (layers is None) and "classifier.weight" in moved
+    assert (
+        any("embeddings" in name for name in moved) == (layers is None)
+        and "classifier.weight" in moved
+    )
 
 
 @pytest.mark.nightly
@@ -128,14 +156,21 @@ def test_the_stored_table_of_depths_fits_its_answers():
         chosen = tried.loc[tried["validation"].idxmax()]
         assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(chosen["test"], abs=0.002)
         others = table[(table["trained"] == name) & (table["seed"] > 0)]
-        assert set(others["learning_rate"]) == {chosen["learning_rate"]} and len(others) == len(depth.SEEDS) - 1
+        assert (
+            set(others["learning_rate"]) == {chosen["learning_rate"]}
+            and len(others) == len(depth.SEEDS) - 1
+        )
 
 
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
 def test_each_triplet_gives_three_pairs_and_the_unrelated_sentence_is_of_another(part):
     triplets, table = load_triplets(part), pairs.pair_table(part)
     assert table["kind"].tolist() == [*pairs.KINDS] * len(triplets)
-    home = {text: row for name in ("anchor", "positive", "negative") for row, text in triplets[name].items()}
+    home = {
+        text: row
+        for name in ("anchor", "positive", "negative")
+        for row, text in triplets[name].items()
+    }
     own = table["second"].map(home) == table["triplet"]
     assert (own == (table["kind"] != "unrelated")).all()
     assert (table["first"].map(home) == table["triplet"]).all()
@@ -148,8 +183,12 @@ def test_the_splits_share_what_their_names_say():
         tested, sets = pairs.shared_parts(turn)
         tested_in += zip(tested["triplet"], tested["kind"])
         asked = set(zip(tested["first"], tested["second"]))
-        swapped, shared, constructions, nothing = (list(zip(one["first"], one["second"])) for one in sets.values())
-        assert list(sets) == list(pairs.SPLITS) and {len(one) for one in sets.values()} == {3 * len(tested)}
+        swapped, shared, constructions, nothing = (
+            list(zip(one["first"], one["second"])) for one in sets.values()
+        )
+        assert list(sets) == list(pairs.SPLITS) and {len(one) for one in sets.values()} == {
+            3 * len(tested)
+        }
         assert all(one["label"].mean() == pytest.approx(1 / 3) for one in [tested, *sets.values()])
         assert asked <= {pair[::-1] for pair in swapped} and not asked & set(swapped)
         assert not asked & {*shared, *(pair[::-1] for pair in shared)}
@@ -159,7 +198,10 @@ def test_the_splits_share_what_their_names_say():
             assert not set(groups[: len(asked)]) & set(groups[len(asked) :])
         table = load_triplets()
         home = {text: row.construction for row in table.itertuples() for text in row[3:]}
-        of = [{home[text] for pair in part for text in pair} for part in (asked, constructions, nothing)]
+        of = [
+            {home[text] for pair in part for text in pair}
+            for part in (asked, constructions, nothing)
+        ]
         assert of[0] == of[1] and not of[0] & of[2]
     assert len(tested_in) == len(set(tested_in)) == 3 * len(tested)
 
@@ -173,7 +215,12 @@ def small_pairs(small, monkeypatch):
         tested, sets = parts(turn)
         return tested, {name: rows[:18] for name, rows in sets.items()}
 
-    less = {"pair_table": lambda part: table(part)[:18], "shared_parts": few_parts, "EPOCHS": 1, "LONGEST": 60}
+    less = {
+        "pair_table": lambda part: table(part)[:18],
+        "shared_parts": few_parts,
+        "EPOCHS": 1,
+        "LONGEST": 60,
+    }
     replace(monkeypatch, pairs, **less)
 
 
@@ -184,12 +231,16 @@ def test_the_heads_read_what_they_should(small_pairs):
     folder = str(learning_curve.encoder_folder())
     u, v = (torch.tensor(embed(texts, normalize=False, model=folder)) for texts in (first, second))
     expected = model.head(torch.cat([u, v, (u - v).abs()], dim=1)).softmax(dim=1)[:, 1].tolist()
-    assert pairs.paraphrase_probabilities(tokenizer, model.eval(), first, second) == pytest.approx(expected, abs=1e-5)
+    assert pairs.paraphrase_probabilities(tokenizer, model.eval(), first, second) == pytest.approx(
+        expected, abs=1e-5
+    )
     tokenizer, model = pairs.pair_classifier("cross-encoder")
     both = tokenizer(first, second, padding=True, return_tensors="pt")
     assert both["token_type_ids"].max() == 1
     expected = model.eval()(**both).logits.softmax(dim=1)[:, 1].tolist()
-    assert pairs.paraphrase_probabilities(tokenizer, model, first, second) == pytest.approx(expected, abs=1e-5)
+    assert pairs.paraphrase_probabilities(tokenizer, model, first, second) == pytest.approx(
+        expected, abs=1e-5
+    )
 
 
 def test_a_training_on_pairs_is_repeatable_and_moves_every_part(small_pairs):
@@ -198,7 +249,8 @@ def test_a_training_on_pairs_is_repeatable_and_moves_every_part(small_pairs):
         trained = [pairs.trained_pairs(way, table, 1e-3, seed) for seed in (0, 0, 1)]
         trained += [pairs.trained_pairs(way, table, 1e-3, 0, either_order=True)]
         one, same, other, either = (
-            pairs.paraphrase_probabilities(*tuned, table["first"], table["second"]) for tuned in trained
+            pairs.paraphrase_probabilities(*tuned, table["first"], table["second"])
+            for tuned in trained
         )
         assert np.allclose(one, same, atol=1e-6)
         assert not np.allclose(one, other, atol=1e-4) and not np.allclose(one, either, atol=1e-6)
@@ -223,7 +275,9 @@ def test_the_stored_tables_of_pairs_fit_each_other():
     table, answers = pd.read_csv(pairs.TABLE), pd.read_csv(pairs.ANSWERS)
     labels, names = pairs.pair_table("test")["label"], set()
     for way in pairs.WAYS:
-        first = table[(table["way"] == way) & (table["seed"] == 0) & (table["training"] == "all kinds")]
+        first = table[
+            (table["way"] == way) & (table["seed"] == 0) & (table["training"] == "all kinds")
+        ]
         assert list(first["learning_rate"]) == list(pairs.RATES)
         rate = first.loc[first["development"].idxmax(), "learning_rate"]
         mine = table[(table["way"] == way) & (table["learning_rate"] == rate)]
@@ -233,4 +287,6 @@ def test_the_stored_tables_of_pairs_fit_each_other():
             # rounded to three decimals, so 0.5 may be 0.4999
             found = pairs.balanced_accuracy(answers[f"{way}, {row.training}, {row.seed}"], labels)
             assert found == pytest.approx(row.test, abs=0.006)
-    assert set(answers) == names | {f"{name}, swapped" for name in names} and len(names) == 5 * len(pairs.SEEDS)
+    assert set(answers) == names | {f"{name}, swapped" for name in names} and len(names) == 5 * len(
+        pairs.SEEDS
+    )

@@ -12,7 +12,10 @@ from scipy.stats import spearmanr
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.sampler import GroupByLabelBatchSampler
 from sentence_transformers.sentence_transformer import losses as library
-from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator, TripletEvaluator
+from sentence_transformers.sentence_transformer.evaluation import (
+    InformationRetrievalEvaluator,
+    TripletEvaluator,
+)
 
 from course_utils import load_doc_judgements, load_doc_queries, load_reviews
 from course_utils.exercises.lesson_11 import RANKING, TRIPLET
@@ -43,13 +46,19 @@ def test_the_losses_of_the_exercises_are_the_librarys(seed, sentence_model):
 def test_the_parts_share_no_construction():
     parts = negation.negation_parts()
     kinds = [set(part["construction"]) for part in parts]
-    assert [len(part) for part in parts] == [168, 42, 198] and len(set.union(*kinds)) == sum(map(len, kinds)) == 20
+    assert [len(part) for part in parts] == [168, 42, 198] and len(set.union(*kinds)) == sum(
+        map(len, kinds)
+    ) == 20
 
 
 def test_right_triplets_are_those_of_the_librarys_evaluator(sentence_model):
     _, dev, _ = negation.negation_parts()
-    theirs = TripletEvaluator(*(dev[name].tolist() for name in negation.COLUMNS), name="dev")(sentence_model)
-    assert negation.right_triplets(sentence_model, dev).mean() == pytest.approx(theirs["dev_cosine_accuracy"])
+    theirs = TripletEvaluator(*(dev[name].tolist() for name in negation.COLUMNS), name="dev")(
+        sentence_model
+    )
+    assert negation.right_triplets(sentence_model, dev).mean() == pytest.approx(
+        theirs["dev_cosine_accuracy"]
+    )
 
 
 def test_encoded_gives_the_vectors_of_the_library(sentence_model):
@@ -67,7 +76,9 @@ def test_differences_are_paired_and_in_the_right_direction():
     old, new, difference, low, high = found["share"]
     assert (old, new, difference) == (0.5, 1.0, 0.5) and 0.35 < low < 0.5 < high < 0.65
     old, new, difference, low, high = found["correlation"]
-    assert old == pytest.approx(spearmanr(scores, scores + 3 * noise)[0]) and difference == pytest.approx(new - old)
+    assert old == pytest.approx(
+        spearmanr(scores, scores + 3 * noise)[0]
+    ) and difference == pytest.approx(new - old)
     assert low > 0
     for _, _, *same in negation.compared(before, before).values():
         assert same == [0, 0, 0]
@@ -78,7 +89,9 @@ def alike(n):
     return np.ones((n, 1))
 
 
-def test_a_model_without_differences_finds_no_partner_and_unrelated_reviews_are_different_ones(monkeypatch):
+def test_a_model_without_differences_finds_no_partner_and_unrelated_reviews_are_different_ones(
+    monkeypatch,
+):
     monkeypatch.setattr(negation, "_long_reviews", lambda: pd.Series([["word"] * 80] * 50))
     monkeypatch.setattr(negation, "encoded", lambda model, texts: model(len(texts)))
     assert negation.review_search(np.eye, 50).all() and not negation.review_search(alike, 50).all()
@@ -87,13 +100,17 @@ def test_a_model_without_differences_finds_no_partner_and_unrelated_reviews_are_
 
 def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
     table = negation.mixed_in(20)
-    assert set(table["sentence1"]) | set(table["sentence2"]) <= set(load_reviews()["text"]) and len(table) == 20
+    assert (
+        set(table["sentence1"]) | set(table["sentence2"]) <= set(load_reviews()["text"])
+        and len(table) == 20
+    )
     assert table["score"].between(-0.3, 0.9).all() and table["score"].nunique() == 20
 
 
 @pytest.fixture
 def small(tiny, monkeypatch):
-    gc.freeze()  # a trainer collects garbage, which takes half a second among all that the libraries hold
+    # a trainer collects garbage, which takes half a second among all that the libraries hold
+    gc.freeze()
     fit, dev, test = negation.negation_parts()
     mixed = pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8})
     less = {
@@ -109,13 +126,21 @@ def small(tiny, monkeypatch):
 
 def test_the_same_seed_trains_the_same_model_up_to_its_goal_and_the_columns_reach_the_loss(small):
     ways = [{"loss": negation.triplet_loss_of, "goal": goal} for goal in (0, 0, 1.1)]
-    ways += [{"loss": library.CosineSimilarityLoss, "columns": ["anchor", "positive", "score"], "goal": 0}]
+    ways += [
+        {
+            "loss": library.CosineSimilarityLoss,
+            "columns": ["anchor", "positive", "score"],
+            "goal": 0,
+        }
+    ]
     (first, stopped, _), (second, again, _), (_, whole, by_epoch), (_, other, _) = (
         negation.trained(**way, epochs=2, seed=1) for way in ways
     )
     assert len(stopped) == 2 and len(whole) == 4 and len(by_epoch) == 2
     assert np.allclose(stopped, again, atol=1e-6) and not np.allclose(stopped, other, atol=1e-3)
-    assert torch.allclose(torch.tensor(first.encode(["a b"])), torch.tensor(second.encode(["a b"])), atol=1e-5)
+    assert torch.allclose(
+        torch.tensor(first.encode(["a b"])), torch.tensor(second.encode(["a b"])), atol=1e-5
+    )
 
 
 @pytest.mark.nightly
@@ -144,20 +169,27 @@ def test_the_stored_tables_fit_themselves(file, trainings, measures, names):
     stored = pd.read_csv(file)
     assert stored.groupby([*names, "seed"]).size().tolist() == [measures] * trainings
     assert (stored["after"] - stored["before"] - stored["difference"]).abs().max() < 2e-4
-    assert (stored["low"] <= stored["difference"]).all() and (stored["difference"] <= stored["high"]).all()
+    assert (stored["low"] <= stored["difference"]).all() and (
+        stored["difference"] <= stored["high"]
+    ).all()
     assert stored.groupby("measure")["before"].nunique().tolist() == [1] * measures
 
 
 @pytest.mark.parametrize(
-    "file, name, triplet", [(negation.GAIN, "recipe", "triplet loss"), (losses.FILE, "loss", "TripletLoss")]
+    "file, name, triplet",
+    [(negation.GAIN, "recipe", "triplet loss"), (losses.FILE, "loss", "TripletLoss")],
 )
 def test_trainings_to_an_equal_gain_are_compared_with_the_triplet_loss(file, name, triplet):
     stored = pd.read_csv(file)
     after = stored.set_index([name, "seed", "measure"])["after"]
     for row in stored.itertuples():
-        assert row.more == pytest.approx(row.after - after[triplet, row.seed, row.measure], abs=2e-4)
+        assert row.more == pytest.approx(
+            row.after - after[triplet, row.seed, row.measure], abs=2e-4
+        )
         assert row.more_low <= row.more <= row.more_high
-    assert name == "loss" or (stored["development"] >= negation.GOAL - 1e-4).all(), "those of the losses are below"
+    assert name == "loss" or (stored["development"] >= negation.GOAL - 1e-4).all(), (
+        "those of the losses are below"
+    )
 
 
 # The columns and labels of each shape, written by hand, for the triplets (a, p, n) and (b, q, m).
@@ -185,26 +217,39 @@ def test_a_loss_of_the_family_is_the_librarys_on_texts_in_its_shape(name, senten
     made = ours([features("ab"), features("pq"), features("nm")])
     theirs = ours.loss  # the same margins, and the same weights if it has any
     theirs.model = theirs.sentence_embedder = sentence_model
-    expected = theirs([features(column) for column in columns], None if labels is None else torch.tensor(labels))
+    expected = theirs(
+        [features(column) for column in columns], None if labels is None else torch.tensor(labels)
+    )
     assert made.item() == pytest.approx(expected.item(), abs=1e-5) and made.item() > 0
     assert type(ours.loss) is getattr(library, name)
     made.backward()
-    assert any(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in sentence_model.parameters())
+    assert any(
+        weight.grad is not None and weight.grad.abs().sum() > 0
+        for weight in sentence_model.parameters()
+    )
 
 
 def test_the_librarys_sampler_for_classes_never_draws_a_denial():
     """Lesson 11 says so: a denial is the only text of its class."""
     fit, _, _ = negation.negation_parts()
-    (texts,), labels = losses.shaped(losses.CLASSES, *(torch.arange(168) + 168 * at for at in range(3)))
-    data = Dataset.from_dict({"text": [str(text) for text in texts.tolist()], "label": labels.tolist()})
+    (texts,), labels = losses.shaped(
+        losses.CLASSES, *(torch.arange(168) + 168 * at for at in range(3))
+    )
+    data = Dataset.from_dict(
+        {"text": [str(text) for text in texts.tolist()], "label": labels.tolist()}
+    )
     sampler = GroupByLabelBatchSampler(data, 32, False, ["label"], torch.Generator())
     drawn = {place for batch in sampler for place in batch}
     assert len(fit) == 168 and drawn and max(drawn) < 2 * 168
 
 
-def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_came_nearest(monkeypatch):
+def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_came_nearest(
+    monkeypatch,
+):
     def reaching(shares):
-        monkeypatch.setattr(losses, "at_rate", lambda name, rate: (rate, 24, shares[losses.RATES.index(rate)]))
+        monkeypatch.setattr(
+            losses, "at_rate", lambda name, rate: (rate, 24, shares[losses.RATES.index(rate)])
+        )
         (model, _, share), rate, rows = losses.at_the_lowest_rate("TripletLoss")
         assert model == rate and [row["rate"] for row in rows] == list(losses.RATES[: len(rows)])
         return losses.RATES.index(rate), share, len(rows)
@@ -215,9 +260,13 @@ def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_ca
 
 
 @pytest.mark.nightly
-def test_the_script_of_the_losses_writes_whole_tables_in_the_stored_ones_form(small, tmp_path, monkeypatch):
+def test_the_script_of_the_losses_writes_whole_tables_in_the_stored_ones_form(
+    small, tmp_path, monkeypatch
+):
     monkeypatch.setattr(losses, "SEEDS", (0,))
-    for made, file in zip(written(losses, tmp_path, losses.FILE, losses.TRIED), (losses.FILE, losses.TRIED)):
+    for made, file in zip(
+        written(losses, tmp_path, losses.FILE, losses.TRIED), (losses.FILE, losses.TRIED)
+    ):
         assert set(made["loss"]) == set(pd.read_csv(file)["loss"]) == set(losses.family())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["losses.csv", "losses_rates.csv"]
 
@@ -234,16 +283,27 @@ def test_the_stored_tables_of_the_losses_fit_each_other():
 
 
 def test_reciprocal_ranks_are_those_of_the_librarys_evaluator(sentence_model):
-    judged, queries = load_doc_judgements().query("grade == 2"), load_doc_queries("test").set_index("id")["query"]
+    judged, queries = (
+        load_doc_judgements().query("grade == 2"),
+        load_doc_queries("test").set_index("id")["query"],
+    )
     answers = judged.groupby("id")["name"].agg(set).to_dict()
-    evaluate = InformationRetrievalEvaluator(queries.to_dict(), questions.collection().to_dict(), answers)
+    evaluate = InformationRetrievalEvaluator(
+        queries.to_dict(), questions.collection().to_dict(), answers
+    )
     found = questions.reciprocal_ranks(sentence_model)
     ours = found.loc[found["part"] == "test", "score"]
-    assert len(ours) == 86 and ours.mean() == pytest.approx(evaluate(sentence_model)["cosine_mrr@10"], abs=1e-3)
+    assert len(ours) == 86 and ours.mean() == pytest.approx(
+        evaluate(sentence_model)["cosine_mrr@10"], abs=1e-3
+    )
 
 
 def test_pairs_are_a_text_and_a_page_that_does_not_contain_it():
     for pairs, number in ((questions.question_pairs(), 536), (questions.own_pairs(), 1000)):
-        assert list(pairs.columns) == ["anchor", "positive"] and len(pairs) >= number and pairs.notna().all(axis=None)
+        assert (
+            list(pairs.columns) == ["anchor", "positive"]
+            and len(pairs) >= number
+            and pairs.notna().all(axis=None)
+        )
         assert set(pairs["positive"]) <= set(questions.pages())
         assert not any(row.anchor in row.positive for row in pairs.itertuples())

@@ -20,13 +20,19 @@ PAGE = "Do a thing\nwell.\n\nMore.\n\nParameters\n----------\nx : array\n    Wha
 def test_the_parts_of_a_docstring():
     assert search.summary(PAGE) == "Do a thing well."
     assert [part.split()[0] for part in search.sections(PAGE)] == ["Do", "Parameters", "Returns"]
-    assert search.sections("One line.") == search.ways(documented(("a", "One line.")))["summary"][0] == ["One line."]
+    assert (
+        search.sections("One line.")
+        == search.ways(documented(("a", "One line.")))["summary"][0]
+        == ["One line."]
+    )
 
 
 def test_the_stored_vectors_are_those_of_this_documentation():
     docs = load_docstrings()
     with safe_open(search.VECTORS, "np") as stored:
-        assert stored.metadata() == {"checksum": search.checksum(docs)}, "run the script again: the packages changed"
+        assert stored.metadata() == {"checksum": search.checksum(docs)}, (
+            "run the script again: the packages changed"
+        )
         vectors, owners = stored.get_tensor("vectors"), stored.get_tensor("owners")
     windows = [chunks(page, search.WORDS) for page in search.pages(docs)]
     assert owners.tolist() == [place for place, own in enumerate(windows) for _ in own]
@@ -39,28 +45,49 @@ def test_the_stored_vectors_are_those_of_this_documentation():
 
 def test_the_stored_runs_have_every_query_once_a_way():
     docs, queries, runs = load_docstrings(), load_doc_queries(), pd.read_csv(search.RUNS)
-    assert set(runs["way"]) == {*search.ways(docs), *search.others(), "mean of windows", "late interaction"}
-    assert not runs.duplicated(["way", "query"]).any() and len(runs) == len(queries) * runs["way"].nunique()
+    assert set(runs["way"]) == {
+        *search.ways(docs),
+        *search.others(),
+        "mean of windows",
+        "late interaction",
+    }
+    assert (
+        not runs.duplicated(["way", "query"]).any()
+        and len(runs) == len(queries) * runs["way"].nunique()
+    )
     for names in runs["names"].str.split():
         # four lists had a text that is no longer in the corpus
-        assert search.DEPTH - 1 <= len(set(names)) == len(names) <= search.DEPTH and set(names) <= set(docs["name"])
+        assert search.DEPTH - 1 <= len(set(names)) == len(names) <= search.DEPTH and set(
+            names
+        ) <= set(docs["name"])
 
 
 def test_the_runs_have_the_ranks_of_their_names():
     stored, runs = pd.read_csv(search.RUNS), search.load_doc_runs()
-    assert runs.groupby(["way", "query"], sort=False)["name"].agg(" ".join).tolist() == stored["names"].tolist()
     assert (
-        runs.groupby(["way", "query"])["rank"].agg(list).map(lambda ranks: ranks == [*range(1, len(ranks) + 1)])
+        runs.groupby(["way", "query"], sort=False)["name"].agg(" ".join).tolist()
+        == stored["names"].tolist()
+    )
+    assert (
+        runs.groupby(["way", "query"])["rank"]
+        .agg(list)
+        .map(lambda ranks: ranks == [*range(1, len(ranks) + 1)])
     ).all()
 
 
 def test_only_the_lesson_s_windows_have_stored_vectors(tiny, monkeypatch):
-    windows = [window for page in search.pages(load_docstrings()) for window in chunks(page, search.WORDS)]
+    windows = [
+        window for page in search.pages(load_docstrings()) for window in chunks(page, search.WORDS)
+    ]
     found = search.load_window_vectors(windows, "sentence-transformers/all-MiniLM-L6-v2")
     assert found.shape == (len(windows), 384) and found.dtype == np.float32
     some = windows[:3]
-    assert (search.load_window_vectors(some, "packaged") * found[:3]).sum(axis=1) == pytest.approx(1, abs=1e-3)
-    assert search.load_window_vectors(some, str(tiny)) == pytest.approx(embed(some, model=str(tiny)), abs=1e-2)
+    assert (search.load_window_vectors(some, "packaged") * found[:3]).sum(axis=1) == pytest.approx(
+        1, abs=1e-3
+    )
+    assert search.load_window_vectors(some, str(tiny)) == pytest.approx(
+        embed(some, model=str(tiny)), abs=1e-2
+    )
 
 
 @pytest.fixture
@@ -90,7 +117,10 @@ def test_near_pages_that_may_be_right_do_not_count_as_wrong():
     body = "It adds all numbers up and divides by how many there are."
     docs = documented(
         ("a.Series.mean", f"{mean}\n\n{body}"),
-        ("a.DataFrame.mean", "Return the mean over the requested axis.\n\nIt adds numbers and divides by their count."),
+        (
+            "a.DataFrame.mean",
+            "Return the mean over the requested axis.\n\nIt adds numbers and divides by their count.",
+        ),
         ("b.average", "Compute the arithmetic mean of all the values.\n\nThe mean with weights."),
         ("b.shared", f"Something about boats and rivers.\n\n{body}"),
         ("b.plot", "Draw a picture of the values.\n\nAxes, colours and a legend."),
@@ -101,9 +131,17 @@ def test_near_pages_that_may_be_right_do_not_count_as_wrong():
     questions, table = rerank.mined(docs)
     asked, right, near, far = questions[0]
     assert asked == mean and right == [f"a.Series.mean {body}"] and far == []
-    assert len(near) == 3 - rerank.SKIPPED and near[0].split()[0] in ("b.plot", "b.signature", "b.few")
+    assert len(near) == 3 - rerank.SKIPPED and near[0].split()[0] in (
+        "b.plot",
+        "b.signature",
+        "b.few",
+    )
     row = table[0]
-    assert row["question"] == "a.Series.mean" and row["nearest"] in ("b.plot", "b.signature", "b.few")
+    assert row["question"] == "a.Series.mean" and row["nearest"] in (
+        "b.plot",
+        "b.signature",
+        "b.few",
+    )
     assert [row[f"same_{what}"] for what in ("last_name", "summary", "paragraph")] == [1, 1, 1]
     assert row["own"] > row["wrong"]
     questions = ["a.Series.mean", "a.DataFrame.mean", "b.average", "b.shared", "b.plot"]
@@ -117,7 +155,12 @@ def test_a_group_has_the_right_text_first_and_no_text_twice():
     ]
     (_, few), (_, many) = rerank.groups(questions, random.Random(0))
     assert few[:2] == ["right", "near 1"] and len({*few}) == len(few) == rerank.HARD + 2
-    assert many[0] == "right" and {*many[1:4]} < {*"abcdef"} and many[4] in "xyz" and len({*many}) == len(many)
+    assert (
+        many[0] == "right"
+        and {*many[1:4]} < {*"abcdef"}
+        and many[4] in "xyz"
+        and len({*many}) == len(many)
+    )
 
 
 def test_the_stored_scores_are_those_of_the_candidates():
@@ -132,7 +175,9 @@ def test_the_stored_scores_are_those_of_the_candidates():
 def test_the_negatives_that_were_looked_at_are_those_of_questions():
     looked, mined = pd.read_csv(rerank.LOOKED), pd.read_csv(rerank.MINED)
     assert not looked.duplicated(["question", "near"]).any() and set(looked["grade"]) <= {0, 1, 2}
-    assert set(looked["question"]) <= set(mined["question"]) and set(looked["near"]) <= set(load_docstrings()["name"])
+    assert set(looked["question"]) <= set(mined["question"]) and set(looked["near"]) <= set(
+        load_docstrings()["name"]
+    )
 
 
 @pytest.mark.nightly
@@ -144,14 +189,20 @@ def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path, ti
         tmp_path / "runs.csv", index=False, header=["way", "query", "names"]
     )
     replace(monkeypatch, rerank, RUNS=tmp_path / "runs.csv", NEAR=20, HELD=4, EPOCHS=1, READ=60)
-    monkeypatch.setattr(rerank.scores_of, "__defaults__", (60,))  # the tiny encoder has 64 positions
+    # the tiny encoder has 64 positions
+    monkeypatch.setattr(rerank.scores_of, "__defaults__", (60,))
     monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     written(rerank, tmp_path, rerank.SCORES, rerank.MINED, rerank.STEPS)
 
 
 def test_late_interaction_is_max_sim_of_each_pair():
-    queries, texts = ["drop rows with gaps", "short"], ["Remove missing values from a table.", "Sort.", ""]
-    tokens = [states[-1][0] for text in [*queries, *texts] for _, states, _ in hidden_states([text])]
+    queries, texts = (
+        ["drop rows with gaps", "short"],
+        ["Remove missing values from a table.", "Sort.", ""],
+    )
+    tokens = [
+        states[-1][0] for text in [*queries, *texts] for _, states, _ in hidden_states([text])
+    ]
     tokens = [vectors / vectors.norm(dim=-1, keepdim=True) for vectors in tokens]
     wanted = [[max_sim(query, text) for text in tokens[2:]] for query in tokens[:2]]
     assert search.late_interaction(queries, texts) == pytest.approx(np.array(wanted), abs=1e-5)

@@ -48,7 +48,9 @@ def awkward():
 def test_the_codes_are_the_librarys(name):
     vectors, ranges = awkward()[name]
     found = INT8.reference(vectors, *ranges)
-    assert found.dtype == np.int8 and np.array_equal(found, of_the_library(vectors, "int8", ranges=ranges))
+    assert found.dtype == np.int8 and np.array_equal(
+        found, of_the_library(vectors, "int8", ranges=ranges)
+    )
 
 
 @given(st.integers(1, 40), st.integers(1, 70), st.integers(0, 999))
@@ -59,18 +61,24 @@ def test_hamming_distances_of_packed_bits_are_those_of_signs(n, dimensions, seed
     assert np.array_equal(packed, of_the_library(vectors, "ubinary"))
     assert packed.shape == (n + 1, -(-dimensions // 8))
     signs = vectors > 0
-    assert HAMMING.reference(packed[0], packed[1:]).tolist() == (signs[0] != signs[1:]).sum(axis=1).tolist()
+    assert (
+        HAMMING.reference(packed[0], packed[1:]).tolist()
+        == (signs[0] != signs[1:]).sum(axis=1).tolist()
+    )
 
 
 def test_a_second_look_at_everything_is_the_exact_search():
     query, corpus = drawn(1, seed=2)[0], drawn(50)
     corpus /= np.linalg.norm(corpus, axis=1, keepdims=True)
     shuffled = np.random.default_rng(0).permutation(50)
-    assert np.array_equal(RESCORE.reference(query, corpus, shuffled, 7), search(query[None], corpus, k=7)[0][0])
+    assert np.array_equal(
+        RESCORE.reference(query, corpus, shuffled, 7), search(query[None], corpus, k=7)[0][0]
+    )
 
 
 def test_an_index_counts_the_same_each_time_and_a_wider_search_compares_more():
-    blocks = [drawn(300, 32, seed).astype(np.float16) for seed in range(2)]  # as the index keeps them
+    # as the index keeps them
+    blocks = [drawn(300, 32, seed).astype(np.float16) for seed in range(2)]
     asked = drawn(40, 32, seed=9).astype(np.float16)
     nearest, counts, found = search(asked, np.concatenate(blocks), k=growth.K)[0], [], []
     exact = growth.built(blocks).search(asked, growth.K, threads=1, exact=True).keys
@@ -81,7 +89,9 @@ def test_an_index_counts_the_same_each_time_and_a_wider_search_compares_more():
         result = index.search(asked, growth.K, threads=1)
         counts.append(result.computed_distances)
         found.append(recalls(result.keys.tolist(), nearest.tolist(), growth.K).mean())
-    assert counts[0] == counts[1] < counts[2] and found[0] == found[1] < found[2] and found[2] > 0.99
+    assert (
+        counts[0] == counts[1] < counts[2] and found[0] == found[1] < found[2] and found[2] > 0.99
+    )
 
 
 def test_vectors_drawn_alike_have_the_mean_and_the_covariance():
@@ -107,7 +117,9 @@ def test_the_stored_tables_fit_themselves():
     assert stored.groupby(["recipe", "seed"]).size().tolist() == [len(matryoshka.DIMENSIONS)] * 11
     assert (stored.loc[stored["dimensions"] == 384, "recall"] == 1).all()
     for name in ("recall", "mrr", "change"):
-        assert (stored[f"{name}_low"] <= stored[name]).all() and (stored[name] <= stored[f"{name}_high"]).all()
+        assert (stored[f"{name}_low"] <= stored[name]).all() and (
+            stored[name] <= stored[f"{name}_high"]
+        ).all()
     before = stored[stored["recipe"] == "untrained"].set_index("dimensions")["mrr"]
     assert (stored["mrr"] - stored["dimensions"].map(before) - stored["change"]).abs().max() < 2e-4
     grown = pd.read_csv(growth.FILE)
@@ -123,13 +135,24 @@ def test_the_stored_tables_fit_themselves():
 @pytest.mark.nightly
 def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch):
     sizes = {"reviews": (300,), "drawn": (300, 600)}
-    replace(monkeypatch, growth, SIZES=sizes, ASKED=20, review_vectors=lambda n: drawn(n, 24).astype(np.float16))
+    replace(
+        monkeypatch,
+        growth,
+        SIZES=sizes,
+        ASKED=20,
+        review_vectors=lambda n: drawn(n, 24).astype(np.float16),
+    )
     (made,) = written(growth, tmp_path, growth.FILE)
     assert len(made) == 3 * len(growth.WIDTHS)
 
     texts, asked, queries, wanted = matryoshka.review_parts()
     few = sorted({*wanted, *range(200)})
-    parts = [texts[place] for place in few], asked[:20], queries, [few.index(place) for place in wanted]
+    parts = (
+        [texts[place] for place in few],
+        asked[:20],
+        queries,
+        [few.index(place) for place in wanted],
+    )
     monkeypatch.setattr(matryoshka, "review_parts", lambda: parts)
     fresh, trained = matryoshka.fresh_encoder, matryoshka.trained
 
@@ -139,7 +162,11 @@ def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch)
         model[0].auto_model.encoder.layer = model[0].auto_model.encoder.layer[:1]
         return model
 
-    less = {"SEEDS": (0,), "BATCH": 8, "trained": lambda nested, seed: trained(nested, seed, pairs=80)}
+    less = {
+        "SEEDS": (0,),
+        "BATCH": 8,
+        "trained": lambda nested, seed: trained(nested, seed, pairs=80),
+    }
     replace(monkeypatch, matryoshka, **less, fresh_encoder=shallow)
     (made,) = written(matryoshka, tmp_path, matryoshka.FILE)
     assert set(made["recipe"]) == set(pd.read_csv(matryoshka.FILE)["recipe"])

@@ -23,21 +23,36 @@ PRINTED = {
 
 def test_each_number_of_ours_is_printed_by_the_cells_that_are_named():
     for claim in ROWS:
-        printed = NUMBER.findall(" ".join(PRINTED[cell] for cell in claim["cells"].split()).replace("−", "-"))
-        said = NUMBER.findall(re.sub(r"in layers? \d|layer \d|nDCG@10", "", claim["ours"] + claim.get("because", "")))
-        missing = {number.replace(",", "") for number in said} - {number.replace(",", "") for number in printed}
+        printed = NUMBER.findall(
+            " ".join(PRINTED[cell] for cell in claim["cells"].split()).replace("−", "-")
+        )
+        said = NUMBER.findall(
+            re.sub(r"in layers? \d|layer \d|nDCG@10", "", claim["ours"] + claim.get("because", ""))
+        )
+        missing = {number.replace(",", "") for number in said} - {
+            number.replace(",", "") for number in printed
+        }
         assert not missing, (claim, missing)
 
 
 def test_what_is_not_the_same_says_why_and_a_difference_has_its_interval():
     assert len(ROWS) >= 40 and len({claim["says"] for claim in ROWS}) == len(ROWS)
     for claim in ROWS:
-        assert claim["verdict"] in VERDICTS and (claim["verdict"] == "same" or claim.get("because")), claim
+        assert claim["verdict"] in VERDICTS and (
+            claim["verdict"] == "same" or claim.get("because")
+        ), claim
         assert not WITHOUT_INTERVAL.search(claim["ours"]), claim
 
 
 def test_each_link_leads_to_the_heading_above_the_cell():
     page = literature_page(LESSONS)
-    assert "[02, Two limits: 512 and 256](<02_padding_and_truncation.ipynb#Two-limits:-512-and-256>)" in page
-    assert all("](<" in row for row in page.splitlines() if row.startswith("| ") and "They say" not in row)
-    assert "](<" not in literature_page({"05_attention": LESSONS["05_attention"]}).replace("](<05_attention.ipynb#", "")
+    assert (
+        "[02, Two limits: 512 and 256](<02_padding_and_truncation.ipynb#Two-limits:-512-and-256>)"
+        in page
+    )
+    assert all(
+        "](<" in row for row in page.splitlines() if row.startswith("| ") and "They say" not in row
+    )
+    assert "](<" not in literature_page({"05_attention": LESSONS["05_attention"]}).replace(
+        "](<05_attention.ipynb#", ""
+    )

@@ -11,14 +11,30 @@ from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils import reveal
-from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS, ROUTES, cores, lesson_cells, name_of, parts
+from course_utils._support.notebooks import (
+    BEGIN,
+    END,
+    NOTEBOOKS,
+    ROUTES,
+    cores,
+    lesson_cells,
+    name_of,
+    parts,
+)
 from course_utils.diary.passed import remember
 from course_utils.diary.workspace import LIVE
 from course_utils.tools import cli
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.workspace import lab
 from course_utils.tools.workspace.copies import CopyError, learner_copy
-from course_utils.tools.workspace.live import TO_A_LESSON, WIDTH, live_copy, page_to_type, typed_cells, write_live
+from course_utils.tools.workspace.live import (
+    TO_A_LESSON,
+    WIDTH,
+    live_copy,
+    page_to_type,
+    typed_cells,
+    write_live,
+)
 from course_utils.tools.workspace.overview import overview
 
 SOURCES = {key: nbformat.read(path, as_version=4) for key, path in parts().items()}
@@ -47,7 +63,9 @@ def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
 
 
 @each_typed
-def test_a_live_copy_is_the_learners_with_comments_for_code_that_reveal_brings_back(key, monkeypatch):
+def test_a_live_copy_is_the_learners_with_comments_for_code_that_reveal_brings_back(
+    key, monkeypatch
+):
     copy, learners = live(key), learner_copy(SOURCES[key])
     nbformat.validate(copy)
     assert [cell.id for cell in copy.cells[1:3]] == ["live-note", "live-reveal"]
@@ -82,9 +100,13 @@ def test_no_solution_is_in_a_live_copy_or_on_its_page(key):
 
 
 def test_links_lead_out_of_the_folder():
-    texts = [cell.source for key in TYPED for cell in live(key).cells if cell.cell_type == "markdown"]
+    texts = [
+        cell.source for key in TYPED for cell in live(key).cells if cell.cell_type == "markdown"
+    ]
     found = [one for text in texts for one in re.findall(r"\]\(([^)#:]+\.ipynb)", text)]
-    assert len(found) > 50 and all(one.startswith("../") and (NOTEBOOKS / one[3:]).is_file() for one in found)
+    assert len(found) > 50 and all(
+        one.startswith("../") and (NOTEBOOKS / one[3:]).is_file() for one in found
+    )
 
 
 # ---------------------------------------------------------------- in a workspace
@@ -97,7 +119,9 @@ def sources(tmp_path):
 
 
 def write_source(folder, does, **metadata):
-    worked = new_code_cell("print(1 < 2)\n\nx = 1", id="sum", metadata={"course": {"does": does}, **metadata})
+    worked = new_code_cell(
+        "print(1 < 2)\n\nx = 1", id="sum", metadata={"course": {"does": does}, **metadata}
+    )
     folder.mkdir(exist_ok=True)
     cells = [new_markdown_cell("# 04 Sums"), new_markdown_cell("## A `sum`"), worked]
     nbformat.write(new_notebook(cells=cells), folder / "04_sums.ipynb")
@@ -108,7 +132,10 @@ def test_an_edited_live_copy_stays_and_others_are_renewed(sources, tmp_path):
     file, edited = write_live(workspace, "04", sources)
     page = (workspace / file).with_suffix(".html")
     assert not edited and file.as_posix() == f"{LIVE}/04_sums_live.ipynb"
-    assert "<h2>A <code>sum</code></h2>" in page.read_text() and "print(1 &lt; 2)</span><span><br>" in page.read_text()
+    assert (
+        "<h2>A <code>sum</code></h2>" in page.read_text()
+        and "print(1 &lt; 2)</span><span><br>" in page.read_text()
+    )
     write_source(sources, "Add two.")
     assert write_live(workspace, "04", sources) == (file, False)
     mine = nbformat.read(workspace / file, as_version=4)
@@ -140,7 +167,9 @@ def test_a_live_copy_is_no_hand_in_and_no_lesson_of_a_workspace(sources, tmp_pat
     file, _ = write_live(workspace, "04", sources)
     (workspace / "04_sums.ipynb").write_bytes((workspace / file).read_bytes())
     (tmp_path / "unpacked").mkdir()
-    assert [one.file for one in gather(tmp_path / "class", tmp_path / "unpacked")] == ["ada/04_sums.ipynb"]
+    assert [one.file for one in gather(tmp_path / "class", tmp_path / "unpacked")] == [
+        "ada/04_sums.ipynb"
+    ]
     assert list(parts(workspace)) == ["04"]
 
 
@@ -159,7 +188,10 @@ def run_in_a_cell(monkeypatch, code, cell_id="", *arguments):
 
 def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
     third = typed_cells(SOURCES["04"])[2]
-    assert run_in_a_cell(monkeypatch, 'reveal("04", 3)', "a1b2c3d4", "04", 3) == (third.source, True)
+    assert run_in_a_cell(monkeypatch, 'reveal("04", 3)', "a1b2c3d4", "04", 3) == (
+        third.source,
+        True,
+    )
     code = "# 3. Multiply\nhidden * 2\nreveal()"
     assert run_in_a_cell(monkeypatch, code, f"live_04_{third.id}") == (third.source, False)
 
@@ -172,7 +204,9 @@ NOWHERE = [  # cell, arguments
 
 
 @pytest.mark.parametrize("cell_id, arguments", NOWHERE)
-def test_where_there_is_nothing_to_reveal_a_sentence_says_so(monkeypatch, capsys, cell_id, arguments):
+def test_where_there_is_nothing_to_reveal_a_sentence_says_so(
+    monkeypatch, capsys, cell_id, arguments
+):
     assert run_in_a_cell(monkeypatch, "reveal()", cell_id, *arguments) is None
     assert capsys.readouterr().out.startswith(NOTHING)
 
@@ -196,14 +230,22 @@ def run_lab(monkeypatch, *arguments):
     monkeypatch.setattr(os, "execv", become)
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
     output = CliRunner().invoke(cli.main, ["lab", *map(str, arguments)]).output
-    pages = [flag.partition("/lab/")[2] for command in started for flag in command if "default_url" in flag]
+    pages = [
+        flag.partition("/lab/")[2]
+        for command in started
+        for flag in command
+        if "default_url" in flag
+    ]
     return output, pages
 
 
 def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp_path, monkeypatch):
     file = f"{LIVE}/04_pooling_live.ipynb"
     said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "04")
-    assert f"The live copy is {file}, and the code to type is beside it in 04_pooling_live.html." in said
+    assert (
+        f"The live copy is {file}, and the code to type is beside it in 04_pooling_live.html."
+        in said
+    )
     assert pages == [f"workspaces/04_pooling_live/tree/{file}"] and (tmp_path / file).is_file()
     (layout,) = (tmp_path / lab.LAB_FILES).glob("04_pooling_live-*")
     dock = json.loads(layout.read_text())["data"]["layout-restorer:data"]["main"]["dock"]
@@ -211,8 +253,14 @@ def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp
     assert widgets == [[f"notebook:{file}"], [f"htmlviewer:{file.replace('.ipynb', '.html')}"]]
     (tmp_path / file).write_text((tmp_path / file).read_text().replace("# 1. ", "# mine "))
     said, _ = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "04", "--write-only")
-    assert f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again" in said
-    assert "Error: There is no lesson 4" in run_lab(monkeypatch, "--workspace", tmp_path, "--live", "4")[0]
+    assert (
+        f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again"
+        in said
+    )
+    assert (
+        "Error: There is no lesson 4"
+        in run_lab(monkeypatch, "--workspace", tmp_path, "--live", "4")[0]
+    )
 
 
 def test_lab_prints_a_route_and_opens_its_first_open_lesson(tmp_path, monkeypatch):

@@ -36,8 +36,14 @@ def test_the_file_is_small_and_holds_tensors_only():
 
 def test_words_and_layers_are_adapted_and_positions_are_the_encoders_own(adapted, encoder):
     own = encoder[1].state_dict()
-    changed = {name for name, value in adapted[1].bert.state_dict().items() if not torch.equal(value, own[name])}
-    assert {name for name in changed if name.startswith("embeddings.")} == {"embeddings.word_embeddings.weight"}
+    changed = {
+        name
+        for name, value in adapted[1].bert.state_dict().items()
+        if not torch.equal(value, own[name])
+    }
+    assert {name for name in changed if name.startswith("embeddings.")} == {
+        "embeddings.word_embeddings.weight"
+    }
     assert {name.split(".")[2] for name in changed if name.startswith("encoder.")} == set("012345")
 
 
@@ -45,15 +51,23 @@ def test_words_and_layers_are_adapted_and_positions_are_the_encoders_own(adapted
 def test_its_scores_on_text_it_was_not_trained_on(adapted):
     """The model card's figures for reviews, measured again on a sample."""
     tokenizer, model = adapted
-    texts = (text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"])
+    texts = (
+        text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"]
+    )
     held = [text for text in texts if train.held_out(text)]
-    found = train.passages(random.Random(3).sample(held, 100), tokenizer, random.Random(0), lengths=(64,))
+    found = train.passages(
+        random.Random(3).sample(held, 100), tokenizer, random.Random(0), lengths=(64,)
+    )
     result = train.scores(model, tokenizer, found)
     assert result["tokens"] > 2000
     card = (ADAPTER.parent / "adapter.md").read_text()
-    top1, top5 = map(float, re.search(r"\| film reviews \| [\d,]+ \| ([\d.]+) \| ([\d.]+) ", card).groups())
+    top1, top5 = map(
+        float, re.search(r"\| film reviews \| [\d,]+ \| ([\d.]+) \| ([\d.]+) ", card).groups()
+    )
     error = 3 * 0.5 / result["tokens"] ** 0.5  # at most three standard errors of the sample
-    assert result["top1"] == pytest.approx(top1, abs=error) and result["top5"] == pytest.approx(top5, abs=error), result
+    assert result["top1"] == pytest.approx(top1, abs=error) and result["top5"] == pytest.approx(
+        top5, abs=error
+    ), result
     assert result["top1"] >= 0.38 and result["top5"] >= 0.57, result
 
 
@@ -63,11 +77,15 @@ def test_its_scores_on_text_it_was_not_trained_on(adapted):
         lambda path: path.unlink(),
         lambda path: path.write_bytes(path.read_bytes()[:1000]),
         lambda path: save_file({"other": torch.zeros(1)}, path),
-        lambda path: save_file({**load_file(ADAPTER), "cls.predictions.bias": torch.zeros(3)}, path),
+        lambda path: save_file(
+            {**load_file(ADAPTER), "cls.predictions.bias": torch.zeros(3)}, path
+        ),
     ],
     ids=["gone", "cut", "another", "shape"],
 )
-def test_a_damaged_adapter_is_one_sentence_that_helps(damage, adapted, encoder, tmp_path, monkeypatch):
+def test_a_damaged_adapter_is_one_sentence_that_helps(
+    damage, adapted, encoder, tmp_path, monkeypatch
+):
     copy = tmp_path / "adapter.safetensors"
     shutil.copy(ADAPTER, copy)
     damage(copy)
@@ -76,7 +94,8 @@ def test_a_damaged_adapter_is_one_sentence_that_helps(damage, adapted, encoder, 
         monkeypatch.context() as quick,
         pytest.raises(EncoderError, match="adapter at .* cannot be used .*Restore the file"),
     ):
-        quick.setattr(models, "masked_lm_on", lambda encoder: adapted[1])  # what is written into it is what it holds
+        # what is written into it is what it holds
+        quick.setattr(models, "masked_lm_on", lambda encoder: adapted[1])
         models._load_adapted.__wrapped__()
 
 
@@ -94,15 +113,25 @@ def test_a_folder_and_the_same_model_from_the_hub(tiny_masked, ask):
     assert logits.shape == (1, 5, len(PIECES)) and not model.training
     encoder = load_encoder(tiny_masked)[1]
     assert type(encoder).__name__ == "BertModel" and type(local).__name__ == "BertForMaskedLM"
-    assert torch.equal(encoder.embeddings.word_embeddings.weight, local.bert.embeddings.word_embeddings.weight)
+    assert torch.equal(
+        encoder.embeddings.word_embeddings.weight, local.bert.embeddings.word_embeddings.weight
+    )
 
 
-def test_an_encoder_without_a_head_or_a_layer_is_refused_and_a_name_that_is_no_text(tiny, tiny_masked, tmp_path):
-    with pytest.raises(EncoderError, match=r"has no head for masked words \(its weights lack cls\."):
+def test_an_encoder_without_a_head_or_a_layer_is_refused_and_a_name_that_is_no_text(
+    tiny, tiny_masked, tmp_path
+):
+    with pytest.raises(
+        EncoderError, match=r"has no head for masked words \(its weights lack cls\."
+    ):
         load_masked_lm(tiny)
     shutil.copytree(tiny_masked, tmp_path / "holes")
     path = tmp_path / "holes" / "model.safetensors"
-    save_file({name: value for name, value in load_file(path).items() if "layer.1" not in name}, path, {"format": "pt"})
+    save_file(
+        {name: value for name, value in load_file(path).items() if "layer.1" not in name},
+        path,
+        {"format": "pt"},
+    )
     with pytest.raises(EncoderError, match="do not fit its config.json"):
         load_masked_lm(path.parent)
     with pytest.raises(TypeError, match="must be a hub name or a folder"):
@@ -117,7 +146,9 @@ def small(**settings):
     from transformers import BertConfig, BertModel
 
     torch.manual_seed(0)
-    return BertModel(BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **{**SIZES, **settings}))
+    return BertModel(
+        BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **{**SIZES, **settings})
+    )
 
 
 def test_differences_bring_a_model_back_to_a_part_in_a_hundred(one_thread):
@@ -146,11 +177,17 @@ def test_training_lowers_the_surprise_and_leaves_the_positions(tiny, one_thread)
     assert after["bits"] < before["bits"] - 1 and after["top1"] > before["top1"]
     assert seen == reports[-1][1] > 0 and reports[-1][0] == 30
     for name, value in model.bert.embeddings.named_parameters():
-        assert torch.equal(value, encoder.embeddings.get_parameter(name)) == (name != "word_embeddings.weight"), name
+        assert torch.equal(value, encoder.embeddings.get_parameter(name)) == (
+            name != "word_embeddings.weight"
+        ), name
 
 
-def test_the_command_stores_what_it_trained_and_goes_on_from_it(tiny, tmp_path, monkeypatch, one_thread):
-    letters = [" ".join(random.Random(number).sample("abcdefgh", 8)) + " a b c d." for number in range(150)]
+def test_the_command_stores_what_it_trained_and_goes_on_from_it(
+    tiny, tmp_path, monkeypatch, one_thread
+):
+    letters = [
+        " ".join(random.Random(number).sample("abcdefgh", 8)) + " a b c d." for number in range(150)
+    ]
     monkeypatch.setattr(train, "TEXTS", {"letters": lambda: letters})
     monkeypatch.setattr(train, "load_encoder", lambda name: (load_encoder(tiny)[0], small()))
     path = tmp_path / "first.safetensors"
@@ -171,8 +208,12 @@ def test_the_command_stores_what_it_trained_and_goes_on_from_it(tiny, tmp_path, 
 def test_passages_hold_the_text_in_order_and_fit(texts, seed):
     tokenizer = load_encoder()[0]
     found = train.passages(texts, tokenizer, random.Random(seed))
-    rest = iter(piece for text in texts for piece in tokenizer(text, add_special_tokens=False)["input_ids"])
-    assert all(piece in rest for passage in found for piece in passage[1:-1]), "in order, nothing made up"
+    rest = iter(
+        piece for text in texts for piece in tokenizer(text, add_special_tokens=False)["input_ids"]
+    )
+    assert all(piece in rest for passage in found for piece in passage[1:-1]), (
+        "in order, nothing made up"
+    )
     for passage in found:
         assert (passage[0], passage[-1]) == (tokenizer.cls_token_id, tokenizer.sep_token_id)
         assert 7 <= len(passage) <= max(train.LENGTHS)
@@ -186,11 +227,17 @@ def test_batches_hold_every_passage_once_and_little_padding(lengths, seed):
     assert all(len(group) * max(map(len, group)) <= 256 for group in groups)
 
 
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=9), st.sampled_from([0.0, 0.15, 1.0]), st.integers(0, 99))
+@given(
+    st.lists(st.integers(1, 60), min_size=1, max_size=9),
+    st.sampled_from([0.0, 0.15, 1.0]),
+    st.integers(0, 99),
+)
 def test_only_real_tokens_are_masked_and_the_labels_are_what_stood_there(lengths, share, seed):
     tokenizer = load_encoder()[0]
     group = [[101, *range(2000, 2000 + length), 102] for length in lengths]
-    ids, mask, chosen, labels = train.masked_batch(group, tokenizer, share, torch.Generator().manual_seed(seed))
+    ids, mask, chosen, labels = train.masked_batch(
+        group, tokenizer, share, torch.Generator().manual_seed(seed)
+    )
     assert (ids[chosen] == tokenizer.mask_token_id).all() and int(chosen.sum()) == len(labels)
     assert int(chosen.sum()) == {0.0: 0, 1.0: sum(lengths)}.get(share, len(labels))
     assert mask.sum() == sum(lengths) + 2 * len(group)

@@ -17,7 +17,10 @@ LESSON = Path(__file__).resolve().parents[1] / "notebooks" / "00_start_here.ipyn
 def test_each_setting_takes_effect(setting):
     code = "import torch; print(torch.backends.cpu.get_cpu_capability(), torch.get_num_threads())"
     shown = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **SETTINGS[setting]}, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        env={**os.environ, **SETTINGS[setting]},
+        capture_output=True,
+        text=True,
     )
     capability, threads = shown.stdout.split()
     assert threads == SETTINGS[setting]["OMP_NUM_THREADS"]

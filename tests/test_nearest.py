@@ -22,7 +22,13 @@ def table(one, other):
     return one @ other.T
 
 
-@given(st.integers(1, 30), st.integers(1, 60), st.integers(0, 99), st.sampled_from([16, 200, BLOCK]), st.data())
+@given(
+    st.integers(1, 30),
+    st.integers(1, 60),
+    st.integers(0, 99),
+    st.sampled_from([16, 200, BLOCK]),
+    st.data(),
+)
 def test_search_is_the_sorted_table(m, n, seed, block, data):
     k = data.draw(st.integers(1, n))
     queries, corpus = drawn(m, seed=seed), drawn(n, seed=seed + 100)
@@ -54,7 +60,9 @@ def test_closest_pairs_are_those_of_the_table(n, seed, block, data):
 
 def test_no_cosine_is_larger_than_1():
     vectors = drawn(2000, 384)
-    assert search(vectors, vectors, 1)[1].max() == 1 == closest_pairs([*vectors[:1], *vectors])[1][0]
+    assert (
+        search(vectors, vectors, 1)[1].max() == 1 == closest_pairs([*vectors[:1], *vectors])[1][0]
+    )
 
 
 @pytest.mark.parametrize("block", [16, 200, BLOCK])
@@ -111,9 +119,13 @@ def test_vectors_without_a_direction_are_refused(vectors, words):
 
 @pytest.mark.parametrize("k", [0, -1, 7])
 def test_k_outside_the_corpus_is_refused(k):
-    with pytest.raises(ValueError, match=r"k must be between 1 and 6 \(the corpus has 6 vectors\); got " + str(k)):
+    with pytest.raises(
+        ValueError, match=r"k must be between 1 and 6 \(the corpus has 6 vectors\); got " + str(k)
+    ):
         search(drawn(2), drawn(6), k)
-    with pytest.raises(ValueError, match=r"k must be between 1 and 6 \(4 vectors make 6 pairs\); got " + str(k)):
+    with pytest.raises(
+        ValueError, match=r"k must be between 1 and 6 \(4 vectors make 6 pairs\); got " + str(k)
+    ):
         closest_pairs(drawn(4), k)
 
 
@@ -145,5 +157,7 @@ closest_pairs(vectors, 10)
 search(vectors[:2000], vectors, 10)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert int(done.stdout) < 200, f"{done.stdout.strip()} MB"

@@ -11,7 +11,16 @@ import pytest
 from nbclient import NotebookClient
 
 from course_utils._support.cell_needs import CONDITIONS
-from course_utils._support.notebooks import BEGIN, END, cores, exercise_parts, kind_of, lesson_cells, part_of, parts
+from course_utils._support.notebooks import (
+    BEGIN,
+    END,
+    cores,
+    exercise_parts,
+    kind_of,
+    lesson_cells,
+    part_of,
+    parts,
+)
 from course_utils.exercises import all_exercises, check, tasks_of, written_solution
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.statements import bound, used
@@ -75,7 +84,10 @@ each_lesson = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.s
 def test_is_a_valid_notebook_that_was_run_from_top_to_bottom_and_begins_with_setup(path):
     notebook = read(path)
     nbformat.validate(notebook)
-    assert set(notebook.metadata) == {"kernelspec", "language_info"} and notebook.metadata.kernelspec.name == "python3"
+    assert (
+        set(notebook.metadata) == {"kernelspec", "language_info"}
+        and notebook.metadata.kernelspec.name == "python3"
+    )
     counts = [cell.execution_count for cell in code_cells(notebook)]
     assert counts == list(range(1, len(counts) + 1))
     assert code_cells(notebook)[0].source == SETUP
@@ -85,7 +97,10 @@ def test_is_a_valid_notebook_that_was_run_from_top_to_bottom_and_begins_with_set
 def test_cell_ids_are_unique_and_meaningful(path):
     ids = [cell.id for cell in read(path).cells]
     assert len(set(ids)) == len(ids)
-    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) and not re.fullmatch(r"[0-9a-f]{8}", name) for name in ids)
+    assert all(
+        re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) and not re.fullmatch(r"[0-9a-f]{8}", name)
+        for name in ids
+    )
 
 
 @each_lesson
@@ -97,9 +112,11 @@ def test_no_noise_in_stored_outputs(path):
             assert output.get("name") != "stderr", cell.id
             text = json.dumps(output)
             assert "<Figure size" not in text, cell.id
-            assert "/home/" not in text and "site-packages" not in text and not re.search(r"0x[0-9a-f]{8}", text), (
-                cell.id
-            )
+            assert (
+                "/home/" not in text
+                and "site-packages" not in text
+                and not re.search(r"0x[0-9a-f]{8}", text)
+            ), cell.id
             assert "application/vnd.jupyter.widget-view+json" not in output.get("data", {}), cell.id
 
 
@@ -108,7 +125,9 @@ def test_cells_are_short_and_do_not_meddle(path):
     for cell in code_cells(read(path)):
         most = MOST_LINES_OF_A_PROGRAM if cell.id == "search-py" else MOST_LINES
         assert len(cell.source.splitlines()) <= most, cell.id
-        assert not re.search(r"^\s*[%!]|sys\.path|pip install|NBVAL", cell.source, re.MULTILINE), cell.id
+        assert not re.search(r"^\s*[%!]|sys\.path|pip install|NBVAL", cell.source, re.MULTILINE), (
+            cell.id
+        )
 
 
 @each_lesson
@@ -127,7 +146,10 @@ def signs_and_decimals_in(prose):
 
 def whole_numbers_in(prose):
     """The numbers over 99 of a text that are no years, without the commas in them."""
-    numbers = [number.replace(",", "") for number in WHOLE_NUMBER.findall(OF_CODE_LINKS_AND_TIMES.sub("", prose))]
+    numbers = [
+        number.replace(",", "")
+        for number in WHOLE_NUMBER.findall(OF_CODE_LINKS_AND_TIMES.sub("", prose))
+    ]
     return [number for number in numbers if not re.fullmatch(r"(19|20)\d\d", number)]
 
 
@@ -166,10 +188,14 @@ def test_every_number_in_the_prose_stands_in_a_cell(path):
 def test_opens_with_aims_and_closes_with_recap_and_reading(path):
     notebook = read(path)
     first, last = notebook.cells[0].source, lesson_cells(notebook)[-1].source
-    assert first.startswith(f"# {path.stem[:2]} ") and re.search(r"After this (lesson|part) you can", first)
+    assert first.startswith(f"# {path.stem[:2]} ") and re.search(
+        r"After this (lesson|part) you can", first
+    )
     assert re.search(r"About \d+ minutes", first)
     assert any(cell.source.startswith("## What you have seen") for cell in notebook.cells)
-    assert not [cell.id for cell in notebook.cells if "TODO" in cell.source], "fill in everything marked TODO"
+    assert not [cell.id for cell in notebook.cells if "TODO" in cell.source], (
+        "fill in everything marked TODO"
+    )
     assert last.startswith("## Further reading")
 
 
@@ -181,7 +207,9 @@ def cells_beside_reports(path):
 @each_lesson
 def test_a_lesson_has_its_exercises_and_a_page_has_none(path):
     answers = [cell for cell in cells_beside_reports(path) if marks_of(cell).get("solution")]
-    assert [*map(grade_id_of, answers)] == [name for name in EXERCISES if exercise_parts()[name] == part_of(path)]
+    assert [*map(grade_id_of, answers)] == [
+        name for name in EXERCISES if exercise_parts()[name] == part_of(path)
+    ]
     has_report = any(grade_id_of(cell) in BY_HAND for cell in read(path).cells)
     is_page = kind_of(read(path)) == "page"
     assert answers or has_report != is_page, "a page has no exercises, other lessons have some"
@@ -193,7 +221,14 @@ def test_what_learners_write_is_between_marks_and_carries_nbgrader_metadata(path
         marks = marks_of(cell)
         has_gap = bool(marks and marks.solution) or is_completion(cell)
         assert (BEGIN in cell.source) == has_gap == (END in cell.source), cell.id
-        assert not marks or set(marks) >= {"schema_version", "grade", "grade_id", "locked", "solution", "task"}
+        assert not marks or set(marks) >= {
+            "schema_version",
+            "grade",
+            "grade_id",
+            "locked",
+            "solution",
+            "task",
+        }
 
 
 @each_lesson
@@ -204,7 +239,9 @@ def test_an_exercise_has_its_text_above_and_its_check_below(path):
             exercise = EXERCISES[grade_id_of(cell)]
             stars = rf"^`{exercise.id}` · difficulty [123] of 3 · [1-9]\d? minutes$"
             text = cells[place - 1].source
-            assert re.search(stars, text, re.MULTILINE), f"{cell.id}: the text above must say: {stars}"
+            assert re.search(stars, text, re.MULTILINE), (
+                f"{cell.id}: the text above must say: {stars}"
+            )
             below = cells[place + 1]
             assert grade_id_of(below) == f"{exercise.id}-check"
             assert below.metadata.nbgrader.points == exercise.points
@@ -219,8 +256,13 @@ def test_what_a_person_marks_has_a_rubric_whose_points_add_up_and_is_blank_in_th
             marks = marks_of(cell)
             if cell.cell_type == "markdown" and marks:
                 assert marks.grade and marks.solution and not marks.locked and not marks.task
-                (rubric,) = (cell.source for cell in notebook.cells if f"`{marks.grade_id}` ·" in cell.source)
-                assert sum(map(int, re.findall(r"^\|(?: [^|]+ \|)? (\d) \|", rubric, re.MULTILINE))) == marks.points
+                (rubric,) = (
+                    cell.source for cell in notebook.cells if f"`{marks.grade_id}` ·" in cell.source
+                )
+                assert (
+                    sum(map(int, re.findall(r"^\|(?: [^|]+ \|)? (\d) \|", rubric, re.MULTILINE)))
+                    == marks.points
+                )
                 assert len(cell.source.split()) > 150 and blank.source == "YOUR ANSWER HERE"
                 found.append(marks.grade_id)
     assert found == BY_HAND
@@ -234,7 +276,11 @@ def test_solution_shows_the_cell_without_its_marks(exercise):
 
 def test_few_cells_are_not_compared_and_each_says_why():
     cells = [cell for path in NOTEBOOKS for cell in code_cells(read(path))]
-    ignored = [cell for cell in cells if {"nbval-ignore-output", "nbval-skip"} & set(cell.metadata.get("tags", []))]
+    ignored = [
+        cell
+        for cell in cells
+        if {"nbval-ignore-output", "nbval-skip"} & set(cell.metadata.get("tags", []))
+    ]
     assert len(ignored) <= 0.03 * len(cells)
     assert all(len(cell.metadata.get("reason", "")) > 20 for cell in ignored)
 
@@ -264,9 +310,14 @@ def test_the_learners_copy_runs_as_the_lesson_does(path):
 @each_lesson
 def test_no_cell_uses_what_one_defines_that_another_encoder_skips(path):
     """With each combination of what another encoder may lack: BERT's kind, BERT's parts, WordPiece."""
-    cells = [(cell.id, need_of(cell), names(bound, cell), names(used, cell)) for cell in code_cells(read(path))]
+    cells = [
+        (cell.id, need_of(cell), names(bound, cell), names(used, cell))
+        for cell in code_cells(read(path))
+    ]
     others = list(CONDITIONS)[1:]
-    for lacking in itertools.chain.from_iterable(itertools.combinations(others, n) for n in range(len(CONDITIONS))):
+    for lacking in itertools.chain.from_iterable(
+        itertools.combinations(others, n) for n in range(len(CONDITIONS))
+    ):
         known, lost = set(), {}
         for key, found, binds, uses in cells:
             if found in ("needs-packaged-encoder", *lacking):
@@ -274,7 +325,9 @@ def test_no_cell_uses_what_one_defines_that_another_encoder_skips(path):
             else:
                 known |= binds
                 missing = {name: lost[name] for name in uses - known if name in lost}
-                assert not missing, f"{key} uses {missing}, skipped for an encoder without {lacking}"
+                assert not missing, (
+                    f"{key} uses {missing}, skipped for an encoder without {lacking}"
+                )
 
 
 def test_equal_cells_need_the_same_encoder():
@@ -295,7 +348,9 @@ def test_a_learners_copy_is_run_and_asks_calmly(tmp_path, monkeypatch):
     monkeypatch.setenv("TQDM_DISABLE", "1")
     path = cores()["03"]
     copy = learner_copy(read(path))
-    NotebookClient(copy, timeout=180, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    NotebookClient(
+        copy, timeout=180, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
     for cell in code_cells(copy):
         if marks_of(cell).get("grade"):
             assert "not attempted yet" in cell.outputs[0].data["text/plain"], cell.id
@@ -303,7 +358,9 @@ def test_a_learners_copy_is_run_and_asks_calmly(tmp_path, monkeypatch):
 
 # ---------------------------------------------------------------- cores and further parts
 
-DIVIDED = [path for path in cores().values() if any(cell.id == "recall" for cell in read(path).cells)]
+DIVIDED = [
+    path for path in cores().values() if any(cell.id == "recall" for cell in read(path).cells)
+]
 DIVIDED_NUMBERS = {part_of(core) for core in DIVIDED}
 DIVIDED_LESSONS = [path for path in NOTEBOOKS if part_of(path)[:2] in DIVIDED_NUMBERS]
 each_core = pytest.mark.parametrize("path", DIVIDED, ids=lambda path: path.stem)
@@ -312,9 +369,16 @@ each_core = pytest.mark.parametrize("path", DIVIDED, ids=lambda path: path.stem)
 @each_core
 def test_a_core_fits_its_hour_and_ends_with_questions_from_memory(path):
     notebook = read(path)
-    words = sum(words_in(cell.source) for cell in lesson_cells(notebook) if cell.cell_type == "markdown")
+    words = sum(
+        words_in(cell.source) for cell in lesson_cells(notebook) if cell.cell_type == "markdown"
+    )
     answers = [cell for cell in code_cells(notebook) if marks_of(cell).get("solution")]
-    assert words <= 3000 and len(code_cells(notebook)) <= 40 and len(answers) <= 3 and lesson_minutes(notebook) <= 60
+    assert (
+        words <= 3000
+        and len(code_cells(notebook)) <= 40
+        and len(answers) <= 3
+        and lesson_minutes(notebook) <= 60
+    )
     (recall,) = (cell for cell in notebook.cells if cell.id == "recall")
     assert recall.source.count("<details>") == 3
     assert recall.source.strip().split("\n\n")[-1].startswith("**At work you would now**")
@@ -326,14 +390,20 @@ def test_completions_are_right_and_a_gap_counts_as_not_attempted(path):
     notebook = read(path)
     for cell in filter(is_completion, notebook.cells):
         name = re.search(r'^check\("([\w-]+)", (\w+)\)', cell.source, re.MULTILINE)
-        assert name and name[1] in tasks_of([path.stem[:2]]) and "✓ passed" in str(cell.outputs), cell.id
-        assert f"`{name[1]}` · completion · " in "".join(cell.source for cell in notebook.cells), cell.id
+        assert name and name[1] in tasks_of([path.stem[:2]]) and "✓ passed" in str(cell.outputs), (
+            cell.id
+        )
+        assert f"`{name[1]}` · completion · " in "".join(cell.source for cell in notebook.cells), (
+            cell.id
+        )
 
 
 @pytest.mark.parametrize("path", DIVIDED_LESSONS, ids=lambda path: path.stem)
 def test_names_that_cross_cells_are_bound_once(path):
     """So a cell that is run again, or later than it stands, changes nothing elsewhere; nor does a figure left out."""
-    cells = [cell for cell in code_cells(read(path)) if "take-along" not in cell.metadata.get("tags", [])]
+    cells = [
+        cell for cell in code_cells(read(path)) if "take-along" not in cell.metadata.get("tags", [])
+    ]
     binding, crossing = {}, set()
     for cell in cells:
         own = names(bound, cell)
@@ -344,4 +414,6 @@ def test_names_that_cross_cells_are_bound_once(path):
     assert not {name: found for name, found in twice.items() if name in crossing}
     for cell in cells:
         if any("image/png" in output.get("data", {}) for output in cell.outputs):
-            assert not names(bound, cell) & crossing, f"{cell.id} is a figure, and later cells need what it binds"
+            assert not names(bound, cell) & crossing, (
+                f"{cell.id} is a figure, and later cells need what it binds"
+            )

@@ -21,13 +21,22 @@ FRONT = "---\ntitle: Note {0}\ntags: [a, b]\n---\n# Topic {0}\n\nSome words abou
 
 def tables(queries, judgements=()):
     """The texts of both tables. queries: (part, query). judgements: (place of a query, name, grade)."""
-    rows = [{"id": f"q{place}", "part": part, "query": query} for place, (part, query) in enumerate(queries)]
-    judged = [{"id": f"q{place}", "name": name, "grade": grade} for place, name, grade in judgements]
+    rows = [
+        {"id": f"q{place}", "part": part, "query": query}
+        for place, (part, query) in enumerate(queries)
+    ]
+    judged = [
+        {"id": f"q{place}", "name": name, "grade": grade} for place, name, grade in judgements
+    ]
     return [pd.DataFrame(own, columns=columns).to_csv(index=False) for own, columns in
             ((rows, ["id", "part", "query"]), (judged, ["id", "name", "grade"]))]  # fmt: skip
 
 
-NOTES = {"a.md": "# Tea\nBoil the water.", "b.md": "# Bread\nKnead the dough.", "c.txt": "The bus leaves at noon."}
+NOTES = {
+    "a.md": "# Tea\nBoil the water.",
+    "b.md": "# Bread\nKnead the dough.",
+    "c.txt": "The bus leaves at noon.",
+}
 FOLDERS = {  # {name: (files, tables)}
     "three notes": (
         NOTES,
@@ -36,7 +45,10 @@ FOLDERS = {  # {name: (files, tables)}
             [(0, "a.md", 2), (1, "b.md", 2), (2, "c.txt", 2)],
         ),
     ),
-    "nothing has an answer": (NOTES, tables([("dev", "a map of Peru"), ("dev", "my shoe size"), ("test", "rust")])),
+    "nothing has an answer": (
+        NOTES,
+        tables([("dev", "a map of Peru"), ("dev", "my shoe size"), ("test", "rust")]),
+    ),
     "one query": (NOTES, tables([("dev", "how to make tea")], [(0, "a.md", 1)])),
     "no spaces": (
         {
@@ -45,13 +57,19 @@ FOLDERS = {  # {name: (files, tables)}
             "leer.md": "# \n",
         },
         tables(
-            [("dev", "お茶の入れ方"), ("dev", "空港へのバス"), ("test", "パン")], [(0, "茶.md", 2), (2, "パン.txt", 1)]
+            [("dev", "お茶の入れ方"), ("dev", "空港へのバス"), ("test", "パン")],
+            [(0, "茶.md", 2), (2, "パン.txt", 1)],
         ),
     ),
     "two files alike": (
         {**NOTES, "copy/a.md": NOTES["a.md"]},
         tables(
-            [("dev", "how to make tea"), ("dev", "how high is the moon"), ("test", "tea"), ("test", "the sun")],
+            [
+                ("dev", "how to make tea"),
+                ("dev", "how high is the moon"),
+                ("test", "tea"),
+                ("test", "the sun"),
+            ],
             [(0, "a.md", 2), (0, "copy/a.md", 2), (2, "a.md", 1)],
         ),
     ),
@@ -69,13 +87,20 @@ def run(key, folder, texts, checkpoint, capsys):
     """What the learner's cells of a notebook print for a folder; a failing cell is named."""
     given, names, shown = dict(zip(TABLES, (f"my_queries = {texts[0]!r}", f"my_judgements = {texts[1]!r}",
                                             "held_judgements = ''"))), {}, []  # fmt: skip
-    for cell in lesson_cells(nbformat.read(parts()[key], as_version=4))[2:]:  # without title and setup
+    # without title and setup
+    for cell in lesson_cells(nbformat.read(parts()[key], as_version=4))[2:]:
         tags = cell.metadata.get("tags", [])
-        if cell.cell_type != "code" or "nbgrader" in cell.metadata or {"completion", "take-along"} & set(tags):
+        if (
+            cell.cell_type != "code"
+            or "nbgrader" in cell.metadata
+            or {"completion", "take-along"} & set(tags)
+        ):
             continue
         if cell.id == "search-try":  # of search.py, whose tests are below
             continue
-        source = CHECKPOINT.sub(f"checkpoint = {str(checkpoint)!r}", given.get(cell.id, cell.source))
+        source = CHECKPOINT.sub(
+            f"checkpoint = {str(checkpoint)!r}", given.get(cell.id, cell.source)
+        )
         source, replaced = LOADED.subn(lambda _: f"docs = load_texts({str(folder)!r})", source)
         assert replaced == (cell.id == "corpus"), cell.id
         try:
@@ -90,17 +115,22 @@ def run(key, folder, texts, checkpoint, capsys):
 @pytest.mark.parametrize("key", ["14", "14-report"])
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.nightly if name == "400 notes" else [])
                                   for name in FOLDERS])  # fmt: skip
-def test_each_cell_runs_on_any_folder_and_its_tables(name, key, tiny, tmp_path, monkeypatch, capsys):
+def test_each_cell_runs_on_any_folder_and_its_tables(
+    name, key, tiny, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
     files, texts = FOLDERS[name]
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
     printed, names = run(key, tmp_path, texts, tiny, capsys)
-    assert set(names["pieces"]["name"]) == set(files) and len(names["vectors"]) == len(names["pieces"])
+    assert set(names["pieces"]["name"]) == set(files) and len(names["vectors"]) == len(
+        names["pieces"]
+    )
     assert "nan" not in printed.lower() and "plots" not in printed
     if name == "three notes":
-        assert "all are shown" in printed or key == "14-report"  # no query without an answer: no threshold
+        # no query without an answer: no threshold
+        assert "all are shown" in printed or key == "14-report"
         assert re.search(r"too few for an interval|queries, all alike", printed)
     if name == "nothing has an answer" and key == "14":
         assert "nothing to measure" in printed
@@ -108,28 +138,43 @@ def test_each_cell_runs_on_any_folder_and_its_tables(name, key, tiny, tmp_path, 
 
 # ---------------------------------------------------------------- search.py
 
-(PROGRAM,) = [cell.source for cell in nbformat.read(parts()["14"], as_version=4).cells if cell.id == "search-py"]
+(PROGRAM,) = [
+    cell.source
+    for cell in nbformat.read(parts()["14"], as_version=4).cells
+    if cell.id == "search-py"
+]
 
 
 def test_the_program_keeps_vectors_and_encodes_only_what_is_new(tmp_path):
     program, notes = tmp_path / "search.py", tmp_path / "my notes"
     program.write_text(PROGRAM, encoding="utf-8")
     (notes / ".hidden").mkdir(parents=True)
-    for name, text in {**NOTES, ".hidden/x.md": "hidden", "d.py": "x = 1", "e.md": "", "f.md": NOTES["a.md"]}.items():
+    for name, text in {
+        **NOTES,
+        ".hidden/x.md": "hidden",
+        "d.py": "x = 1",
+        "e.md": "",
+        "f.md": NOTES["a.md"],
+    }.items():
         (notes / name).write_text(text, encoding="utf-8")
     environment = {**os.environ, "HF_HUB_CACHE": str(cache_with()), "HF_HUB_OFFLINE": "1"}
 
     def ask(question):
         command = [sys.executable, str(program), str(notes), question]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment)
+        done = subprocess.run(
+            command, capture_output=True, text=True, encoding="utf-8", env=environment
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 
     first = ask("departure of the coach")
-    assert first[0] == "3 pieces, 3 of them new; f.md: a copy of a.md"  # not those of an empty file and of a copy
+    # not those of an empty file and of a copy
+    assert first[0] == "3 pieces, 3 of them new; f.md: a copy of a.md"
     assert first[1].split()[1:] == ["c.txt:1"] and first[2].strip() == "The bus leaves at noon."
     (notes / "b.md").unlink()
-    (notes / "a.md").write_text("# Tea\nBoil the water.\n# Coffee\nGrind the beans.", encoding="utf-8")
+    (notes / "a.md").write_text(
+        "# Tea\nBoil the water.\n# Coffee\nGrind the beans.", encoding="utf-8"
+    )
     second = ask("how do I make an espresso")
     assert second[0] == "4 pieces, 2 of them new" and "a.md:4  Coffee" in second[1]
     assert ask("bread")[0] == "4 pieces, 0 of them new"
@@ -149,7 +194,9 @@ def test_the_program_says_how_it_is_called_and_what_it_lacks(tmp_path):
         (["nosuch", "x"], "", "no texts in nosuch"),
     ):
         command = [sys.executable, str(program), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment)
+        done = subprocess.run(
+            command, capture_output=True, text=True, encoding="utf-8", env=environment
+        )
         assert out in done.stdout and error in done.stderr, arguments
     command = [sys.executable, "-c", "from search import hits_for, read"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)

@@ -22,7 +22,11 @@ CANVAS = "lovelaceada_812_99001_04_pooling.ipynb"
 MOODLE = "Ada Lovelace_4711_assignsubmission_file_/04_pooling.ipynb"
 STEALS = [  # (hers, his, roster): his file name can also be read as hers
     (CANVAS, "mallorym_813_99002_x_812_assignsubmission_y.ipynb", None),
-    (CANVAS, "mallorym_813_99002_x_812_assignsubmission_file_y.ipynb", "id,name\n812,Ada Lovelace\n813,Mallory M\n"),
+    (
+        CANVAS,
+        "mallorym_813_99002_x_812_assignsubmission_file_y.ipynb",
+        "id,name\n812,Ada Lovelace\n813,Mallory M\n",
+    ),
     (CANVAS, "mallorym_813_99002_x_812_99001_y.ipynb", None),
     (CANVAS, "mallorym_LATE_813_99002_x_812_99001_y.ipynb", None),
     (CANVAS, "x_812_813_99002_y.ipynb", None),
@@ -41,10 +45,18 @@ STEALS = [  # (hers, his, roster): his file name can also be read as hers
 @pytest.mark.parametrize("hers, his, roster", STEALS)
 def test_a_name_that_can_be_read_as_anothers_gets_nothing(collect, hers, his, roster, zipped):
     content = packed({"04_pooling.ipynb": NOTEBOOK}) if his.endswith(".zip") else NOTEBOOK
-    other = "carolc_900_99009_z.ipynb" if hers == CANVAS else "Carol_4900_assignsubmission_file_/z.ipynb"
+    other = (
+        "carolc_900_99009_z.ipynb"
+        if hers == CANVAS
+        else "Carol_4900_assignsubmission_file_/z.ipynb"
+    )
     found = collect({hers: NOTEBOOK, his: content, other: NOTEBOOK}, roster, zipped)
     assert found.has["812" if hers == CANVAS else "4711"] == [hers] and len(found.has) == 2
-    assert len(found.out) == 1 and found.out[0].startswith(his.partition("/")[0].removesuffix(".zip")) and found.why
+    assert (
+        len(found.out) == 1
+        and found.out[0].startswith(his.partition("/")[0].removesuffix(".zip"))
+        and found.why
+    )
 
 
 ROSTER = "id,name\n812,Ada Lovelace\n813,Bob Ray\n"
@@ -54,7 +66,9 @@ al1815,Ada,Lovelace,ada.lovelace@example.org
 lovelace-ada,,,
 bob,Bob,Ray,AL1815@example.org
 """
-CLAIMED_TWICE = "id,name,email\n1,Anna Schmidt,max@x.org\n2,Anna Schmidt,\nmax,Max,\n3,Ada Lovelace,\n"
+CLAIMED_TWICE = (
+    "id,name,email\n1,Anna Schmidt,max@x.org\n2,Anna Schmidt,\nmax,Max,\n3,Ada Lovelace,\n"
+)
 ALIKE = """id,name,email,Student ID
 1,Anna Berger,anna@x.org,70011
 2,Anna Luise Schmitt,als@x.org,70012
@@ -62,7 +76,14 @@ ALIKE = """id,name,email,Student ID
 4,Maria Øberg,,70014
 5,Jörg Łem,,70015
 """
-ROSTERS = {"ALIKE": ALIKE, "-": None, "SIS": SIS, "ROSTER": ROSTER, "EMAILS": EMAILS, "CLAIMED_TWICE": CLAIMED_TWICE}
+ROSTERS = {
+    "ALIKE": ALIKE,
+    "-": None,
+    "SIS": SIS,
+    "ROSTER": ROSTER,
+    "EMAILS": EMAILS,
+    "CLAIMED_TWICE": CLAIMED_TWICE,
+}
 ORDINARY = f"""{CANVAS}
 lovelaceada_812_99001_notes_2024_11_30.ipynb
 lovelaceada_812_99001_2024_11_30_notes.ipynb
@@ -218,15 +239,32 @@ def rows(text):
     "files, roster, learners, out",
     [
         *rows(WHO_GETS_WHAT),
-        (["ada/x.ipynb", *(f"bob/{number}.png" for number in range(22))], None, ["ada", *["bob"] * 21], 0),
+        (
+            ["ada/x.ipynb", *(f"bob/{number}.png" for number in range(22))],
+            None,
+            ["ada", *["bob"] * 21],
+            0,
+        ),
         # names that look alike
         (["कि/x.ipynb", "का/x.ipynb"], "id,name\n1,कि\n", ["1", "का"], 0),
-        ([f"ada{hidden}/x.ipynb" for hidden in ("", " ", "\u202e", "\u202d", "\u200b", "\u2060")], None, 6, 0),
+        (
+            [
+                f"ada{hidden}/x.ipynb"
+                for hidden in ("", " ", "\u202e", "\u202d", "\u200b", "\u2060")
+            ],
+            None,
+            6,
+            0,
+        ),
         ([f"{name}/x.ipynb" for name in ("ada", "ADA", "аda")], None, 3, 0),
         (["a" * 121 + "1/x.ipynb", "a" * 121 + "2/x.ipynb", "a" * 120 + "/x.ipynb"], None, 3, 0),
         (
             [
-                *(f"{one}{name}" for one in ("", "Zoe\u0308/") for name in ("Thumbs.db", "desktop.ini", "._x.ipynb")),
+                *(
+                    f"{one}{name}"
+                    for one in ("", "Zoe\u0308/")
+                    for name in ("Thumbs.db", "desktop.ini", "._x.ipynb")
+                ),
                 ZOE,
             ],
             *("id,name\n1,Zoë\n2,B\n", ["1"], 0),
@@ -252,7 +290,8 @@ def test_who_gets_what(collect, files, roster, learners, out, zipped):
 )
 @pytest.mark.parametrize("name", ["ada/work.zip", "ada.zip", "lovelaceada_812_99001_work.zip"])
 def test_what_is_in_a_learners_zip_is_hers(collect, name, file, zipped):
-    roster = "id\nada\nbob\n" if name == "ada.zip" else None  # without one, it might be the class's archive
+    # without one, it might be the class's archive
+    roster = "id\nada\nbob\n" if name == "ada.zip" else None
     found = collect({name: packed([(file, NOTEBOOK), ("ada2/y.ipynb", NOTEBOOK)])}, roster, zipped)
     assert list(found.has) == ["812" if "812" in name else "ada"]
 
@@ -263,28 +302,49 @@ def test_whose_a_file_may_be_is_kept(collect):
 
 
 def test_the_platforms_zip_may_lie_in_a_folder(collect):
-    inner = {MOODLE: NOTEBOOK, "Bob_4712_assignsubmission_file_/x.zip": packed({"x.ipynb": NOTEBOOK})}
+    inner = {
+        MOODLE: NOTEBOOK,
+        "Bob_4712_assignsubmission_file_/x.zip": packed({"x.ipynb": NOTEBOOK}),
+    }
     assert sorted(collect({"download.zip": packed(inner)}).has) == ["4711", "4712"]
 
 
-@pytest.mark.parametrize("beside", [[], ["later/Ada Lovelace_91_assignsubmission_file_/01_tokenization.ipynb"]])
+@pytest.mark.parametrize(
+    "beside", [[], ["later/Ada Lovelace_91_assignsubmission_file_/01_tokenization.ipynb"]]
+)
 def test_the_platforms_zips_of_two_assignments_may_lie_in_a_folder(collect, beside):
     name = "{}_{}_assignsubmission_file_/{}.ipynb"
     first = {
-        name.format(who, number, "04_pooling"): NOTEBOOK for who, number in (("Ada Lovelace", 71), ("Bob Ray", 72))
+        name.format(who, number, "04_pooling"): NOTEBOOK
+        for who, number in (("Ada Lovelace", 71), ("Bob Ray", 72))
     }
-    second = {name.format("Ada Lovelace", 81, "x"): NOTEBOOK, name.format("Bob Ray", 82, "y"): NOTEBOOK}
+    second = {
+        name.format("Ada Lovelace", 81, "x"): NOTEBOOK,
+        name.format("Bob Ray", 82, "y"): NOTEBOOK,
+    }
     zips = {"Course-Pooling-4711.zip": packed(first), "Course-Benchmark-4712.zip": packed(second)}
     found = collect({**zips, **dict.fromkeys(beside, NOTEBOOK)}, SIS)
-    assert {who: len(files) for who, files in found.has.items()} == {"al1": 2 + len(beside), "br2": 2}
+    assert {who: len(files) for who, files in found.has.items()} == {
+        "al1": 2 + len(beside),
+        "br2": 2,
+    }
     assert not found.out
 
 
 def test_a_moodle_zip_with_one_hand_in_is_no_learners(collect):
-    ada, bob = "Ada Lovelace_81_assignsubmission_file_/a.ipynb", "Bob Ray_72_assignsubmission_file_/a.ipynb"
+    ada, bob = (
+        "Ada Lovelace_81_assignsubmission_file_/a.ipynb",
+        "Bob Ray_72_assignsubmission_file_/a.ipynb",
+    )
     mine = ada.replace("81", "71")
-    found = collect({"one.zip": packed({mine: NOTEBOOK, bob: NOTEBOOK}), "two.zip": packed({ada: NOTEBOOK})}, SIS)
-    assert {learner: len(files) for learner, files in found.has.items()} == {"al1": 2, "br2": 1} and not found.out
+    found = collect(
+        {"one.zip": packed({mine: NOTEBOOK, bob: NOTEBOOK}), "two.zip": packed({ada: NOTEBOOK})},
+        SIS,
+    )
+    assert {learner: len(files) for learner, files in found.has.items()} == {
+        "al1": 2,
+        "br2": 1,
+    } and not found.out
 
 
 def test_learners_zips_side_by_side_are_theirs(collect):
@@ -299,7 +359,11 @@ def test_learners_zips_side_by_side_are_theirs(collect):
 def test_a_zip_within_a_zip_is_opened_once(collect):
     inner = packed({"y.ipynb": NOTEBOOK})
     hers = packed({"x.ipynb": NOTEBOOK, "more.zip": inner})
-    found = collect({"ada.zip": hers, "bob/b.zip": packed({"b.zip": inner}), "eve.zip": b"PK\3\4 torn"}, None, True)
+    found = collect(
+        {"ada.zip": hers, "bob/b.zip": packed({"b.zip": inner}), "eve.zip": b"PK\3\4 torn"},
+        None,
+        True,
+    )
     assert found.has == {"ada": ["ada/x.ipynb"], "bob": ["bob/b/b.zip"], "eve": ["eve"]}
     assert found.out == ["ada/more.zip"]
     problems = {one.learner: one.problem for one in found.found}
@@ -319,7 +383,11 @@ def test_a_learners_key_does_not_depend_on_others(collect, others):
 
 def test_two_texts_never_become_one():
     texts = ["ada", "ada ", " ada", "ada\u202e", "ada\u202d", "ada\ufffd", "ad\udce9", "", " "]
-    texts += [*("a" * length for length in (120, 121, 122)), for_keys("ada "), for_keys("ada\u202e")]
+    texts += [
+        *("a" * length for length in (120, 121, 122)),
+        for_keys("ada "),
+        for_keys("ada\u202e"),
+    ]
     assert len({for_keys(text) for text in texts}) == len(texts) and for_keys("ada") == "ada"
     assert all(len(for_keys(text)) <= 120 for text in texts)
 
@@ -330,13 +398,21 @@ def test_files_of_one_name_are_all_different_and_long_names_too(collect):
     assert len(set(found.has["ada"])) == 2 and all(len(file) <= 300 for file in found.has["ada"])
 
 
-MANY = {"ada/04_pooling.ipynb": 16_000, "ada/notes.png": 16_000, "{}/04_pooling.ipynb": 3_000, "ada/{}.ipynb": 3_000}
+MANY = {
+    "ada/04_pooling.ipynb": 16_000,
+    "ada/notes.png": 16_000,
+    "{}/04_pooling.ipynb": 3_000,
+    "ada/{}.ipynb": 3_000,
+}
 
 
 @pytest.mark.parametrize("name", MANY)
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_16000_members_take_no_time_and_are_bounded(tmp_path, name):
-    members = [("bob/x.ipynb", NOTEBOOK), *((name.format(one), NOTEBOOK) for one in range(MANY[name]))]
+    members = [
+        ("bob/x.ipynb", NOTEBOOK),
+        *((name.format(one), NOTEBOOK) for one in range(MANY[name])),
+    ]
     (tmp_path / "class.zip").write_bytes(packed(members, zipfile.ZIP_STORED))
     (tmp_path / "unpacked").mkdir()
     start = time.process_time()
@@ -357,7 +433,9 @@ def test_16000_members_take_no_time_and_are_bounded(tmp_path, name):
     ],
     ids=["many", "long"],
 )
-def test_what_is_too_large_to_be_looked_at_is_its_learners_problem(collect, monkeypatch, members, problem):
+def test_what_is_too_large_to_be_looked_at_is_its_learners_problem(
+    collect, monkeypatch, members, problem
+):
     monkeypatch.setattr(archives, "MOST_MEMBERS", 30)
     monkeypatch.setattr(archives, "MOST_MEMBERS_OF_ONE", 10)
     files = {"ada.zip": packed(members), "bob.ipynb": NOTEBOOK}
@@ -372,7 +450,9 @@ def test_too_many_members_of_the_classs_archive_stop_the_run(collect, monkeypatc
 
 
 def test_when_all_is_left_out_that_is_said(collect):
-    with pytest.raises(GradeError, match="belong to a learner; .*can be read as a hand-in of 812 and 813"):
+    with pytest.raises(
+        GradeError, match="belong to a learner; .*can be read as a hand-in of 812 and 813"
+    ):
         collect(["mallorym_813_99002_x_812_assignsubmission_y.ipynb"])
 
 
@@ -396,18 +476,31 @@ ADAS_ON_MOODLE = "Ada Lovelace_4711_assignsubmission_file_04_pooling.ipynb"
     suffix=st.sampled_from([".ipynb", ".ipynb.txt", ".zip"]),
 )
 def test_no_name_of_a_file_takes_or_gives_marks(front, hers, mine, roster, name, suffix):
-    inner = (front + name, "Ada Lovelace_4711_assignsubmission_file_", "lovelaceada_812_99001_x.ipynb")
-    paths = [*((file,) for file in hers.values()), inner if suffix == ".zip" else (front + name + ".ipynb",)]
+    inner = (
+        front + name,
+        "Ada Lovelace_4711_assignsubmission_file_",
+        "lovelaceada_812_99001_x.ipynb",
+    )
+    paths = [
+        *((file,) for file in hers.values()),
+        inner if suffix == ".zip" else (front + name + ".ipynb",),
+    ]
     files = [HandedFile(parts, 1, problem="not read") for parts in paths]
-    people = {line.split(",")[0]: Learner(*line.split(",")) for line in (roster or "").splitlines()[1:]}
+    people = {
+        line.split(",")[0]: Learner(*line.split(",")) for line in (roster or "").splitlines()[1:]
+    }
     owners = Owners(files, "class", people)
     her, his = map(owners.of, files)
     ((number, _),) = hers.items()
     assert her.learner == ("ada" if people and number not in people else number)
-    assert isinstance(his, LeftOut) or his.learner == ("mal" if people and mine not in people else mine)
+    assert isinstance(his, LeftOut) or his.learner == (
+        "mal" if people and mine not in people else mine
+    )
 
 
-@pytest.mark.parametrize("folder, doubt", [("Max Schulz", "and its name also says Schulz"), ("Weber, Max - Nr", "")])
+@pytest.mark.parametrize(
+    "folder, doubt", [("Max Schulz", "and its name also says Schulz"), ("Weber, Max - Nr", "")]
+)
 def test_a_short_id_beside_another_name_is_doubted(collect, folder, doubt):
     roster = "id,name\nmax,Max Weber\nbr2,Bob Ray\ncy3,Cy Oz\n"
     files = [f"{folder}/a.ipynb", "Abgabe br2/a.ipynb", "Abgabe cy3/a.ipynb"]

@@ -25,9 +25,24 @@ LOCK_LINES = [
     if line.strip() and not line.lstrip().startswith("#")
 ]
 PLATFORMS = {
-    "Linux": {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix", "platform_machine": "x86_64"},
-    "macOS": {"sys_platform": "darwin", "platform_system": "Darwin", "os_name": "posix", "platform_machine": "arm64"},
-    "Windows": {"sys_platform": "win32", "platform_system": "Windows", "os_name": "nt", "platform_machine": "AMD64"},
+    "Linux": {
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+        "os_name": "posix",
+        "platform_machine": "x86_64",
+    },
+    "macOS": {
+        "sys_platform": "darwin",
+        "platform_system": "Darwin",
+        "os_name": "posix",
+        "platform_machine": "arm64",
+    },
+    "Windows": {
+        "sys_platform": "win32",
+        "platform_system": "Windows",
+        "os_name": "nt",
+        "platform_machine": "AMD64",
+    },
 }
 
 
@@ -63,7 +78,9 @@ def test_the_lock_holds_indirect_packages_too():
             if wanted and canonicalize_name(need.name) not in found:
                 # the registry's build of PyTorch needs CUDA, where PyTorch's own index cannot be reached
                 cuda = name == "torch" and need.name.startswith(("nvidia", "cuda", "triton"))
-                assert cuda or need.name in {"pip", "setuptools"}, f"{name} needs {need.name}, not locked"
+                assert cuda or need.name in {"pip", "setuptools"}, (
+                    f"{name} needs {need.name}, not locked"
+                )
 
 
 def test_no_address_and_no_cuda_in_the_lock():
@@ -82,7 +99,11 @@ def test_the_lock_of_the_graders_extra_goes_beside_the_other():
 
 def test_the_lock_of_the_peers_has_the_torch_of_the_course():
     text = (ROOT / "tests/benchmarks/peers.lock").read_text()
-    found = {line.name: str(line.specifier) for line in map(Requirement, text.splitlines()) if line.marker is None}
+    found = {
+        line.name: str(line.specifier)
+        for line in map(Requirement, text.splitlines())
+        if line.marker is None
+    }
     assert all(re.fullmatch(r"==[\w.]+", version) for version in found.values())
     assert found["torch"] == locked(default_environment())["torch"]
     assert {"onnxruntime", "openvino", "optimum-onnx", "optimum-intel"} <= set(found)
@@ -93,10 +114,24 @@ def test_environment_yml_installs_the_lock_and_names_what_it_brings():
     text = (ROOT / "environment.yml").read_text()
     environment = yaml.safe_load(text)
     (pip,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
-    assert environment["name"] == PROJECT["project"]["name"] and environment["channels"] == ["conda-forge"]
-    assert pip == ["--extra-index-url https://download.pytorch.org/whl/cpu", "-r requirements.lock", "--editable ."]
+    assert environment["name"] == PROJECT["project"]["name"] and environment["channels"] == [
+        "conda-forge"
+    ]
+    assert pip == [
+        "--extra-index-url https://download.pytorch.org/whl/cpu",
+        "-r requirements.lock",
+        "--editable .",
+    ]
     named = set(re.search(r"# The lock brings (.*) and the rest", text)[1].split(", "))
-    assert named == {"jupyterlab", "torch", "transformers", "bertviz", "seaborn", "scikit-learn", "nbval"}
+    assert named == {
+        "jupyterlab",
+        "torch",
+        "transformers",
+        "bertviz",
+        "seaborn",
+        "scikit-learn",
+        "nbval",
+    }
     assert named <= set(locked(default_environment()))
 
 
@@ -125,10 +160,18 @@ PROGRAMS = {
 @each_page
 def test_commands_of_the_documents_exist(page):
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    blocks = re.findall(r"```(?:bash|sh|console)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    for command in (line.strip() for block in blocks for line in block.replace("\\\n", " ").splitlines()):
+    blocks = re.findall(
+        r"```(?:bash|sh|console)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
+    )
+    for command in (
+        line.strip() for block in blocks for line in block.replace("\\\n", " ").splitlines()
+    ):
         for part in command.split("&&"):
-            words = [word for word in shlex.split(part, comments=True) if "=" not in word or word.startswith("-")]
+            words = [
+                word
+                for word in shlex.split(part, comments=True)
+                if "=" not in word or word.startswith("-")
+            ]
             if words[:1] == ["make"]:
                 assert set(words[1:]) <= targets, command
             elif words[:1] == ["course"]:
@@ -150,7 +193,9 @@ def test_links_between_the_documents_lead_somewhere(page):
 def anchors(page):
     """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#{1,6} +(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+    return {
+        re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings
+    }
 
 
 def test_every_picture_is_shown():
@@ -166,16 +211,21 @@ def test_the_readme_is_for_two_minutes():
     assert len(text.splitlines()) <= 100 and "make lab" in text and "make test" in text
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "course_utils").glob("*.py")), ids=lambda file: file.name)
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "course_utils").glob("*.py")), ids=lambda file: file.name
+)
 def test_what_lessons_import_is_small(file):
     assert len(file.read_text(encoding="utf-8").splitlines()) <= 350, "course_utils/README.md"
 
 
 def test_no_machine_path_and_no_leftover_in_the_repository():
-    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    files = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.split()
     if not files:
         pytest.skip("not a git checkout")
-    for name in filter(lambda name: (ROOT / name).is_file(), files):  # one may just have been deleted
+    # one may just have been deleted
+    for name in filter(lambda name: (ROOT / name).is_file(), files):
         text = (ROOT / name).read_text(encoding="utf-8", errors="ignore")
         assert str(ROOT) not in text and str(Path.home()) + "/" not in text, name
 
@@ -192,14 +242,24 @@ def test_binder_can_build_what_stands_in_its_folder():
     )
     assert yaml.safe_load(as_at_the_top) == at_the_top and as_at_the_top != for_binder
     (python,) = (line for line in at_the_top["dependencies"] if str(line).startswith("python="))
-    assert python.removeprefix("python=") in {"3.10", "3.11", "3.12", "3.13", "3.14"}, "repo2docker knows these"
-    assert "- --editable .." in for_binder, "without it, only environment.yml is copied in before pip runs"
-    assert (ROOT / ".binder" / "postBuild").read_text().splitlines()[-1] == "course lab --write-only"
-    assert elsewhere.address(PROJECT["project"], "binder").endswith("workspace%2F00_start_here.ipynb")
+    assert python.removeprefix("python=") in {"3.10", "3.11", "3.12", "3.13", "3.14"}, (
+        "repo2docker knows these"
+    )
+    assert "- --editable .." in for_binder, (
+        "without it, only environment.yml is copied in before pip runs"
+    )
+    assert (ROOT / ".binder" / "postBuild").read_text().splitlines()[
+        -1
+    ] == "course lab --write-only"
+    assert elsewhere.address(PROJECT["project"], "binder").endswith(
+        "workspace%2F00_start_here.ipynb"
+    )
 
 
 def test_the_top_level_is_small():
-    top = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    top = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.split()
     assert len([name for name in top if "/" not in name]) <= 15
 
 
@@ -209,11 +269,15 @@ def test_the_devcontainer_sets_up_as_the_readme_says():
     assert set(said) <= {
         "name", "image", "hostRequirements", "postCreateCommand", "forwardPorts", "portsAttributes", "customizations"
     }  # fmt: skip
-    image = re.fullmatch(r"mcr\.microsoft\.com/devcontainers/python:\d+\.\d+\.\d+-(3\.\d+)-\w+", said["image"])
+    image = re.fullmatch(
+        r"mcr\.microsoft\.com/devcontainers/python:\d+\.\d+\.\d+-(3\.\d+)-\w+", said["image"]
+    )
     assert SpecifierSet(PROJECT["project"]["requires-python"]).contains(image[1]), (
         "pinned, with a Python that we support"
     )
-    assert all(re.fullmatch(r"\d+gb", said["hostRequirements"][name]) for name in ("memory", "storage"))
+    assert all(
+        re.fullmatch(r"\d+gb", said["hostRequirements"][name]) for name in ("memory", "storage")
+    )
     make, write = said["postCreateCommand"].split(" && ")
     assert make == "make setup" and write == ".venv/bin/course lab --write-only"
     assert said["portsAttributes"].keys() == {str(port) for port in said["forwardPorts"]}

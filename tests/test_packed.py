@@ -29,7 +29,9 @@ from .project import ROOT
 
 def small(**sizes):
     torch.manual_seed(0)
-    return BertModel(BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **{**SIZES, **sizes})).eval()
+    return BertModel(
+        BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **{**SIZES, **sizes})
+    ).eval()
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,9 @@ def distilled(tiny):
     """(tokenizer, model) of an encoder that is not BERT."""
     torch.manual_seed(0)
     sizes = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}
-    model = DistilBertModel(DistilBertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **sizes)).eval()
+    model = DistilBertModel(
+        DistilBertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **sizes)
+    ).eval()
     return load_encoder(tiny)[0], model
 
 
@@ -51,8 +55,14 @@ def assert_as_in_the_library(encoder, rows):
     config = encoder.config
     forward = packed_bert(encoder.state_dict(), config.num_attention_heads, config.layer_norm_eps)
     with torch.inference_mode():
-        found = [(start + number, state) for start, states in forward(rows) for number, state in enumerate(states)]
-        theirs = [(place, encoder(input_ids=torch.tensor([row]))[0][0]) for place, row in enumerate(rows)]
+        found = [
+            (start + number, state)
+            for start, states in forward(rows)
+            for number, state in enumerate(states)
+        ]
+        theirs = [
+            (place, encoder(input_ids=torch.tensor([row]))[0][0]) for place, row in enumerate(rows)
+        ]
     torch.testing.assert_close(found, theirs, rtol=0, atol=1e-5)
 
 
@@ -60,11 +70,19 @@ def assert_as_in_the_library(encoder, rows):
 @given(st.lists(st.integers(1, 64), min_size=1, max_size=12), st.integers(0, 99))
 def test_every_token_vector_is_that_of_the_library(plain, lengths, seed):
     draw = random.Random(seed)
-    assert_as_in_the_library(plain, [[draw.randrange(len(PIECES)) for _ in range(length)] for length in lengths])
+    assert_as_in_the_library(
+        plain, [[draw.randrange(len(PIECES)) for _ in range(length)] for length in lengths]
+    )
 
 
 @pytest.mark.parametrize(
-    "sizes", [{"num_attention_heads": 2}, {"layer_norm_eps": 1e-3}, {"num_hidden_layers": 1}, {"type_vocab_size": 1}]
+    "sizes",
+    [
+        {"num_attention_heads": 2},
+        {"layer_norm_eps": 1e-3},
+        {"num_hidden_layers": 1},
+        {"type_vocab_size": 1},
+    ],
 )
 def test_other_sizes_of_bert(sizes):
     assert_as_in_the_library(small(**sizes), [list(range(5, 25))])
@@ -77,11 +95,14 @@ def test_the_fast_softmax_and_the_safe_one_agree():
     for shift in (0, 60, 500, -500, torch.linspace(-500, 500, 8)[:, None]):
         shift = torch.ones(6, 8, 1) * shift
         moved = torch.cat([query, shift], -1), torch.cat([key, torch.ones(6, 8, 1)], -1)
-        torch.testing.assert_close(_attend(*moved, value), (query @ key.mT).softmax(-1) @ value, rtol=0, atol=1e-4)
+        torch.testing.assert_close(
+            _attend(*moved, value), (query @ key.mT).softmax(-1) @ value, rtol=0, atol=1e-4
+        )
 
 
 @pytest.mark.parametrize(
-    "module, name, answer", [(torch.backends.mkldnn, "is_available", False), (platform, "machine", "arm64")]
+    "module, name, answer",
+    [(torch.backends.mkldnn, "is_available", False), (platform, "machine", "arm64")],
 )
 def test_a_machine_without_onednn(module, name, answer, plain, monkeypatch):
     monkeypatch.setattr(module, name, lambda: answer)
@@ -93,8 +114,12 @@ def test_it_is_used_for_the_packaged_encoder_and_after_all_layers_were_asked_for
     assert fits(encoder[1])
     encoder = small()
     with torch.inference_mode():
-        encoder(input_ids=torch.tensor([[2, 5, 3]]), output_hidden_states=True, output_attentions=True)
-    assert any(module._forward_hooks for module in encoder.modules()), "transformers leaves hooks of its own"
+        encoder(
+            input_ids=torch.tensor([[2, 5, 3]]), output_hidden_states=True, output_attentions=True
+        )
+    assert any(module._forward_hooks for module in encoder.modules()), (
+        "transformers leaves hooks of its own"
+    )
     assert fits(encoder)
 
 
@@ -103,7 +128,9 @@ class Exchanged(torch.nn.Linear):
 
 
 CHANGES = {
-    "a module": lambda encoder: setattr(encoder.encoder.layer[0].output, "dense", Exchanged(64, 32)),
+    "a module": lambda encoder: setattr(
+        encoder.encoder.layer[0].output, "dense", Exchanged(64, 32)
+    ),
     "a hook": lambda encoder: encoder.encoder.layer[1].register_forward_hook(lambda *_: None),
     "the activation": lambda encoder: encoder.config.update({"hidden_act": "relu"}),
     "the numbers": torch.nn.Module.double,
@@ -126,8 +153,12 @@ def test_other_models_take_the_librarys_way(pooling, distilled):
     for sentence, vector in zip(sentences, ours):
         batch = tokenizer(sentence, return_tensors="pt")
         with torch.inference_mode():
-            states = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).last_hidden_state
-        assert vector == pytest.approx(POOLINGS[pooling](states, batch["attention_mask"])[0].numpy(), abs=1e-5)
+            states = model(
+                input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]
+            ).last_hidden_state
+        assert vector == pytest.approx(
+            POOLINGS[pooling](states, batch["attention_mask"])[0].numpy(), abs=1e-5
+        )
 
 
 def test_weights_changed_in_place_are_seen(tiny):
@@ -153,7 +184,9 @@ def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encod
 # Without transformers
 
 
-@given(sentences=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
+@given(
+    sentences=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5)
+)
 @example(["[MASK] [CLS] x", "ÀÉ café\u0301 \u200b 你好 😀", "", " \n", "a" * 300, "word " * 400])
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
 def test_the_light_tokenizer_gives_the_same_ids(encoder, sentences):
@@ -208,14 +241,18 @@ def texts():
 def test_bfloat16_keeps_the_direction_of_every_vector(texts):
     for given_ in (texts, texts[:5]):  # the few tokens of five take another code path
         full, half = embed(given_), embed(given_, precision="bfloat16")
-        assert half.dtype == np.float32 and np.linalg.norm(half, axis=1) == pytest.approx(1, abs=1e-5)
+        assert half.dtype == np.float32 and np.linalg.norm(half, axis=1) == pytest.approx(
+            1, abs=1e-5
+        )
         assert (full * half).sum(axis=1).min() >= 0.9999
         assert not np.array_equal(full, half), "it is another computation"
 
 
 @pytest.mark.skipif(not has_bfloat16(), reason="this processor has no bfloat16")
 def test_bfloat16_for_a_model_that_is_not_bert(distilled):
-    full, half = (embed(["a b c", "x"], model=distilled, precision=kind) for kind in ("float32", "bfloat16"))
+    full, half = (
+        embed(["a b c", "x"], model=distilled, precision=kind) for kind in ("float32", "bfloat16")
+    )
     assert half.dtype == np.float32 and (full * half).sum(axis=1).min() > 0.999
 
 
@@ -228,7 +265,9 @@ def test_a_processor_without_bfloat16_is_told_so(monkeypatch):
 def test_an_instruction_set_that_onednn_may_not_use_counts_as_missing():
     program = "from course_utils.embedding import has_bfloat16; print(has_bfloat16())"
     environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, check=True
+    )
     assert done.stdout.split() == [b"False"]
 
 

@@ -10,7 +10,11 @@ from course_utils._support.figures import NO_TITLE, WITHOUT_WORDS
 from course_utils._support.notebooks import NOTEBOOKS, kind_of, lesson_cells, part_of, parts
 
 PATHS = {path.stem: path for path in (*parts().values(), NOTEBOOKS / "glossary.ipynb")}
-LESSONS = [name for name, path in PATHS.items() if name[0].isdigit() and kind_of(nbformat.read(path, 4)) != "page"]
+LESSONS = [
+    name
+    for name, path in PATHS.items()
+    if name[0].isdigit() and kind_of(nbformat.read(path, 4)) != "page"
+]
 CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1`*$|(`+)(?!`).+?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL)
 # pictures made of letters
 DRAWN = re.compile(

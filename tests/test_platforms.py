@@ -24,13 +24,19 @@ DATE, FULL = "Nov 3, 2026 1030 AM", points_of("04")
 
 
 def table(learners, title):
-    return [["Username", f"{title} Points Grade", "End"], *([f"#{one.number}", one.points, "#"] for one in learners)]
+    return [
+        ["Username", f"{title} Points Grade", "End"],
+        *([f"#{one.number}", one.points, "#"] for one in learners),
+    ]
 
 
 # an invented one: the number comes first
 NUMBERS_FIRST = Platform(
     "numbers-first",
-    re.compile(r"^(?P<id>\d+)-(?P<file>\d+) - (?P<name>.+?) - \w+ \d+, \d{4} \d{3,4} [AP]M(?=$|[. ])", re.DOTALL),
+    re.compile(
+        r"^(?P<id>\d+)-(?P<file>\d+) - (?P<name>.+?) - \w+ \d+, \d{4} \d{3,4} [AP]M(?=$|[. ])",
+        re.DOTALL,
+    ),
     table,
     repeats_name=True,
 )
@@ -56,7 +62,10 @@ def learners(collect, tmp_path, monkeypatch):
     found, work = collect([*FILES, HERS]), assignment(("04",))
     assert found.out == [HERS] and "1236 and 4711" in found.why
     passed = result(*work["exercises"])
-    entries = {(one.learner, one.file): Entry(one.learner, "", one.file, "", "", passed) for one in found.found}
+    entries = {
+        (one.learner, one.file): Entry(one.learner, "", one.file, "", "", passed)
+        for one in found.found
+    }
     made = records(found.found, entries, {}, work)
     write_tables(tmp_path, made, work, True)
     return made
@@ -68,9 +77,16 @@ def test_its_names_are_read(learners):
 
 def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
     title = assignment(("04",))["titles"]["04"]
-    header, lines = ["Username", f"{title} Points Grade", "End"], [["#1234", str(FULL), "#"], ["#1235", str(FULL), "#"]]
+    header, lines = (
+        ["Username", f"{title} Points Grade", "End"],
+        [["#1234", str(FULL), "#"], ["#1235", str(FULL), "#"]],
+    )
     assert rows(tmp_path / "numbers-first.csv")[:3] == [header, *lines]
-    assert len(rows(tmp_path / "moodle.csv")) == len(rows(tmp_path / "canvas.csv")) - 1 == 1 + len(FILES)
+    assert (
+        len(rows(tmp_path / "moodle.csv"))
+        == len(rows(tmp_path / "canvas.csv")) - 1
+        == 1 + len(FILES)
+    )
 
 
 # of a learner without and with a number there: a name of a download, and the lines that its table has for them
@@ -79,7 +95,10 @@ TABLES = {
         "Ada Lovelace_4711_assignsubmission_file_",
         [["", "Bob", "bob@x.org", "2", "3"], ["Participant 4711", "Ada Lovelace"]],
     ),
-    "canvas": ("ada_812_99001_04.ipynb", [["Bob", "", "", "bob", "", "2"], ["Ada Lovelace", "812", "", "", "", "3"]]),
+    "canvas": (
+        "ada_812_99001_04.ipynb",
+        [["Bob", "", "", "bob", "", "2"], ["Ada Lovelace", "812", "", "", "", "3"]],
+    ),
 }
 
 
@@ -92,9 +111,15 @@ def test_feedback_is_zipped_as_a_platform_takes_it_back(learners, tmp_path):
             assert archive.read(names[platform][0]).startswith(b"<!DOCTYPE html>")
     assert names["moodle"] == ["Cleo Oz_4711_assignfeedback_file_/feedback.html"]
     assert names["canvas"] == ["raydan_812_99001_feedback.html"]
-    ada = LearnerRecord("ada", "ada.html", handed_in=[f"{n}/A_b_{n}_assignsubmission_file_/x.ipynb" for n in (71, 81)])
+    ada = LearnerRecord(
+        "ada",
+        "ada.html",
+        handed_in=[f"{n}/A_b_{n}_assignsubmission_file_/x.ipynb" for n in (71, 81)],
+    )
     moodle = next(one for one in platforms.PLATFORMS if one.name == "moodle")
-    assert moodle.feedback_names(ada) == [f"A b_{n}_assignfeedback_file_/feedback.html" for n in (71, 81)]
+    assert moodle.feedback_names(ada) == [
+        f"A b_{n}_assignfeedback_file_/feedback.html" for n in (71, 81)
+    ]
 
 
 WORKSHEETS = {
@@ -119,7 +144,9 @@ def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
     learners[-1].email, learners[-1].points = "eve@x.org", 1.5
     given = tmp_path / "worksheet.csv"
     people = [(4711, "Cleo Oz", "c@x.org"), (12, "Eve", "Eve@x.org"), (13, "Who", "w@x.org")]
-    given.write_text(header + "".join(line.format(participant, *one) for one in people), encoding="utf-8-sig")
+    given.write_text(
+        header + "".join(line.format(participant, *one) for one in people), encoding="utf-8-sig"
+    )
     write_tables(
         tmp_path,
         learners,
@@ -129,21 +156,41 @@ def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
     )
     first, cleo, eve, who = rows(tmp_path / "moodle.csv")
     assert ",".join(first) + "\n" == header
-    nothing = ["'-", "'-"]  # as in all tables, guarded against spreadsheets; Moodle does not read these cells
-    assert cleo[:1] + cleo[4:] == [f"{participant}4711", str(FULL), "6,00", *nothing, f"{FULL} of {FULL} points."]
-    assert eve[4] == "1,5" and who[:3] + who[4:] == [f"{participant}13", "Who", "w@x.org", "", "6,00", *nothing, ""]
+    # as in all tables, guarded against spreadsheets; Moodle does not read these cells
+    nothing = ["'-", "'-"]
+    assert cleo[:1] + cleo[4:] == [
+        f"{participant}4711",
+        str(FULL),
+        "6,00",
+        *nothing,
+        f"{FULL} of {FULL} points.",
+    ]
+    assert eve[4] == "1,5" and who[:3] + who[4:] == [
+        f"{participant}13",
+        "Who",
+        "w@x.org",
+        "",
+        "6,00",
+        *nothing,
+        "",
+    ]
 
 
 def test_several_assignments_have_no_table_in_common(learners):
     assert platforms.several_assignments(learners) == ""
-    twice = [LearnerRecord(str(n), "", f"Ada {n % 3}", platform="moodle", number=str(n)) for n in range(6)]
+    twice = [
+        LearnerRecord(str(n), "", f"Ada {n % 3}", platform="moodle", number=str(n))
+        for n in range(6)
+    ]
     assert "give the list of the class with --roster" in platforms.several_assignments(twice)
 
 
 def test_who_has_nothing_or_nothing_readable_is_told_why():
     nothing = LearnerRecord("ada", "", status="nothing handed in", points=0, of=4)
     assert platforms.in_a_sentence(nothing) == "0 of 4 points. Nothing was handed in."
-    scan = LearnerRecord("bob", "", status="unreadable", reason="x.pdf is not a notebook", points=0, of=4)
+    scan = LearnerRecord(
+        "bob", "", status="unreadable", reason="x.pdf is not a notebook", points=0, of=4
+    )
     assert platforms.in_a_sentence(scan) == "0 of 4 points. Not readable: x.pdf is not a notebook."
 
 
@@ -151,11 +198,15 @@ def test_the_worksheet_of_another_assignment_is_refused(tmp_path):
     path = tmp_path / "w.csv"
     path.write_text("ID,Bewertung\nTeilnehmer/in95,\nTeilnehmer/in96,\n")
     hand_ins = [SimpleNamespace(platform="moodle", number=number) for number in ("91", "92")]
-    with pytest.raises(GradeError, match="w.csv is the worksheet of another assignment: .* such as 91"):
+    with pytest.raises(
+        GradeError, match="w.csv is the worksheet of another assignment: .* such as 91"
+    ):
         _refuse_other_worksheets({path: table_or_nothing(path)}, hand_ins)
     hand_ins.append(SimpleNamespace(platform="moodle", number="96"))
     path.with_name("r.csv").write_text("id,name\n1,Ada\n")
-    _refuse_other_worksheets({one: table_or_nothing(one) for one in (path, path.with_name("r.csv"))}, hand_ins)
+    _refuse_other_worksheets(
+        {one: table_or_nothing(one) for one in (path, path.with_name("r.csv"))}, hand_ins
+    )
 
 
 def test_the_maximum_of_a_worksheet_is_read():
@@ -171,13 +222,19 @@ def test_canvas_keeps_what_its_own_table_has():
 
 @pytest.mark.parametrize("platform", platforms.PLATFORMS, ids=lambda one: one.name)
 def test_each_platform_reads_its_names_and_writes_its_lines(platform):
-    assert platform.name in TABLES, f"add {platform.name} to TABLES: a name of a download, and lines of its table"
-    assert len({one.name for one in platforms.PLATFORMS}) == len(platforms.PLATFORMS), "each is written to NAME.csv"
+    assert platform.name in TABLES, (
+        f"add {platform.name} to TABLES: a name of a download, and lines of its table"
+    )
+    assert len({one.name for one in platforms.PLATFORMS}) == len(platforms.PLATFORMS), (
+        "each is written to NAME.csv"
+    )
     name, lines = TABLES[platform.name]
     found = next(one for one in readings(name) if one.platform == platform)
     made = [
         LearnerRecord("bob", "bob.html", "Bob", "bob@x.org", points=2, of=3),
-        LearnerRecord("ada", "a.html", "Ada Lovelace", platform=platform.name, number=found.id, points=3, of=3),
+        LearnerRecord(
+            "ada", "a.html", "Ada Lovelace", platform=platform.name, number=found.id, points=3, of=3
+        ),
     ]
     header, *rows = platform.table(made, "Title")
     rows = [[str(value) for value in row] for row in rows if "Points Possible" not in row]

@@ -31,15 +31,29 @@ TOLD = {  # what a figure says of the data that it draws
         ["line up: x 1 2 4 | y 0.100 0.250 1.000", "line down: x 1 2 4 | y 1.000 0.000 -1.000"],
     ),
     "bars with intervals": (
-        lambda: plots.bars(["a", "b"], {"one": [1, 0.5], "two": [-0.25, 2]}, **ALONE, intervals=INTERVALS),
-        ["bars one: a 1.000, b 0.500", "bars two: a -0.250, b 2.000", "interval one: 0.500 to 1.500, 0.250 to 0.750"],
+        lambda: plots.bars(
+            ["a", "b"], {"one": [1, 0.5], "two": [-0.25, 2]}, **ALONE, intervals=INTERVALS
+        ),
+        [
+            "bars one: a 1.000, b 0.500",
+            "bars two: a -0.250, b 2.000",
+            "interval one: 0.500 to 1.500, 0.250 to 0.750",
+        ],
     ),
     "dots with intervals": (
-        lambda: plots.dots(["a", "b"], {"one": [1, 0.5], "two": [0, -1]}, **ALONE, intervals=INTERVALS),
-        ["dots one: a 1.000, b 0.500", "interval one: 0.500 to 1.500, 0.250 to 0.750", "dots two: a 0.000, b -1.000"],
+        lambda: plots.dots(
+            ["a", "b"], {"one": [1, 0.5], "two": [0, -1]}, **ALONE, intervals=INTERVALS
+        ),
+        [
+            "dots one: a 1.000, b 0.500",
+            "interval one: 0.500 to 1.500, 0.250 to 0.750",
+            "dots two: a 0.000, b -1.000",
+        ],
     ),
     "a heatmap's rows": (
-        lambda: plots.heatmap(np.array([[1, 0.5], [0, -0.125]]), ["r", "s"], ["c", "long name"], "t", ALT),
+        lambda: plots.heatmap(
+            np.array([[1, 0.5], [0, -0.125]]), ["r", "s"], ["c", "long name"], "t", ALT
+        ),
         ["row r: 1.000 0.500", "row s: 0.000 -0.125"],
     ),
 }
@@ -98,7 +112,10 @@ def test_a_figure_without_a_description_is_refused_and_closed():
 def test_a_line_ends_and_is_labelled_where_its_last_values_are_missing(axes):
     plots.lines([1, 2, 4], {"whole": [0, 1, 2], "short": [0, 3, float("nan")]}, "t", "x", "y", ALT)
     (shown,) = axes()
-    assert {text.get_text(): tuple(text.xy) for text in shown.texts} == {"whole": (4, 2), "short": (2, 3)}
+    assert {text.get_text(): tuple(text.xy) for text in shown.texts} == {
+        "whole": (4, 2),
+        "short": (2, 3),
+    }
 
 
 @cache
@@ -114,8 +131,12 @@ def test_the_drawing_is_well_formed_and_the_same_each_time():
         again = TOLD[name][0]()
         assert (figure.svg, figure.png) == (again.svg, again.png), name
         assert "http" not in figure.svg.replace("http://www.w3.org/", ""), name
-    odd = plots.bars(['<b>&"', "$x$ 0.125"], {"one": [0.125, 1]}, "a < b", "x", "y", 'with "<signs>" & a picture')
-    texts = ["".join(text.itertext()) for text in ElementTree.fromstring(odd.svg).iter(f"{SVG}text")]
+    odd = plots.bars(
+        ['<b>&"', "$x$ 0.125"], {"one": [0.125, 1]}, "a < b", "x", "y", 'with "<signs>" & a picture'
+    )
+    texts = [
+        "".join(text.itertext()) for text in ElementTree.fromstring(odd.svg).iter(f"{SVG}text")
+    ]
     assert {'<b>&"', "$x$ 0.125", "a < b"} <= set(texts) and odd.alt in html.unescape(odd.svg)
 
 
@@ -137,10 +158,15 @@ def test_every_colour_of_a_drawing_follows_the_mode_and_text_can_be_read_in_both
 @pytest.mark.parametrize("lowest", [0, -1, -0.4])
 def test_numbers_in_heatmap_cells_can_be_read(axes, lowest):
     """WCAG 2 requires a contrast of 4.5 to 1 for normal text."""
-    plots.heatmap(np.linspace(lowest, 1, 40).reshape(2, 20), "ab", range(20), "t", ALT, limits=(lowest, 1))
+    plots.heatmap(
+        np.linspace(lowest, 1, 40).reshape(2, 20), "ab", range(20), "t", ALT, limits=(lowest, 1)
+    )
     (shown,) = axes()
     cells = shown.collections[0].get_facecolors()
-    assert min(contrast(text.get_color(), cell) for text, cell in zip(shown.texts, cells, strict=True)) >= 4.5
+    assert (
+        min(contrast(text.get_color(), cell) for text, cell in zip(shown.texts, cells, strict=True))
+        >= 4.5
+    )
 
 
 @pytest.mark.parametrize("limits", [(None, None), (-0.8, 0.8), (-0.4, 0.8)])
@@ -153,12 +179,20 @@ def test_a_signed_heatmap_is_pale_at_0_and_equally_dark_at_equal_distances(axes,
 
 
 def test_lines_are_labelled_at_their_ends_and_no_label_covers_another(axes):
-    ends = {"a long name that needs two lines": 0.5, "one": 0.5, "two": 0.51, "three": 0.49, "far": 5}
+    ends = {
+        "a long name that needs two lines": 0.5,
+        "one": 0.5,
+        "two": 0.51,
+        "three": 0.49,
+        "far": 5,
+    }
     ends |= {str(number): number for number in range(len(plots.MARKERS))}  # more lines than markers
     plots.lines([1, 2], {name: [0, end] for name, end in ends.items()}, "t", "x", "y", ALT)
     (shown,) = axes()
     boxes = [text.get_window_extent() for text in shown.texts]
-    assert [text.get_text().replace("\n", " ") for text in shown.texts] == sorted(ends, key=ends.get)
+    assert [text.get_text().replace("\n", " ") for text in shown.texts] == sorted(
+        ends, key=ends.get
+    )
     assert all(over.y0 >= under.y1 - 0.01 for under, over in zip(boxes, boxes[1:]))
     assert all(contrast(text.get_color(), "white") >= 4.5 for text in shown.texts)
     assert shown.get_legend() is None
@@ -180,7 +214,9 @@ def test_a_difference_that_could_be_0_is_hollow_and_no_dot_hides_another(axes):
     assert figure.data == ["dots one: a 0.000, b 1.000", "dots two: a 0.000, b 2.000"]
 
 
-@pytest.mark.parametrize("middle", [[0.5, 0.25, 0.25], [0.5] * 40], ids=["few", "crowded, so smaller"])
+@pytest.mark.parametrize(
+    "middle", [[0.5, 0.25, 0.25], [0.5] * 40], ids=["few", "crowded, so smaller"]
+)
 def test_a_swarm_tells_all_its_values_and_draws_them_apart(middle, axes):
     figure = plots.beeswarm({"b": middle, "a": [0, 1]}, "t", "x", ALT)
     told = " ".join(f"{value:.3f}" for value in sorted(middle))
@@ -200,11 +236,19 @@ def test_fewer_colours_change_no_colour_that_is_seen():
 
 
 def test_what_the_title_speaks_of_is_in_colour_and_references_have_words(axes):
-    look = {"intervals": {"one": ([-2, 0.5, 1], [0, 2, 3])}, "lead": ["b"], "marks": {"chance": 0.5}}
+    look = {
+        "intervals": {"one": ([-2, 0.5, 1], [0, 2, 3])},
+        "lead": ["b"],
+        "marks": {"chance": 0.5},
+    }
     figure = plots.dots("abc", {"one": [-1, 1, 2]}, "t", "x", ALT, **look)
     (shown,) = axes()
     (dots,) = dots_of(shown)
-    assert [tuple(colour) == to_rgba(GREY) for colour in dots.get_edgecolors()] == [True, False, True]
+    assert [tuple(colour) == to_rgba(GREY) for colour in dots.get_edgecolors()] == [
+        True,
+        False,
+        True,
+    ]
     assert figure.data[0] == "line chance: x 0.500 0.500 | y 0 1" and "chance" in figure.svg
     assert shown.get_xlabel().endswith("hollow: the interval holds 0, no clear difference")
     plots.dots("ab", {"one": [-1, 1]}, "t", "x", ALT, intervals={"one": ([-2, 0.5], [-1, 2])})
@@ -212,7 +256,9 @@ def test_what_the_title_speaks_of_is_in_colour_and_references_have_words(axes):
     plots.dots("abc", {"one": [-1, 1, 2]}, "t", "x", ALT, **look, hollow=False)
     (shown,) = axes()
     assert shown.get_xlabel() == "x" and not any(hollow(*dots_of(shown)))
-    plots.lines([1, 2], {"one": [1, 2], "two": [2, 3]}, "t", alt=ALT, lead=["two"], marks={"half": 1.5})
+    plots.lines(
+        [1, 2], {"one": [1, 2], "two": [2, 3]}, "t", alt=ALT, lead=["two"], marks={"half": 1.5}
+    )
     one, two, half = axes()[0].lines
     assert one.get_color() == GREY != two.get_color() and list(half.get_ydata()) == [1.5, 1.5]
     assert "half" in plots.bars("ab", {"one": [1, 2]}, alt=ALT, marks={"half": 1.5}).svg
@@ -220,7 +266,15 @@ def test_what_the_title_speaks_of_is_in_colour_and_references_have_words(axes):
 
 def test_a_title_is_not_cut_off_beside_long_names_and_no_words_of_a_reference_lie_on_it(axes):
     long = "what is said in a title or below an axis, and is longer than the axis is wide"
-    plots.dots([long[:44], "b"], {"one": [1, 2], "two": [2, 1]}, long, long, ALT, lead=["b"], marks={"chance": 1.5})
+    plots.dots(
+        [long[:44], "b"],
+        {"one": [1, 2], "two": [2, 1]},
+        long,
+        long,
+        ALT,
+        lead=["b"],
+        marks={"chance": 1.5},
+    )
     (shown,) = axes()
     figure = shown.figure
     words = [figure._suptitle, shown.xaxis.label, *shown.texts]

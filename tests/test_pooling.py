@@ -46,10 +46,17 @@ def test_the_same_as_one_sentence_at_a_time_without_padding(batch):
     embeddings, mask = batch
     for name, pool in POOLINGS.items():
         pooled = pool(embeddings, mask)
-        assert pooled.shape == (embeddings.shape[0], embeddings.shape[2]) and pooled.dtype == embeddings.dtype
+        assert (
+            pooled.shape == (embeddings.shape[0], embeddings.shape[2])
+            and pooled.dtype == embeddings.dtype
+        )
         for row, real in enumerate(mask.bool()):
             tokens = embeddings[row][real]
-            alone = {"cls": tokens[0], "mean": tokens.double().mean(dim=0), "max": tokens.amax(dim=0)}[name]
+            alone = {
+                "cls": tokens[0],
+                "mean": tokens.double().mean(dim=0),
+                "max": tokens.amax(dim=0),
+            }[name]
             torch.testing.assert_close(pooled[row], alone.to(pooled.dtype))
 
 
@@ -58,7 +65,9 @@ def test_what_stands_at_padding_does_not_matter(batch, rubbish, left):
     embeddings, mask = batch
     more = torch.full_like(embeddings, rubbish)
     order = -1 if left else 1
-    wider = torch.cat([embeddings.masked_fill(~mask.bool().unsqueeze(-1), rubbish), more][::order], dim=1)
+    wider = torch.cat(
+        [embeddings.masked_fill(~mask.bool().unsqueeze(-1), rubbish), more][::order], dim=1
+    )
     wider_mask = torch.cat([mask, torch.zeros_like(mask)][::order], dim=1)
     for pool in POOLINGS.values():
         torch.testing.assert_close(pool(wider, wider_mask), pool(embeddings, mask))
@@ -106,7 +115,12 @@ BAD = {
         TypeError,
         "token_embeddings must hold floating-point numbers; got torch.int64",
     ),
-    "one sentence": (EMBEDDINGS[0], MASK[0], ValueError, r"shape \(batch, tokens, hidden\); got \(3, 4\)"),
+    "one sentence": (
+        EMBEDDINGS[0],
+        MASK[0],
+        ValueError,
+        r"shape \(batch, tokens, hidden\); got \(3, 4\)",
+    ),
     "mask of one sentence": (EMBEDDINGS, MASK[0], ValueError, rf"{SHAPE} \(3,\)"),
     "mask turned": (EMBEDDINGS, MASK.t(), ValueError, rf"{SHAPE} \(3, 2\)"),
     "mask unsqueezed": (EMBEDDINGS, MASK.unsqueeze(-1), ValueError, rf"{SHAPE} \(2, 3, 1\)"),
@@ -114,8 +128,18 @@ BAD = {
     "mask of weights": (EMBEDDINGS, MASK / 2, ValueError, "attention_mask must hold only 0 and 1"),
     "mask of twos": (EMBEDDINGS, MASK * 2, ValueError, "attention_mask must hold only 0 and 1"),
     "mask negative": (EMBEDDINGS, -MASK, ValueError, "attention_mask must hold only 0 and 1"),
-    "mask not a number": (EMBEDDINGS, MASK * float("nan"), ValueError, "attention_mask must hold only 0 and 1"),
-    "all zero": (EMBEDDINGS, torch.tensor([[1, 1, 0], [0, 0, 0]]), ValueError, f"{ZERO} 1: there is nothing"),
+    "mask not a number": (
+        EMBEDDINGS,
+        MASK * float("nan"),
+        ValueError,
+        "attention_mask must hold only 0 and 1",
+    ),
+    "all zero": (
+        EMBEDDINGS,
+        torch.tensor([[1, 1, 0], [0, 0, 0]]),
+        ValueError,
+        f"{ZERO} 1: there is nothing",
+    ),
     "no tokens": (torch.zeros(2, 0, 4), torch.ones(2, 0), ValueError, f"{ZERO} 0"),
 }
 
@@ -134,7 +158,9 @@ def test_normalised_vectors_have_length_one(dtype):
     before = vectors.clone()
     unit = normalise(vectors)
     assert unit.shape == vectors.shape and unit.dtype == dtype and torch.equal(vectors, before)
-    torch.testing.assert_close(unit.double().norm(dim=-1), torch.ones(3, 5, dtype=torch.float64), atol=1e-2, rtol=0)
+    torch.testing.assert_close(
+        unit.double().norm(dim=-1), torch.ones(3, 5, dtype=torch.float64), atol=1e-2, rtol=0
+    )
     torch.testing.assert_close(unit, torch.nn.functional.normalize(vectors, dim=-1))
     assert torch.equal(normalise(vectors[0, 0]), unit[0, 0])
     zero = torch.zeros(2, 4, dtype=dtype)
@@ -142,15 +168,21 @@ def test_normalised_vectors_have_length_one(dtype):
 
 
 @pytest.mark.parametrize(
-    "value, got", [([1.0], "list"), (torch.ones(3, dtype=torch.int64), "torch.int64"), (None, "NoneType")]
+    "value, got",
+    [([1.0], "list"), (torch.ones(3, dtype=torch.int64), "torch.int64"), (None, "NoneType")],
 )
 def test_only_tensors_of_decimals_are_normalised(value, got):
-    with pytest.raises(TypeError, match=f"vectors must be a torch.Tensor of floating-point numbers; got {got}"):
+    with pytest.raises(
+        TypeError, match=f"vectors must be a torch.Tensor of floating-point numbers; got {got}"
+    ):
         normalise(value)
 
 
 def test_the_three_differ():
-    embeddings, mask = torch.tensor([[[1.0, -5.0], [2.0, 3.0], [9.0, 9.0]]]), torch.tensor([[1, 1, 0]])
+    embeddings, mask = (
+        torch.tensor([[[1.0, -5.0], [2.0, 3.0], [9.0, 9.0]]]),
+        torch.tensor([[1, 1, 0]]),
+    )
     assert cls_pool(embeddings, mask).tolist() == [[1, -5]]
     assert mean_pool(embeddings, mask).tolist() == [[1.5, -1]]
     assert max_pool(embeddings, mask).tolist() == [[2, 3]]

@@ -20,7 +20,15 @@ from filelock import FileLock
 
 from course_utils._support import files
 from course_utils._support.colours import contrast
-from course_utils._support.notebooks import NOTEBOOKS, PICTURES, ROUTES, cores, exercise_parts, part_of, parts
+from course_utils._support.notebooks import (
+    NOTEBOOKS,
+    PICTURES,
+    ROUTES,
+    cores,
+    exercise_parts,
+    part_of,
+    parts,
+)
 from course_utils.diary.passed import PROGRESS, forget, passed, remember
 from course_utils.diary.records import LARGEST
 from course_utils.diary.workspace import LIVE, RECORD, SAVED
@@ -29,7 +37,15 @@ from course_utils.exercises import all_exercises, check
 from course_utils.tools import cli
 from course_utils.tools.authoring import COUNTS, ROW
 from course_utils.tools.workspace.copies import learner_copy
-from course_utils.tools.workspace.overview import DONE, Lesson, Overview, lesson_minutes, lessons, overview, progress
+from course_utils.tools.workspace.overview import (
+    DONE,
+    Lesson,
+    Overview,
+    lesson_minutes,
+    lessons,
+    overview,
+    progress,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = list(parts().values())
@@ -88,7 +104,11 @@ def test_elsewhere_nothing_is_written_and_the_report_and_the_random_numbers_are_
     here = check("00-nearest", right, seed=1)
     assert random.getstate() == before and passed(workspace)
     monkeypatch.chdir(tmp_path)
-    assert here == check("00-nearest", right, seed=1) and here.passed and os.listdir(tmp_path) == [workspace.name]
+    assert (
+        here == check("00-nearest", right, seed=1)
+        and here.passed
+        and os.listdir(tmp_path) == [workspace.name]
+    )
 
 
 STRANGE = {
@@ -103,7 +123,10 @@ def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
     (workspace / PROGRESS).write_bytes(content)
     assert passed(workspace) == set() and f"0 of {OF_CORES}" in repr(progress())
     remember("04-mean-pool")
-    assert passed(workspace) == {"04-mean-pool"} and (workspace / ".progress.damaged.json").read_bytes() == content
+    assert (
+        passed(workspace) == {"04-mean-pool"}
+        and (workspace / ".progress.damaged.json").read_bytes() == content
+    )
     (workspace / PROGRESS).write_bytes(content + b"again")
     remember("04-max-pool")
     assert (workspace / ".progress.damaged.json").read_bytes() == content
@@ -115,11 +138,17 @@ def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
     [
         ({"passed": ["00-nearest", 3, None]}, ["00-nearest", "04-mean-pool"], True),
         ({}, ["04-mean-pool"], False),
-        ({"passed": ["99-of-a-later-course", "\ud800"]}, ["04-mean-pool", "99-of-a-later-course", "\ud800"], False),
+        (
+            {"passed": ["99-of-a-later-course", "\ud800"]},
+            ["04-mean-pool", "99-of-a-later-course", "\ud800"],
+            False,
+        ),
     ],
     ids=["damaged", "of others", "later"],
 )
-def test_what_can_be_read_of_a_file_counts_and_what_others_wrote_stays(workspace, there, then, damaged):
+def test_what_can_be_read_of_a_file_counts_and_what_others_wrote_stays(
+    workspace, there, then, damaged
+):
     (workspace / PROGRESS).write_text(json.dumps({**there, "later": [1]}))
     remember("04-mean-pool")
     assert as_remembered(workspace) == {"later": [1], "passed": then}
@@ -138,10 +167,14 @@ def test_something_else_of_that_name_does_no_harm(workspace, thing):
         (workspace / PROGRESS).symlink_to(workspace / "nowhere" / "x")
     began = time.monotonic()
     assert check("00-nearest", right).passed and time.monotonic() - began < 20
-    assert passed(workspace) == {"00-nearest"} and os.path.lexists(workspace / ".progress.damaged.json")
+    assert passed(workspace) == {"00-nearest"} and os.path.lexists(
+        workspace / ".progress.damaged.json"
+    )
 
 
-@pytest.mark.parametrize("where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.open"])
+@pytest.mark.parametrize(
+    "where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.open"]
+)
 @pytest.mark.parametrize("before", ['{"passed": ["04-mean-pool"]}', "damaged"])
 def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch, where, before):
     (workspace / PROGRESS).write_text(before)
@@ -152,7 +185,9 @@ def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch,
         patch.setattr(where, full)
         assert check("00-nearest", right, seed=1) == report
     assert (workspace / PROGRESS).read_text() == before
-    assert not [path for path in workspace.iterdir() if path.suffix == ".tmp" or "damaged" in path.name]
+    assert not [
+        path for path in workspace.iterdir() if path.suffix == ".tmp" or "damaged" in path.name
+    ]
 
 
 def test_a_lock_that_another_holds_delays_a_lesson_by_a_second_at_most(workspace):
@@ -168,7 +203,9 @@ def test_without_rights_a_lesson_goes_on(workspace, monkeypatch):
     (workspace / PROGRESS).write_text("{}")
     with monkeypatch.context() as patch:
         read = Path.read_bytes
-        patch.setattr(Path, "read_bytes", lambda path: refuse(path) if path.name == PROGRESS else read(path))
+        patch.setattr(
+            Path, "read_bytes", lambda path: refuse(path) if path.name == PROGRESS else read(path)
+        )
         remember("00-nearest")
         assert f"0 of {OF_CORES}" in repr(progress())
     assert (workspace / PROGRESS).read_text() == "{}"
@@ -192,14 +229,23 @@ def test_two_kernels_at_once_lose_nothing(tmp_path):
     running = [subprocess.Popen([*command, name, str(start)], cwd=ROOT) for name in ("00", "01")]
     assert [process.wait(120) for process in running] == [0, 0]
     assert passed(tmp_path) == {f"{name}-{n}" for name in ("00", "01") for n in range(50)}
-    assert sorted(path.name for path in tmp_path.iterdir()) == [RECORD, PROGRESS, f"{PROGRESS}.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        RECORD,
+        PROGRESS,
+        f"{PROGRESS}.lock",
+    ]
 
 
 def test_forget_takes_one_lesson_only(workspace):
     for one in ("04-mean-pool", "04-max-pool", "04-normalise", "05-entropy"):
         remember(one)
-    assert forget(workspace, "04") == {"04-mean-pool", "04-max-pool"} and forget(workspace, "04") == set()
-    assert forget(workspace, "04-lengths") == {"04-normalise"} and passed(workspace) == {"05-entropy"}
+    assert (
+        forget(workspace, "04") == {"04-mean-pool", "04-max-pool"}
+        and forget(workspace, "04") == set()
+    )
+    assert forget(workspace, "04-lengths") == {"04-normalise"} and passed(workspace) == {
+        "05-entropy"
+    }
 
 
 # ---------------------------------------------------------------- the picture
@@ -209,7 +255,9 @@ def test_the_lessons_say_what_the_exercises_say():
     found = [one for lesson in lessons() for one, _ in lesson.exercises]
     assert sorted(found) == sorted(all_exercises())
     assert [lesson.key for lesson in lessons()] == [part_of(path) for path in LESSONS]
-    assert all(title and title[0].isupper() for lesson in lessons() for _, title in lesson.exercises)
+    assert all(
+        title and title[0].isupper() for lesson in lessons() for _, title in lesson.exercises
+    )
 
 
 def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, monkeypatch):
@@ -219,7 +267,9 @@ def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, mo
         monkeypatch.chdir(folder)
         pictures.add((repr(progress()), progress()._repr_html_()))
     ((text, _),) = pictures
-    cores = f"0 of {OF_CORES} exercises of the cores passed, 0 of {len(WITH_EXERCISES)} cores finished"
+    cores = (
+        f"0 of {OF_CORES} exercises of the cores passed, 0 of {len(WITH_EXERCISES)} cores finished"
+    )
     assert text.startswith(cores) and "✓" not in text
 
 
@@ -244,13 +294,19 @@ def test_the_text_picture_and_titles_that_are_no_markup():
     assert "2 of 2 cores finished" in everything.totals
     html = replace(everything, due=2)._repr_html_()
     assert "(<code>course review</code>, " in html and "`" not in html
-    assert html.count(" of 1</td>") == 1 and "of 0" not in html and "<b>" not in html and "<img" not in html
+    assert (
+        html.count(" of 1</td>") == 1
+        and "of 0" not in html
+        and "<b>" not in html
+        and "<img" not in html
+    )
 
 
 def test_the_html_picture_is_a_table_that_can_be_read_without_colours(workspace):
     remember("04-mean-pool")
     text = progress()._repr_html_()
-    tags = list(ElementTree.fromstring(f"<div>{text}</div>").iter())  # fails where one is not closed
+    # fails where one is not closed
+    tags = list(ElementTree.fromstring(f"<div>{text}</div>").iter())
     squares = [tag.attrib for tag in tags if tag.get("role") == "img"]
     exercises = [one for lesson in lessons() for one, _ in lesson.exercises]
     assert [square["title"].partition(",")[0] for square in squares] == exercises
@@ -294,7 +350,11 @@ def test_the_command_prints_the_picture(workspace, tmp_path, monkeypatch):
     shown = repr(progress())
     workspace.rename(tmp_path / "workspace")
     # the current folder is a workspace, holds one, or is elsewhere
-    for folder, arguments in ("workspace", []), (".", []), ("..", ["--workspace", tmp_path / "workspace"]):
+    for folder, arguments in (
+        ("workspace", []),
+        (".", []),
+        ("..", ["--workspace", tmp_path / "workspace"]),
+    ):
         monkeypatch.chdir(tmp_path / folder)
         done = run("progress", *arguments)
         assert done.exit_code == 0 and done.output == f"{shown}\n"
@@ -309,7 +369,9 @@ def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
     assert done.exit_code == 1
     assert done.output.startswith(f"Error: {tmp_path / folder} is not a folder with your lessons")
     assert len(done.output.splitlines()) == 1
-    assert sorted(os.listdir(tmp_path)) == ["empty", "file"] and os.listdir(tmp_path / "empty") == []
+    assert (
+        sorted(os.listdir(tmp_path)) == ["empty", "file"] and os.listdir(tmp_path / "empty") == []
+    )
 
 
 def test_notes_that_may_not_be_read_are_one_sentence(workspace, monkeypatch):
@@ -324,7 +386,12 @@ def test_a_terminal_without_these_signs_gets_question_marks(workspace):
     done = subprocess.run(
         [sys.executable, "-m", "course_utils.tools.cli", "progress"],
         capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": "cp1252", "PYTHONPATH": str(ROOT), "PYTHONUTF8": "0"},
+        env={
+            **os.environ,
+            "PYTHONIOENCODING": "cp1252",
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUTF8": "0",
+        },
     )
     assert done.returncode == 0, done.stderr
     assert re.search(rb"^00  Start here +\d+ min  \?+ +1 of \d", done.stdout, re.MULTILINE)
@@ -346,7 +413,10 @@ COUNTED = {  # what takes ten minutes more
     "recall": [cell("markdown", "<details></details>" * 11, "recall")],
     "quiz": [cell("markdown", "?", f"quiz-{n}") for n in range(10)],
     "exercise": [
-        cell("markdown", "## Exercise: a\n\n`04-a` · difficulty 1 of 3 · 10 minutes\n\nWrite it in 90 minutes.")
+        cell(
+            "markdown",
+            "## Exercise: a\n\n`04-a` · difficulty 1 of 3 · 10 minutes\n\nWrite it in 90 minutes.",
+        )
     ],
 }
 UNREAD = [
@@ -361,9 +431,13 @@ UNREAD = [
 ]
 
 
-@pytest.mark.parametrize("more, minutes", [([], 5), (UNREAD, 5), *((more, 15) for more in COUNTED.values())])
+@pytest.mark.parametrize(
+    "more, minutes", [([], 5), (UNREAD, 5), *((more, 15) for more in COUNTED.values())]
+)
 def test_minutes_count_what_a_learner_reads_runs_and_writes(more, minutes):
-    assert lesson_minutes({"cells": [PLAIN, *more]}) == minutes and lesson_minutes({"cells": []}) == 5
+    assert (
+        lesson_minutes({"cells": [PLAIN, *more]}) == minutes and lesson_minutes({"cells": []}) == 5
+    )
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -377,15 +451,25 @@ def test_a_lesson_its_copy_and_the_readme_say_how_long_it_takes_and_how_many_exe
     assert re.findall(r"About (\d+) minutes", notebook.cells[0].source) == [str(minutes)]
     exercises = re.findall(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", notebook.cells[0].source)
     assert exercises in ([], [COUNTS[number]])
-    assert [part.strip() for part in row.split("|")][-3:-1] == [str(minutes), str(number)] and "TODO" not in row
-    assert f"# {row[3 : row.index(']')]}" == notebook.cells[0].source.partition("\n")[0].partition(", further:")[0]
+    assert [part.strip() for part in row.split("|")][-3:-1] == [
+        str(minutes),
+        str(number),
+    ] and "TODO" not in row
+    assert (
+        f"# {row[3 : row.index(']')]}"
+        == notebook.cells[0].source.partition("\n")[0].partition(", further:")[0]
+    )
 
 
-@pytest.mark.parametrize("where, way", [("README.md", "notebooks/"), ("notebooks/00_start_here.ipynb", "")])
+@pytest.mark.parametrize(
+    "where, way", [("README.md", "notebooks/"), ("notebooks/00_start_here.ipynb", "")]
+)
 def test_the_readme_and_lesson_00_say_how_long_each_route_takes_and_link_to_one_day(where, way):
     text = (ROOT / where).read_text(encoding="utf-8")
     if where.endswith(".ipynb"):
-        text = next("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["id"] == "map")
+        text = next(
+            "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["id"] == "map"
+        )
     for route, hours in overview(None).hours.items():
         assert re.findall(rf"^- \*{route}\* \((\d+) hours\): ", text, re.MULTILINE) == [str(hours)]
     assert overview(None).on("one day").minutes <= 7.5 * 60
@@ -420,7 +504,9 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "file")
     files.write_whole(tmp_path / "link", "text")
-    assert (tmp_path / "link").is_symlink() and (tmp_path / "elsewhere" / "file").read_text() == "text"
+    assert (tmp_path / "link").is_symlink() and (
+        tmp_path / "elsewhere" / "file"
+    ).read_text() == "text"
 
 
 def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path, monkeypatch):
@@ -442,7 +528,9 @@ def test_a_saved_lesson_counts_for_the_workspace_that_it_belongs_to(workspace, m
     (workspace / inner).mkdir()
     monkeypatch.chdir(workspace / inner)
     remember("00-nearest")
-    assert passed(workspace) == {"00-nearest"} and f"1 of {OF_CORES} exercises of the cores passed" in repr(progress())
+    assert passed(workspace) == {
+        "00-nearest"
+    } and f"1 of {OF_CORES} exercises of the cores passed" in repr(progress())
     assert os.listdir(workspace / inner) == []
     elsewhere = workspace.parent / "elsewhere" / inner
     elsewhere.mkdir(parents=True)

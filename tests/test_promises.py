@@ -22,7 +22,11 @@ from .answers import ANSWERS
 def text_of(exercise_id):
     """What a learner reads: the cell above the answer, and the stub with its docstring."""
     cells = nbformat.read(parts()[part_with(exercise_id)], as_version=4).cells
-    (place,) = (n for n, cell in enumerate(cells) if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise_id)
+    (place,) = (
+        n
+        for n, cell in enumerate(cells)
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise_id
+    )
     return cells[place - 1].source + "\n" + stub_out(cells[place].source)
 
 
@@ -40,14 +44,21 @@ def plain(text):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # wrong answers divide by 0
-@pytest.mark.parametrize("seeds", [[0], pytest.param(range(1, 20), marks=pytest.mark.nightly)], ids=["one", "all"])
+@pytest.mark.parametrize(
+    "seeds", [[0], pytest.param(range(1, 20), marks=pytest.mark.nightly)], ids=["one", "all"]
+)
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_an_answer_that_breaks_one_promise_of_the_text_fails_on_every_seed(lesson, seeds):
     found = []
     for exercise_id, promises in ANSWERS[lesson].PROMISES.items():
         exercise, text = exercises_of([lesson])[exercise_id], plain(text_of(exercise_id))
-        broken = [*(words for words, *_ in promises), *(words for one in exercise.mistakes for words in one.breaks)]
-        found += [f"{exercise_id} does not say: {words}" for words in broken if plain(words) not in text]
+        broken = [
+            *(words for words, *_ in promises),
+            *(words for one in exercise.mistakes for words in one.breaks),
+        ]
+        found += [
+            f"{exercise_id} does not say: {words}" for words in broken if plain(words) not in text
+        ]
         for seed in seeds:
             cases = cases_of(exercise_id, seed)
             found += [

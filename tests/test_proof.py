@@ -8,7 +8,9 @@ import yaml
 from . import budget, run, sabotage
 from .project import ROOT
 
-WORKFLOW = yaml.load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+WORKFLOW = yaml.load(
+    (ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader
+)
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
@@ -20,7 +22,10 @@ def recipe(target):
 
 def test_each_push_and_pull_request_runs_all():
     assert set(WORKFLOW["on"]) == {"push", "pull_request"} and WORKFLOW["on"]["pull_request"] == ""
-    called = {job: [step.get("run") for step in steps["steps"]][-1] for job, steps in WORKFLOW["jobs"].items()}
+    called = {
+        job: [step.get("run") for step in steps["steps"]][-1]
+        for job, steps in WORKFLOW["jobs"].items()
+    }
     wanted = {
         "linux": ".ci/run",
         "slow": "make slow",
@@ -43,7 +48,9 @@ def test_ci_runs_make_test_and_fails_with_it():
     assert recipe("verdicts")[1] == ["$(BIN)/python -W ignore -m tests.verdicts $(L)"]
 
 
-@pytest.mark.parametrize("flags, marks, places", [([], "not nightly", 2), (["--nightly", "-x"], "nightly", 1)])
+@pytest.mark.parametrize(
+    "flags, marks, places", [([], "not nightly", 2), (["--nightly", "-x"], "nightly", 1)]
+)
 def test_a_test_is_in_one_of_the_two_runs(flags, marks, places, monkeypatch):
     given = []
     monkeypatch.setattr(run.pytest, "main", given.extend)
@@ -62,7 +69,11 @@ def test_the_breakages_fit_the_files_and_are_of_all_rooms():
     for one in chosen:
         before = (ROOT / one.file).read_text(encoding="utf-8")
         assert one.broken(before) != before, one.what
-        assert all((ROOT / test).exists() for test in one.tests if test.startswith(("tests/", "notebooks/"))), one.what
+        assert all(
+            (ROOT / test).exists()
+            for test in one.tests
+            if test.startswith(("tests/", "notebooks/"))
+        ), one.what
     with pytest.raises(sabotage.Stale, match="0 times, not once"):
         one.broken("another text")
 
@@ -75,10 +86,13 @@ def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
         "def test_nothing():\n    pass\n\ndef test_broken():\n    assert False\n"
     )
     broken = [
-        sabotage.Breakage("room", name, "part.py", "return 2", (f"test_part.py::{name}",), "return 1")
+        sabotage.Breakage(
+            "room", name, "part.py", "return 2", (f"test_part.py::{name}",), "return 1"
+        )
         for name in ("test_it", "test_nothing", "test_broken")
     ]
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # six runs of pytest start in half the time
+    # six runs of pytest start in half the time
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setattr(sabotage, "ROOT", tmp_path)
     monkeypatch.setattr(sabotage, "breakages", lambda words: broken)
     monkeypatch.setattr(sabotage, "block_network", lambda: "")
@@ -87,7 +101,11 @@ def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
     first, second, third, *_, last = [
         line for line in capsys.readouterr().out.splitlines() if line[:4] in ("room", "1 of")
     ]
-    assert first.endswith("test_it: noticed") and "nobody noticed" in second and "do not pass without it" in third
+    assert (
+        first.endswith("test_it: noticed")
+        and "nobody noticed" in second
+        and "do not pass without it" in third
+    )
     assert last == "1 of 3 noticed"
 
 

@@ -26,7 +26,16 @@ from course_utils.ranking import (
     words,
 )
 
-TEXTS = ["the cat sat", "", "Cat, cat, CAT!", "a dog_house", "été naïve 北京 42", "the the the", "a dog house", "?!"]
+TEXTS = [
+    "the cat sat",
+    "",
+    "Cat, cat, CAT!",
+    "a dog_house",
+    "été naïve 北京 42",
+    "the the the",
+    "a dog house",
+    "?!",
+]
 QUERIES = ["cat", "cat cat the", "unknown", "", "dog_house 北京", "the cat sat on the mat"]
 
 
@@ -34,20 +43,30 @@ def scores_of_library(queries, texts, **numbers):
     library = bm25s.BM25(method="lucene", dtype="float64", **numbers)
     library.index([words(text) for text in texts], show_progress=False)
     known = [[word for word in words(query) if word in library.vocab_dict] for query in queries]
-    return np.array([library.get_scores(query) if query else np.zeros(len(texts)) for query in known])
+    return np.array(
+        [library.get_scores(query) if query else np.zeros(len(texts)) for query in known]
+    )
 
 
-@pytest.mark.parametrize("numbers", [{}, {"k1": 0.9, "b": 0.4}, {"k1": 1.2, "b": 0}, {"k1": 2, "b": 1}])
+@pytest.mark.parametrize(
+    "numbers", [{}, {"k1": 0.9, "b": 0.4}, {"k1": 1.2, "b": 0}, {"k1": 2, "b": 1}]
+)
 def test_bm25_equals_the_library(numbers):
     numbers = {"k1": 1.5, "b": 0.75} | numbers
-    assert np.allclose(bm25(QUERIES, TEXTS, **numbers), scores_of_library(QUERIES, TEXTS, **numbers), atol=1e-12)
+    assert np.allclose(
+        bm25(QUERIES, TEXTS, **numbers), scores_of_library(QUERIES, TEXTS, **numbers), atol=1e-12
+    )
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join), min_size=1, max_size=6))
+@given(
+    st.lists(st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join), min_size=1, max_size=6)
+)
 def test_bm25_equals_the_library_on_any_texts(texts):
     if any(texts):
-        assert np.allclose(bm25(["a", "b b c"], texts), scores_of_library(["a", "b b c"], texts, k1=1.5, b=0.75))
+        assert np.allclose(
+            bm25(["a", "b b c"], texts), scores_of_library(["a", "b b c"], texts, k1=1.5, b=0.75)
+        )
     else:
         assert not bm25(["a"], texts).any()
 
@@ -80,7 +99,8 @@ def test_bm25_says_what_it_makes_of_scripts_without_spaces(text):
 def test_bm25_refuses_what_it_cannot_rank():
     with pytest.raises(TypeError, match="queries must be a list of strings"):
         bm25("cat", TEXTS)
-    for texts in ({"a.md": "a cat"}, pd.DataFrame({"text": ["a cat"]})):  # not its keys, nor its columns
+    # not its keys, nor its columns
+    for texts in ({"a.md": "a cat"}, pd.DataFrame({"text": ["a cat"]})):
         with pytest.raises(TypeError, match="texts must be a list of strings; got"):
             bm25(["cat"], texts)
     with pytest.raises(TypeError, match=r"texts\[1\] must be a string; got float"):
@@ -173,10 +193,17 @@ def test_no_word_outside_front_matter_is_lost(text, size):
 
 
 def test_sections_are_cut_into_windows_and_lose_no_word():
-    assert sections("# One\na b c d e\n## Two\nf", 2) == ["One\na b", "One\nc d", "One\ne", "One > Two\nf"]
+    assert sections("# One\na b c d e\n## Two\nf", 2) == [
+        "One\na b",
+        "One\nc d",
+        "One\ne",
+        "One > Two\nf",
+    ]
     assert sections("", 2) == sections("#", 2) == [""]
     assert len(sections("word " * 100_000, 128)) == 782
-    long = "".join(f"{'#' * (number % 6 + 1)} Part {number}\n\n{'word ' * 40}\n\n" for number in range(2500))
+    long = "".join(
+        f"{'#' * (number % 6 + 1)} Part {number}\n\n{'word ' * 40}\n\n" for number in range(2500)
+    )
     assert len(sections(long, 20, "long.md")) == 5000
     for size in (0, -1):
         with pytest.raises(ValueError, match="size must be 1 or more"):
@@ -192,12 +219,18 @@ def test_a_text_has_the_score_of_its_best_chunk():
 @pytest.mark.parametrize("shapes", [(1, 1), (3, 1), (5, 9)])
 def test_max_sim_equals_the_library(shapes):
     generator = torch.Generator().manual_seed(0)
-    query, text = (torch.nn.functional.normalize(torch.randn(n, 6, generator=generator), dim=1) for n in shapes)
+    query, text = (
+        torch.nn.functional.normalize(torch.randn(n, 6, generator=generator), dim=1) for n in shapes
+    )
     assert max_sim(query, text) == pytest.approx(float(maxsim([query], [text])), abs=1e-5)
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.permutations(range(8)), st.lists(st.integers(0, 3), min_size=8, max_size=8), st.integers(1, 10))
+@given(
+    st.permutations(range(8)),
+    st.lists(st.integers(0, 3), min_size=8, max_size=8),
+    st.integers(1, 10),
+)
 def test_ndcg_equals_the_library(places, grades, k):
     graded = {place: grade for place, grade in enumerate(grades) if grade}
     if graded:
@@ -211,7 +244,9 @@ def test_measures_of_one_list():
     assert reciprocal_ranks(found, relevant).tolist() == [1 / 3, 1, 0]
     assert reciprocal_ranks(found, relevant, k=2).tolist() == [0, 1, 0]
     assert recalls(found, relevant).tolist() == [0.5, 1, 0]
-    assert recalls(found, relevant, k=1).tolist() == [0, 1, 0] and ndcgs([[4, 2]], [{2: 1}], k=1).tolist() == [0]
+    assert recalls(found, relevant, k=1).tolist() == [0, 1, 0] and ndcgs(
+        [[4, 2]], [{2: 1}], k=1
+    ).tolist() == [0]
     assert ndcgs([[]], [{3: 2}]).tolist() == [0]
 
 

@@ -22,17 +22,32 @@ LESSONS = tuple(assignment()["titles"])
 
 def test_copies_bear_points_and_a_due_note_and_no_solutions(tmp_path):
     manifest = write_release(["05", "04"], tmp_path, "Friday, 18:00")
-    found = {path.name: nbformat.read(path, as_version=4) for path in sorted(tmp_path.glob("[0-9]*.ipynb"))}
-    assert list(found) == ["04_pooling.ipynb", "05_attention.ipynb"] and manifest["lessons"] == ["04", "05"]
+    found = {
+        path.name: nbformat.read(path, as_version=4)
+        for path in sorted(tmp_path.glob("[0-9]*.ipynb"))
+    }
+    assert list(found) == ["04_pooling.ipynb", "05_attention.ipynb"] and manifest["lessons"] == [
+        "04",
+        "05",
+    ]
     assert json.loads((tmp_path / "manifest.json").read_text()) == manifest
     names = [*found, "glossary.ipynb", "manifest.json"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == names == sorted([*manifest["sha256"], "manifest.json"])
+    assert (
+        sorted(path.name for path in tmp_path.iterdir())
+        == names
+        == sorted([*manifest["sha256"], "manifest.json"])
+    )
     assert manifest["of"] == sum(manifest["points"].values()) == BOTH
     for name, notebook in found.items():
         full, exercises = points_of(part_of(name)), assignment((part_of(name),))["exercises"]
         nbformat.validate(notebook)
-        assert BEGIN not in str(notebook) and not any(cell.get("outputs") for cell in notebook.cells)
-        assert "Due: Friday, 18:00." in notebook.cells[1].source and f"{full} points" in notebook.cells[1].source
+        assert BEGIN not in str(notebook) and not any(
+            cell.get("outputs") for cell in notebook.cells
+        )
+        assert (
+            "Due: Friday, 18:00." in notebook.cells[1].source
+            and f"{full} points" in notebook.cells[1].source
+        )
         ends = [re.search(r"\*\*(\d+) points?\.\*\*$", cell.source) for cell in notebook.cells]
         shown = [int(end[1]) for end in ends if end]
         assert len(shown) == len(exercises) and sum(shown) == full
@@ -42,7 +57,11 @@ def test_copies_bear_points_and_a_due_note_and_no_solutions(tmp_path):
 def test_copies_may_show_no_solutions(tmp_path, solutions):
     write_release(LESSONS, tmp_path, solutions=solutions)
     for path in tmp_path.rglob("[01]*.ipynb"):
-        first = next(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+        first = next(
+            cell.source
+            for cell in nbformat.read(path, as_version=4).cells
+            if cell.cell_type == "code"
+        )
         assert ("setup(solutions=False)" in first) != solutions, path
 
 
@@ -51,7 +70,10 @@ def test_the_same_input_gives_the_same_bytes(tmp_path):
         write_release(LESSONS, tmp_path / name)
     files = [path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.*")]
     assert len(files) == len(LESSONS) + 2
-    assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes() for name in files)
+    assert all(
+        (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
+        for name in files
+    )
 
 
 def test_every_exercise_has_points_and_the_check_says_the_same():
@@ -62,7 +84,9 @@ def test_every_exercise_has_points_and_the_check_says_the_same():
 def test_a_page_is_no_lesson_to_mark(tmp_path):
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 99 Page")])
     nbformat.write(page, tmp_path / "99_page.ipynb")
-    with pytest.raises(CopyError, match="Lesson '99' has no exercises, so there is nothing to mark."):
+    with pytest.raises(
+        CopyError, match="Lesson '99' has no exercises, so there is nothing to mark."
+    ):
         write_release(["99"], tmp_path / "out", sources=tmp_path)
     assert not (tmp_path / "out").exists()
 
@@ -74,7 +98,9 @@ def test_nothing_of_a_persons_is_overwritten(tmp_path):
     before = (tmp_path / "manifest.json").read_bytes()
     with pytest.raises(CopyError, match="04_pooling.ipynb was changed after its release"):
         write_release(["04", "05"], tmp_path)
-    assert (tmp_path / "manifest.json").read_bytes() == before and not (tmp_path / "05_attention.ipynb").exists()
+    assert (tmp_path / "manifest.json").read_bytes() == before and not (
+        tmp_path / "05_attention.ipynb"
+    ).exists()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +110,10 @@ def test_nothing_of_a_persons_is_overwritten(tmp_path):
             (["--out", "out", "--lessons", *two], f"2 lessons, {BOTH} points together, in out.")
             for two in (["04", "05"], ["04,05"])
         ),
-        (["--lessons", "99", "--out", "out"], f"Lesson '99' is not in this course; its lessons are {NUMBERS}."),
+        (
+            ["--lessons", "99", "--out", "out"],
+            f"Lesson '99' is not in this course; its lessons are {NUMBERS}.",
+        ),
         (["--out", "out"], "Missing option '--lessons'"),
         (["--lessons", "04", "--out", "file/out"], "Cannot write to file/out"),
     ],
@@ -92,7 +121,10 @@ def test_nothing_of_a_persons_is_overwritten(tmp_path):
 def test_the_command(tmp_path, arguments, words):
     (tmp_path / "file").write_text("")
     done = course("release", *arguments, cwd=tmp_path)
-    assert words in (done.stderr if done.returncode else done.stdout) and "Traceback" not in done.stderr
+    assert (
+        words in (done.stderr if done.returncode else done.stdout)
+        and "Traceback" not in done.stderr
+    )
 
 
 def test_a_release_can_be_made_on_windows(tmp_path):

@@ -18,7 +18,14 @@ from click.testing import CliRunner
 
 from course_utils.tools import cli
 from course_utils.tools.grading import resemblance
-from course_utils.tools.grading.resemblance import PAGE, PASSAGE, TABLE, compare, fingerprints, given_out
+from course_utils.tools.grading.resemblance import (
+    PAGE,
+    PASSAGE,
+    TABLE,
+    compare,
+    fingerprints,
+    given_out,
+)
 from course_utils.tools.grading.results import LearnerRecord, Mark
 
 from . import grader
@@ -37,7 +44,9 @@ def independent():
     for lesson in LESSONS:
         text = (HERE / f"grading/independent/lesson_{lesson}.md").read_text()
         for part in text.split("\n### ")[1:]:
-            found[part.split("\n", 1)[0]] = re.findall(r"^```python\n(.*?)^```", part, re.DOTALL | re.MULTILINE)
+            found[part.split("\n", 1)[0]] = re.findall(
+                r"^```python\n(.*?)^```", part, re.DOTALL | re.MULTILINE
+            )
     return found
 
 
@@ -46,11 +55,21 @@ def of_the_tests(lesson):
     source = (HERE / f"answers/lesson_{lesson}.py").read_text()
     tree, found = ast.parse(source), defaultdict(list)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    tables = [node for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id in ("RIGHT", "WRONG")]
-    for key, answers in ((key.value, row) for node in tables for key, row in zip(node.value.keys, node.value.values)):
+    tables = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.Assign) and node.targets[0].id in ("RIGHT", "WRONG")
+    ]
+    for key, answers in (
+        (key.value, row) for node in tables for key, row in zip(node.value.keys, node.value.values)
+    ):
         for answer in (one.elts[0] if isinstance(one, ast.Tuple) else one for one in answers.elts):
             own = functions.get(answer.id) if isinstance(answer, ast.Name) else None
-            if own and not {part.id for part in ast.walk(own) if isinstance(part, ast.Name)} & functions.keys():
+            if (
+                own
+                and not {part.id for part in ast.walk(own) if isinstance(part, ast.Name)}
+                & functions.keys()
+            ):
                 found[key].append(ast.get_source_segment(source, own) + "\n")
     return found
 
@@ -84,8 +103,12 @@ def disguised(text, rng):
                 break
     arguments = [node for node in nodes if isinstance(node, ast.arg)]
     names = [node for node in nodes if isinstance(node, ast.Name)]
-    given = {node.arg for node in arguments} | {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    others = {name: f"{rng.choice('abcdefgh')}_{number}" for number, name in enumerate(sorted(given))}
+    given = {node.arg for node in arguments} | {
+        node.id for node in names if isinstance(node.ctx, ast.Store)
+    }
+    others = {
+        name: f"{rng.choice('abcdefgh')}_{number}" for number, name in enumerate(sorted(given))
+    }
     for node in arguments:
         node.arg = others[node.arg]
     for node in names:
@@ -95,10 +118,16 @@ def disguised(text, rng):
 
 def apart(one, other):
     def names(node, kind):
-        return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, kind)}
+        return {
+            part.id
+            for part in ast.walk(node)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, kind)
+        }
 
     every = (ast.Store, ast.Load)
-    return not names(one, ast.Store) & names(other, every) and not names(other, ast.Store) & names(one, every)
+    return not names(one, ast.Store) & names(other, every) and not names(other, ast.Store) & names(
+        one, every
+    )
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -136,7 +165,10 @@ def test_planted_copies_come_first_and_others_are_not_listed(given):
 def test_the_figures_that_page_and_readme_state(given):
     alarms, first = figures(100, given)
     print(f"of 100 classes, {alarms} have a false alarm, in {first} the copies come first")
-    assert all(f"of 100 invented classes of 60, {alarms} had one" in " ".join(text.split()) for text in STATED)
+    assert all(
+        f"of 100 invented classes of 60, {alarms} had one" in " ".join(text.split())
+        for text in STATED
+    )
     assert f"in {first} of them, the three copies came first" in " ".join(STATED[1].split())
 
 
@@ -168,7 +200,9 @@ def test_what_was_given_and_what_many_have_is_nobodys_own(given):
     assert not fingerprints(answer) - given
     assert not compare({"04-how-pooled": [answer] * 2}, given).compared
     assert compare({"04-how-pooled": [own] * 2 + APART["04-how-pooled"][:5]}, given).pairs
-    assert not compare({"04-how-pooled": [own] * 3 + APART["04-how-pooled"][:5]}, given).compared - 5
+    assert (
+        not compare({"04-how-pooled": [own] * 3 + APART["04-how-pooled"][:5]}, given).compared - 5
+    )
 
 
 # ---------------------------------------------------------------- the page
@@ -185,18 +219,31 @@ def written(folder, *records):
         return (folder / PAGE).read_text(), list(csv.DictReader(file))
 
 
-HOSTILE = ["", "x", "def f(:\n  '''", "<script>alert(1)</script>\n" * 200, "x = 1\n" * 1_000_000, "\n \t" * 17_000]
+HOSTILE = [
+    "",
+    "x",
+    "def f(:\n  '''",
+    "<script>alert(1)</script>\n" * 200,
+    "x = 1\n" * 1_000_000,
+    "\n \t" * 17_000,
+]
 HOSTILE += ["(" * 50_000, "'\0\ud800\u202e</div>" * 3000]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:8]))
 def test_no_text_stops_the_page(tmp_path, text):
-    page, rows = written(tmp_path, record("ada", **{"04-x": text}), record("</p><b>bob", **{"04-x": text + "y"}))
-    assert "<script" not in page and "<b>" not in page and "\u202e" not in page and len(page) < 100_000
+    page, rows = written(
+        tmp_path, record("ada", **{"04-x": text}), record("</p><b>bob", **{"04-x": text + "y"})
+    )
+    assert (
+        "<script" not in page and "<b>" not in page and "\u202e" not in page and len(page) < 100_000
+    )
     page.encode()
 
 
-@pytest.mark.parametrize("records", [[], [record("ada")], [record("ada", **{"04-x": APART["04-baseline"][0]})]])
+@pytest.mark.parametrize(
+    "records", [[], [record("ada")], [record("ada", **{"04-x": APART["04-baseline"][0]})]]
+)
 def test_a_class_without_a_pair(tmp_path, records):
     page, rows = written(tmp_path, *records)
     assert rows == [] and ("There is nothing to compare" in page or "No pair shares more" in page)
@@ -204,21 +251,41 @@ def test_a_class_without_a_pair(tmp_path, records):
 
 def test_shared_parts_are_marked_side_by_side(tmp_path):
     answer = APART["05-patching-map"][2]
-    others = [record(f"other{n}", **{"05-patching-map": text}) for n, text in enumerate(APART["05-patching-map"][3:])]
+    others = [
+        record(f"other{n}", **{"05-patching-map": text})
+        for n, text in enumerate(APART["05-patching-map"][3:])
+    ]
     copy = answer.replace("current", "<now>").replace("heatmap", "grid")
-    ada, bob = (record(name, **{"05-patching-map": text}) for name, text in (("ada", answer), ("=bob", copy)))
+    ada, bob = (
+        record(name, **{"05-patching-map": text})
+        for name, text in (("ada", answer), ("=bob", copy))
+    )
     page, rows = written(tmp_path, ada, bob, *others)
     assert {(row["learner"], row["other"]) for row in rows} == {("ada", "'=bob")}
-    assert [row["exercise"] for row in rows] == ["all", "05-patching-map"] and int(rows[0]["passage"]) >= PASSAGE
-    assert page.count("<mark>") >= 2 and "&lt;now&gt;" in page and "proves nothing, and changes no mark" in page
+    assert [row["exercise"] for row in rows] == ["all", "05-patching-map"] and int(
+        rows[0]["passage"]
+    ) >= PASSAGE
+    assert (
+        page.count("<mark>") >= 2
+        and "&lt;now&gt;" in page
+        and "proves nothing, and changes no mark" in page
+    )
     assert re.search(r"<mark>[^<]*n_states = len\(layers\) \+ 1", page)
 
 
-@pytest.mark.parametrize("padding", ["# nothing to see here\n" * 400, f'"{"nothing to see " * 600}"\n'])
+@pytest.mark.parametrize(
+    "padding", ["# nothing to see here\n" * 400, f'"{"nothing to see " * 600}"\n']
+)
 def test_what_stands_before_a_copy_does_not_hide_it(tmp_path, padding):
     answer = APART["05-patching-map"][2]
-    ada, bob = record("ada", **{"05-patching-map": answer}), record("bob", **{"05-patching-map": padding + answer})
-    others = [record(f"other{n}", **{"05-patching-map": text}) for n, text in enumerate(APART["05-patching-map"][3:])]
+    ada, bob = (
+        record("ada", **{"05-patching-map": answer}),
+        record("bob", **{"05-patching-map": padding + answer}),
+    )
+    others = [
+        record(f"other{n}", **{"05-patching-map": text})
+        for n, text in enumerate(APART["05-patching-map"][3:])
+    ]
     page, rows = written(tmp_path, ada, bob, *others)
     assert {(row["learner"], row["other"]) for row in rows} == {("ada", "bob")}
 
@@ -227,7 +294,16 @@ def test_what_stands_before_a_copy_does_not_hide_it(tmp_path, padding):
 def test_the_command_writes_it_and_changes_no_mark(tmp_path, one_sandbox):
     copied = hand_in("04", mean_pool=APART["04-mean-pool"][1], how_pooled=APART["04-how-pooled"][5])
     write_class(tmp_path / "class", ada=copied, bob=copied, cleo=hand_in("04"))
-    command = ["grade", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--lessons", "04", "--seed", "1"]
+    command = [
+        "grade",
+        str(tmp_path / "class"),
+        "--out",
+        str(tmp_path / "out"),
+        "--lessons",
+        "04",
+        "--seed",
+        "1",
+    ]
     grades = []
     for more, there in (([], False), (["--resemblance"], True), ([], False)):
         done = CliRunner().invoke(cli.main, [*command, *more])

@@ -27,7 +27,9 @@ def shown(cell):
         elif output.output_type == "error":
             found.append(f"{output.ename}: {output.evalue}")
         else:
-            found += [str(data) for kind, data in sorted(output.data.items()) if kind not in NOT_COMPARED]
+            found += [
+                str(data) for kind, data in sorted(output.data.items()) if kind not in NOT_COMPARED
+            ]
     return "\n".join(found)
 
 
@@ -53,7 +55,10 @@ def differing(notebook, cells, folder):
     seen, found = set(), []
     for cell, stored in zip(run.cells, cells, strict=True):
         tags = cell.metadata.get("tags", [])
-        failed = any(output.output_type == "error" for output in cell.outputs) and "raises-exception" not in tags
+        failed = (
+            any(output.output_type == "error" for output in cell.outputs)
+            and "raises-exception" not in tags
+        )
         first = stored.id not in seen and IGNORED not in tags
         if failed or first and not nearly_equal(shown(cell), shown(stored)):
             found.append(stored.id)

@@ -35,7 +35,10 @@ def test_the_table_has_its_columns_and_no_gaps_and_no_pair_twice_in_either_order
     assert list(table.columns) == ["sentence1", "sentence2", "score", "phenomenon"]
     assert len(table) >= 300 and not table.isna().any().any()
     assert set(table["score"]) <= {half / 2 for half in range(11)}
-    pairs = [frozenset((one.lower(), other.lower())) for one, other in zip(table["sentence1"], table["sentence2"])]
+    pairs = [
+        frozenset((one.lower(), other.lower()))
+        for one, other in zip(table["sentence1"], table["sentence2"])
+    ]
     assert len(set(pairs)) == len(pairs) and all(len(pair) == 2 for pair in pairs)
     each = Counter(sentence for pair in pairs for sentence in pair)
     assert max(each.values()) <= 2, "a sentence stands in two pairs at most"
@@ -47,14 +50,20 @@ def test_the_scores_are_spread_over_the_scale_and_the_phenomena(table):
     kinds = table["phenomenon"].value_counts()
     assert len(kinds) >= 8 and kinds.min() >= 20 and kinds.max() <= 50, kinds
     spread = table.groupby("phenomenon")["score"].agg(lambda scores: scores.max() - scores.min())
-    assert (spread[["negation", "role swap", "quantity", "idiom"]] >= 2.5).all(), "the phenomenon tells the score"
+    assert (spread[["negation", "role swap", "quantity", "idiom"]] >= 2.5).all(), (
+        "the phenomenon tells the score"
+    )
 
 
 def test_sentences_are_of_moderate_length_and_few_begin_alike(table):
     for sentence in itertools.chain(table["sentence1"], table["sentence2"]):
-        assert re.fullmatch(r"[A-Z\d].*[.?!]", sentence) and sentence == " ".join(sentence.split()), sentence
+        assert re.fullmatch(r"[A-Z\d].*[.?!]", sentence) and sentence == " ".join(
+            sentence.split()
+        ), sentence
         assert 3 <= len(sentence.split()) <= 22, sentence
-    starts = Counter(" ".join(sentence.lower().split()[:3]) for sentence in table["sentence1"].unique())
+    starts = Counter(
+        " ".join(sentence.lower().split()[:3]) for sentence in table["sentence1"].unique()
+    )
     assert starts.most_common(1)[0][1] <= 5, starts.most_common(3)
 
 
@@ -69,7 +78,10 @@ def write(path, rows, header=None, delimiter="\t", **how):
 
 
 def original(path, rows=PAIRS, extra=()):
-    lines = [("main-news", "headlines", "2016", "0007", str(score), one, other, *extra) for one, other, score in rows]
+    lines = [
+        ("main-news", "headlines", "2016", "0007", str(score), one, other, *extra)
+        for one, other, score in rows
+    ]
     path.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
     return path
 
@@ -93,11 +105,17 @@ WRITERS = {
         path, [(s, "x", b, a) for a, b, s in PAIRS], ["score", "id", *COLUMNS[1::-1]]
     ),
     "tabs.tsv": lambda path: write(
-        path, [(n, *pair) for n, pair in enumerate(PAIRS)], ["index", *COLUMNS], quoting=csv.QUOTE_NONE, quotechar=None
+        path,
+        [(n, *pair) for n, pair in enumerate(PAIRS)],
+        ["index", *COLUMNS],
+        quoting=csv.QUOTE_NONE,
+        quotechar=None,
     ),
     "bom.csv": lambda path: path.write_bytes(b"\xef\xbb\xbf" + comma_separated(path).read_bytes()),
     "pairs.parquet": lambda path: pd.DataFrame(PAIRS, columns=COLUMNS).to_parquet(path),
-    "pairs.jsonl.gz": lambda path: pd.DataFrame(PAIRS, columns=COLUMNS).to_json(path, orient="records", lines=True),
+    "pairs.jsonl.gz": lambda path: pd.DataFrame(PAIRS, columns=COLUMNS).to_json(
+        path, orient="records", lines=True
+    ),
 }
 
 
@@ -116,7 +134,9 @@ def test_scores_up_to_one_become_scores_up_to_five(tmp_path):
 
 def test_odd_line_ends_and_separators_inside_sentences(tmp_path):
     path = tmp_path / "odd.csv"
-    path.write_bytes('sentence1,sentence2,score\r\n"two\nlines",other line\u2028separator,3\r\n\r\nA,B,1\r\n'.encode())
+    path.write_bytes(
+        'sentence1,sentence2,score\r\n"two\nlines",other line\u2028separator,3\r\n\r\nA,B,1\r\n'.encode()
+    )
     assert found(path) == [("two\nlines", "other line\u2028separator", 3), ("A", "B", 1)]
     path.write_text("sep=;\nsentence1;sentence2;score\nA, or B;C;2\n")
     assert found(path) == [("A, or B", "C", 2)]
@@ -167,7 +187,11 @@ def test_damage_is_named_with_its_line(content, words, tmp_path):
 @pytest.mark.parametrize(
     "name, content, words",
     [
-        ("latin.csv", HEAD.encode() + b"A,B,1\ncaf\xe9,B,1\n", "latin.csv, line 3: this is not UTF-8"),
+        (
+            "latin.csv",
+            HEAD.encode() + b"A,B,1\ncaf\xe9,B,1\n",
+            "latin.csv, line 3: this is not UTF-8",
+        ),
         ("half.parquet", b"PAR1 and no more", "half.parquet cannot be read as .parquet"),
         ("list.json", b"[]", "list.json must have one object a line; .*with the ending .jsonl"),
         ("gap.jsonl", b'{"score": 1, %s}\n{%s}\n' % (GAP, GAP), "gap.jsonl, row 1: the score"),
@@ -199,7 +223,9 @@ def test_stsb_comes_from_the_hub_and_the_second_time_from_the_cache(tmp_path, as
     with Hub({STSB: folder}) as hub:
         ask(hub.endpoint)
         assert list(load_scored_pairs("stsb").itertuples(index=False, name=None)) == PAIRS
-        assert not any("train" in path or path.endswith(".py") for _, path in hub.requests if "resolve" in path)
+        assert not any(
+            "train" in path or path.endswith(".py") for _, path in hub.requests if "resolve" in path
+        )
         asked = len(hub.requests)
         load_scored_pairs("stsb")
         assert len(hub.requests) == asked
@@ -207,5 +233,8 @@ def test_stsb_comes_from_the_hub_and_the_second_time_from_the_cache(tmp_path, as
 
 def test_without_a_hub_one_sentence_says_what_to_do(ask, nowhere):
     ask(nowhere)
-    with pytest.raises(EncoderError, match="No model hub answered .*Use the course's own pairs, or give a local file"):
+    with pytest.raises(
+        EncoderError,
+        match="No model hub answered .*Use the course's own pairs, or give a local file",
+    ):
         load_scored_pairs("stsb")

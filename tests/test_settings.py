@@ -35,7 +35,11 @@ def lesson(tmp_path, monkeypatch):
 
     def write(*cells):
         written = [
-            {"cell_type": "code", "source": text.splitlines(True), "metadata": {"tags": ["reveal", tag]} if tag else {}}
+            {
+                "cell_type": "code",
+                "source": text.splitlines(True),
+                "metadata": {"tags": ["reveal", tag]} if tag else {},
+            }
             for text, tag in cells
         ]
         text = {"cell_type": "markdown", "source": ["# 00"], "metadata": {"tags": ["needs-bert"]}}
@@ -69,13 +73,24 @@ def test_a_cell_says_that_it_is_skipped(tag, kind, skipped, shell, lesson, monke
     from tokenizers import Tokenizer
     from tokenizers.models import BPE, WordPiece
 
-    names = {"roberta": "Roberta", "distilbert": "DistilBert", "albert": "Albert", "electra": "Electra"}
-    sizes = {"n_layers": 1, "dim": 32, "n_heads": 4, "hidden_dim": 64} if kind == "distilbert" else SIZES
+    names = {
+        "roberta": "Roberta",
+        "distilbert": "DistilBert",
+        "albert": "Albert",
+        "electra": "Electra",
+    }
+    sizes = (
+        {"n_layers": 1, "dim": 32, "n_heads": 4, "hidden_dim": 64}
+        if kind == "distilbert"
+        else SIZES
+    )
     config = getattr(transformers, f"{names.get(kind, 'Bert')}Config")(vocab_size=9, **sizes)
     model = getattr(transformers, f"{names.get(kind, 'Bert')}Model")(config)
     inside = Tokenizer(BPE() if kind == "roberta" else WordPiece())
     types = [] if kind == "multilingual" else ["token_type_ids"]
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inside, model_input_names=["input_ids", *types])
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=inside, model_input_names=["input_ids", *types]
+    )
     monkeypatch.setattr(models, "load_encoder", lambda: (tokenizer, model))
     monkeypatch.setenv(models.ENV_VAR, "another")
     lesson(("y = 2", "needs-packaged-encoder"), (PRINTS, tag))
@@ -117,7 +132,9 @@ def test_a_cell_is_recognised_by_its_text_or_by_the_tags_that_jupyterlab_sends(
     assert ("skipped: this cell" in shell.transform_cell(source)) == skipped
 
 
-def test_another_encoder_takes_the_place_of_a_lessons_checkpoint(shell, lesson, tiny, monkeypatch, capsys):
+def test_another_encoder_takes_the_place_of_a_lessons_checkpoint(
+    shell, lesson, tiny, monkeypatch, capsys
+):
     lesson()
     monkeypatch.setenv(models.ENV_VAR, str(tiny))
     setup()

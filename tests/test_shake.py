@@ -11,7 +11,11 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from .shake import disturb_kernels
 
-TEXTS = ["A cat sat on the mat.", "A dog slept beside it.", "Nothing happened for a very long time."]
+TEXTS = [
+    "A cat sat on the mat.",
+    "A dog slept beside it.",
+    "Nothing happened for a very long time.",
+]
 QUERY, TABLE = np.random.default_rng(0).normal(size=(2, 8, 16)).astype("float32")
 
 
@@ -61,7 +65,9 @@ def calls():
         "tensor @ tensor": lambda: query @ table.T,
         "array @ array, in a cell": lambda: in_a_cell("QUERY @ TABLE.T"),
         "np.einsum": lambda: np.einsum("qd,td->qt", QUERY, TABLE),
-        "EmbeddingBag": lambda: torch.nn.EmbeddingBag.from_pretrained(table)(torch.arange(8).reshape(4, 2)),
+        "EmbeddingBag": lambda: torch.nn.EmbeddingBag.from_pretrained(table)(
+            torch.arange(8).reshape(4, 2)
+        ),
         "softmax": lambda: query.softmax(dim=-1),
         "torch.cosine_similarity": lambda: torch.cosine_similarity(query, table),
         "util.cos_sim": lambda: util.cos_sim(QUERY, TABLE),
@@ -109,7 +115,9 @@ def try_calls():
 
 @pytest.mark.nightly  # as the shaken run is
 def test_each_call_of_the_lessons_is_disturbed_by_little():
-    ran = subprocess.run([sys.executable, "-W", "ignore", "-m", __name__], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", __name__], capture_output=True, text=True, check=True
+    )
     found = json.loads(ran.stdout.splitlines()[-1])
     assert {name: far for name, far in found["apart"].items() if not 0 < far < 1e-5} == {}
     assert found["whole numbers are exact"]

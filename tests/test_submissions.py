@@ -20,13 +20,21 @@ from .hand_ins import NOTEBOOK, collecting, packed  # noqa: F401
 def test_one_learners_zip_does_not_fill_the_disk(collect, monkeypatch):
     monkeypatch.setattr(archives, "MOST_OF_ONE", 3)
     found = collect(
-        {"eve.zip": packed({f"{number}.ipynb": NOTEBOOK for number in range(9)}), "ada.ipynb": NOTEBOOK}
+        {
+            "eve.zip": packed({f"{number}.ipynb": NOTEBOOK for number in range(9)}),
+            "ada.ipynb": NOTEBOOK,
+        }
     ).found
-    assert sum(one.path is not None for one in found) == 4 and sum("it is one of" in one.problem for one in found) == 6
+    assert (
+        sum(one.path is not None for one in found) == 4
+        and sum("it is one of" in one.problem for one in found) == 6
+    )
 
 
 def test_files_of_one_name_are_kept_apart(collect):
-    found = collect({"ada/mine.zip": packed({"04.ipynb": NOTEBOOK, "x/../04.ipynb": NOTEBOOK + " "})}).found
+    found = collect(
+        {"ada/mine.zip": packed({"04.ipynb": NOTEBOOK, "x/../04.ipynb": NOTEBOOK + " "})}
+    ).found
     assert len({one.file for one in found}) == len(found) == 2
 
 
@@ -42,7 +50,9 @@ def test_of_a_full_zip_the_lessons_notebook_is_read(collect, monkeypatch):
     monkeypatch.setattr(archives, "MOST_MEMBERS_OF_ONE", 9)
     others = {f"a/{number}.ipynb": NOTEBOOK for number in range(7)}
     packages = {f"venv/lib/site-packages/x/{number}.py": "" for number in range(20)}
-    found = collect({"eve.zip": packed({**others, **packages, "z/04_pooling.ipynb": NOTEBOOK})}).found
+    found = collect(
+        {"eve.zip": packed({**others, **packages, "z/04_pooling.ipynb": NOTEBOOK})}
+    ).found
     assert "eve/z/04_pooling.ipynb" in [one.file for one in found if one.path]
 
 
@@ -79,12 +89,27 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
             "ID;Vollständiger Name;E-Mail-Adresse;Status\nTeilnehmer/in812;Ada Lovelace;a@x.org;Keine Abgabe\n",
             {"812": ("Ada Lovelace", "a@x.org", "", "")},
         ),
-        ("sep=;\r\nVorname;Nachname;Anmeldename\r\nAda;Lovelace;al1\r\n", {"al1": ("Ada Lovelace", "", "", "")}),
+        (
+            "sep=;\r\nVorname;Nachname;Anmeldename\r\nAda;Lovelace;al1\r\n",
+            {"al1": ("Ada Lovelace", "", "", "")},
+        ),
         ('Kurs,"Embeddings, 2026"\n\nMatrikelnummer,Name\n7,Ada\n', {"7": ("Ada", "", "", "")}),
-        ("id\nParticipant\nparticipant x1\n", {"Participant": 4 * ("",), "participant x1": 4 * ("",)}),
-        *((f"id{x}name{x}email\na1{x}Lovelace, Ada{x}a@x\n", {"a1": ("Lovelace, Ada", "a@x", "", "")}) for x in ";\t"),
+        (
+            "id\nParticipant\nparticipant x1\n",
+            {"Participant": 4 * ("",), "participant x1": 4 * ("",)},
+        ),
+        *(
+            (
+                f"id{x}name{x}email\na1{x}Lovelace, Ada{x}a@x\n",
+                {"a1": ("Lovelace, Ada", "a@x", "", "")},
+            )
+            for x in ";\t"
+        ),
         ("Matrikelnr.;Name;Vorname\n1;Weber;Simon Paul\n", {"1": ("Simon Paul Weber", "", "", "")}),
-        ("id,name,first name\n1,Simon Paul Weber,Simon Paul\n", {"1": ("Simon Paul Weber", "", "", "")}),
+        (
+            "id,name,first name\n1,Simon Paul Weber,Simon Paul\n",
+            {"1": ("Simon Paul Weber", "", "", "")},
+        ),
         ("id,name\n,\nada,Ada\n , \n,\n", {"ada": ("Ada", "", "", "")}),
     ],
 )
@@ -102,7 +127,11 @@ def test_a_worksheet_finds_its_blind_hand_ins_and_two_of_one_name(collect):
 
 
 def test_what_is_no_hand_in_is_passed_over_and_what_is_none_is_told(collect):
-    junk = ["ada/.ipynb_checkpoints/04_pooling-checkpoint.ipynb", "ada/notes.txt", "__MACOSX/ada/._04_pooling.ipynb"]
+    junk = [
+        "ada/.ipynb_checkpoints/04_pooling-checkpoint.ipynb",
+        "ada/notes.txt",
+        "__MACOSX/ada/._04_pooling.ipynb",
+    ]
     found = collect(["ada/04_pooling.ipynb", "bob/essay.docx", *junk])
     told = [(one.learner, one.problem) for one in found.found]
     assert told == [("ada", ""), ("bob", "essay.docx is not a notebook")]
@@ -118,7 +147,9 @@ def test_links_are_not_followed(tmp_path):
     (root / "mallory").symlink_to(tmp_path / "secrets")
     os.mkfifo(root / "eve" / "pipe.ipynb")
     found = gather(root, tmp_path)
-    assert [one.path for one in found] == [None, None, None] and all("not followed" in one.problem for one in found)
+    assert [one.path for one in found] == [None, None, None] and all(
+        "not followed" in one.problem for one in found
+    )
 
 
 def test_archive_members_that_point_outside_stay_inside(collect, tmp_path):
@@ -129,7 +160,9 @@ def test_archive_members_that_point_outside_stay_inside(collect, tmp_path):
     new = [one for one in tmp_path.rglob("*") if one.name not in ("class.zip", "unpacked")]
     assert len(new) == 4 and {one.parent for one in new} == {tmp_path / "unpacked"}
     assert all(re.fullmatch(r"\d{6}\.ipynb", one.name) for one in new)
-    assert [one.problem for one in found if one.learner == "eve"] == ["it is a link, which is not followed"]
+    assert [one.problem for one in found if one.learner == "eve"] == [
+        "it is a link, which is not followed"
+    ]
     assert "ada" in {one.learner for one in found}
 
 
@@ -138,11 +171,19 @@ def test_bombs_are_not_unpacked(collect, tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 1500)
     files = {"ada/a.ipynb": " " * 900, "bob/b.ipynb": " " * 900, "eve/bomb.ipynb": " " * 10**6}
     found = {one.learner: one.problem for one in collect(files, zipped=True).found}
-    assert found["ada"] == "" and "unpacks to more than" in found["bob"] and "unpacks to more than" in found["eve"]
+    assert (
+        found["ada"] == ""
+        and "unpacks to more than" in found["bob"]
+        and "unpacks to more than" in found["eve"]
+    )
     assert sum(one.stat().st_size for one in (tmp_path / "unpacked").iterdir()) == 900
 
 
 def test_names_are_fit_to_be_for_messages():
     assert for_messages("ada\x00\n\u202egnp") == "ada\ufffd\ufffd\ufffdgnp"
     assert len(for_messages("a" * 500)) == 120
-    assert list(map(own_part, ("04_pooling-ada (2)", "04_pooling - Copy", "05_attention"))) == ["ada", "", ""]
+    assert list(map(own_part, ("04_pooling-ada (2)", "04_pooling - Copy", "05_attention"))) == [
+        "ada",
+        "",
+        "",
+    ]

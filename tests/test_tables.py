@@ -7,7 +7,14 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from course_utils import load_doc_queries, load_docstrings, load_queries, load_reviews, load_senses, load_triplets
+from course_utils import (
+    load_doc_queries,
+    load_docstrings,
+    load_queries,
+    load_reviews,
+    load_senses,
+    load_triplets,
+)
 from course_utils._support.downloads import EncoderError
 from course_utils.data import TABLES
 
@@ -54,7 +61,9 @@ def test_reviews_are_whole_and_balanced(source, rows):
 
 @pytest.mark.parametrize("source", ["IMDB", "", None, 3, ["imdb"]])
 def test_an_unknown_source_is_named(source):
-    with pytest.raises(ValueError, match=r"source must be one of \('rotten_tomatoes', 'imdb'\); got"):
+    with pytest.raises(
+        ValueError, match=r"source must be one of \('rotten_tomatoes', 'imdb'\); got"
+    ):
         load_reviews(source)
 
 
@@ -66,7 +75,10 @@ def test_a_missing_package_is_named(monkeypatch):
 
 def test_senses_come_in_pairs():
     table = load_senses()
-    assert list(table.columns) == ["word", "sense", "sentence"] and not table.duplicated("sentence").any()
+    assert (
+        list(table.columns) == ["word", "sense", "sentence"]
+        and not table.duplicated("sentence").any()
+    )
     for word, rows in table.groupby("word"):
         assert rows["sense"].nunique() == 2 and rows["sense"].value_counts().nunique() == 1, word
         assert all(f" {word}" in f" {sentence.lower()}" for sentence in rows["sentence"])
@@ -87,7 +99,9 @@ def test_there_are_two_halves_and_each_sentence_is_asked_for_once():
     assert list(table.columns) == ["part", "row", "query"] and not table.isna().any().any()
     assert len(load_queries("dev")) == len(load_queries("test")) == 102
     assert (
-        table["row"].is_unique and table["query"].is_unique and table["row"].between(0, len(load_reviews()) - 1).all()
+        table["row"].is_unique
+        and table["query"].is_unique
+        and table["row"].between(0, len(load_reviews()) - 1).all()
     )
 
 
@@ -111,7 +125,11 @@ def test_the_triplets_have_their_columns_and_no_gaps():
     table = load_triplets()
     assert list(table.columns) == ["part", "construction", *TEXTS]
     assert len(table) >= 400 and not table.isna().any().any()
-    assert [len(load_triplets(part)) for part in ("train", "dev", "test")] == [168, 42, 198] and len(table) == 408
+    assert [len(load_triplets(part)) for part in ("train", "dev", "test")] == [
+        168,
+        42,
+        198,
+    ] and len(table) == 408
 
 
 def test_no_construction_is_in_two_parts():
@@ -128,7 +146,9 @@ def test_every_sentence_of_a_triplet_stands_once():
 
 def test_texts_of_triplets_are_short_sentences():
     for sentence in load_triplets()[TEXTS].to_numpy().ravel():
-        assert re.fullmatch(r"[A-Z].*[.?]", sentence) and sentence == " ".join(sentence.split()), sentence
+        assert re.fullmatch(r"[A-Z].*[.?]", sentence) and sentence == " ".join(sentence.split()), (
+            sentence
+        )
         assert 2 <= len(sentence.split()) <= 16, sentence
 
 
@@ -141,7 +161,9 @@ def test_the_denial_has_the_words_of_the_anchor_and_the_paraphrase_has_not():
 
 
 def test_not_alone_does_not_tell_the_denial():
-    negations = r"(?i)\b(?:not|never|no|nobody|nothing|none|without|hardly|barely|scarcely|neither)\b|n't\b"
+    negations = (
+        r"(?i)\b(?:not|never|no|nobody|nothing|none|without|hardly|barely|scarcely|neither)\b|n't\b"
+    )
     table = load_triplets()
     first, last = (table[name].str.contains(negations).sum() for name in ("anchor", "negative"))
     assert first >= 0.1 * len(table) and last <= 0.4 * len(table), (first, last)
@@ -157,7 +179,9 @@ def test_no_template_is_used_for_more_than_five_paraphrases():
 
 def test_a_word_stands_once_and_has_a_capital_where_it_is_a_name(encoder):
     names = pd.read_csv(TABLES / "names.csv")
-    assert (names.groupby("word", sort=False)["name"].apply(list).map(tuple) == (1, 1, 0, 0)).all() and len(names) == 64
+    assert (
+        names.groupby("word", sort=False)["name"].apply(list).map(tuple) == (1, 1, 0, 0)
+    ).all() and len(names) == 64
     for row in names.itertuples():
         (place,) = re.finditer(rf"\b{row.word}\b", row.sentence, re.IGNORECASE)
         assert place.start() > 0 and place[0][0].isupper() == bool(row.name), row
@@ -165,13 +189,22 @@ def test_a_word_stands_once_and_has_a_capital_where_it_is_a_name(encoder):
 
 
 def test_each_question_is_about_a_text_and_none_is_about_a_page_for_the_queries_its_author_had_seen():
-    asked, judged = pd.read_csv(TABLES / "doc_questions.csv"), pd.read_csv(TABLES / "doc_judgements.csv")
+    asked, judged = (
+        pd.read_csv(TABLES / "doc_questions.csv"),
+        pd.read_csv(TABLES / "doc_judgements.csv"),
+    )
     assert len(asked) == 536 and asked["name"].nunique() == 527 and asked["query"].is_unique
     seen = "t03 t13 t18 t21 t44 t62 t63 t65 t68 t72 t75 t87 t92 t96".split()
     helpful = judged[(judged["grade"] > 0) & judged["id"].isin(seen)]["name"]
     assert set(asked["name"]) <= set(load_docstrings()["name"]) - set(helpful)
     answers = judged[judged["grade"] == 2].groupby("id")["name"].agg(set)
-    assert sum(not rows.isdisjoint(asked["name"]) for rows in answers[answers.index.str.startswith("t")]) == 66
+    assert (
+        sum(
+            not rows.isdisjoint(asked["name"])
+            for rows in answers[answers.index.str.startswith("t")]
+        )
+        == 66
+    )
 
 
 def test_each_paragraph_stands_once_beside_its_german():

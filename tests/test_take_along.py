@@ -28,7 +28,9 @@ sys.modules['course_utils'] = None  # as if it were not installed
 exec(sys.stdin.read(), {'__name__': '__main__'})"""
 TAKEN = "take-along"
 CODE = {
-    key: [cell for cell in lesson_cells(nbformat.read(path, as_version=4)) if cell.cell_type == "code"]
+    key: [
+        cell for cell in lesson_cells(nbformat.read(path, as_version=4)) if cell.cell_type == "code"
+    ]
     for key, path in parts().items()
 }
 
@@ -37,12 +39,21 @@ def tags(cell):
     return cell.metadata.get("tags", [])
 
 
-@pytest.mark.parametrize("key", [key for key, cells in CODE.items() if any(TAKEN in tags(cell) for cell in cells)])
+@pytest.mark.parametrize(
+    "key", [key for key, cells in CODE.items() if any(TAKEN in tags(cell) for cell in cells)]
+)
 def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_path):
     (cell,) = [cell for cell in CODE[key] if TAKEN in tags(cell)]
-    environment = {"PATH": "", "HOME": str(tmp_path), "HF_HUB_CACHE": str(cache_with()), "HF_HUB_OFFLINE": "1"}
+    environment = {
+        "PATH": "",
+        "HOME": str(tmp_path),
+        "HF_HUB_CACHE": str(cache_with()),
+        "HF_HUB_OFFLINE": "1",
+    }
     command = [sys.executable, "-I", "-c", ALONE]
-    done = subprocess.run(command, input=cell.source, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    done = subprocess.run(
+        command, input=cell.source, capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
     stored = "".join(output.text for output in cell.outputs)
     assert done.returncode == 0, done.stderr
     assert stored and nearly_equal(done.stdout, stored)
@@ -52,7 +63,8 @@ def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_pat
 ONE_LINE = [
     key
     for key, cells in CODE.items()
-    if any(CHECKPOINT.search(cell.source) for cell in cells) and not any("explore(" in cell.source for cell in cells)
+    if any(CHECKPOINT.search(cell.source) for cell in cells)
+    and not any("explore(" in cell.source for cell in cells)
 ]
 
 
@@ -63,13 +75,19 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path
     def missing(*_):
         raise AssertionError("the packaged encoder was asked for")
 
-    for module, name in (models, "packaged_encoder"), (models, "_load_packaged"), (fast_bert, "packaged_weights"):
+    for module, name in (
+        (models, "packaged_encoder"),
+        (models, "_load_packaged"),
+        (fast_bert, "packaged_weights"),
+    ):
         monkeypatch.setattr(module, name, missing)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    all_reviews, few = data.load_reviews, 400 if key != "10" else 10_000  # lesson 10 keeps 2,000 for its other parts
-    monkeypatch.setattr(data, "load_reviews", lambda *which: all_reviews(*which).head(few))  # a tenth of the time
+    # lesson 10 keeps 2,000 for its other parts
+    all_reviews, few = data.load_reviews, 400 if key != "10" else 10_000
+    # a tenth of the time
+    monkeypatch.setattr(data, "load_reviews", lambda *which: all_reviews(*which).head(few))
     lines = [CHECKPOINT.findall(cell.source) for cell in CODE[key]]
     assert sum(map(len, lines)) == 1
     names = {}
@@ -104,7 +122,11 @@ def test_the_word_vector_taken_along_is_that_of_the_lesson(monkeypatch):
             states = model(**encoded).last_hidden_state[0]
         by_the_lesson = WORD_VECTOR.reference(states, encoded.word_ids(), place)
         torch.testing.assert_close(vector_in(sentence, word), by_the_lesson, rtol=0, atol=1e-5)
-    assert vector_in("I write C++ daily.", "C++").shape == vector_in("In the U.S. today", "U.S.").shape == (384,)
+    assert (
+        vector_in("I write C++ daily.", "C++").shape
+        == vector_in("In the U.S. today", "U.S.").shape
+        == (384,)
+    )
     for missing in ["No such word here", 507 * "a " + "embeddings", 600 * "a " + "embeddings"]:
         with pytest.raises(ValueError, match="does not read all of it"):
             vector_in(missing, "embeddings")
@@ -113,7 +135,9 @@ def test_the_word_vector_taken_along_is_that_of_the_lesson(monkeypatch):
 def test_the_weights_taken_along_are_those_of_the_lesson(monkeypatch):
     names = taken("05", monkeypatch)
     by_the_lesson = attend(names["text"])[1]
-    torch.testing.assert_close(torch.cat(names["original"].attentions), by_the_lesson, rtol=0, atol=1e-5)
+    torch.testing.assert_close(
+        torch.cat(names["original"].attentions), by_the_lesson, rtol=0, atol=1e-5
+    )
 
 
 def test_the_counts_taken_along_are_those_of_the_tokenizer(monkeypatch):
@@ -147,7 +171,11 @@ def test_what_matters_when_taken_along_masks_each_word_and_each_pair(monkeypatch
         return sum(worth[word] for word in text.split())
 
     assert what_matters("a waste of", score) == [(-1, "a"), (-4, "waste"), (-2, "of")]
-    assert what_matters("a waste of", score, size=2) == [(-5, "a waste"), (-3, "a of"), (-6, "waste of")]
+    assert what_matters("a waste of", score, size=2) == [
+        (-5, "a waste"),
+        (-3, "a of"),
+        (-6, "waste of"),
+    ]
 
 
 def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(monkeypatch):
@@ -155,11 +183,20 @@ def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
     docs = data.load_docstrings()[::60]
     texts = ["Error E71: the toner is low.", *docs["name"] + "\n\n" + docs["text"]]
-    source = re.sub(r"^texts = \[.*?\]$", "texts = own", cell.source, flags=re.MULTILINE | re.DOTALL)
+    source = re.sub(
+        r"^texts = \[.*?\]$", "texts = own", cell.source, flags=re.MULTILINE | re.DOTALL
+    )
     names = {"own": texts}
     exec(source, names)
     assert names["texts"] is texts
-    queries = ["E71", "rows that are there twice", "drop_duplicates", "zzz", "???", "the mean of each group"]
+    queries = [
+        "E71",
+        "rows that are there twice",
+        "drop_duplicates",
+        "zzz",
+        "???",
+        "the mean of each group",
+    ]
     cut = [ranking.chunks(text, 100) for text in texts]
     owners = np.repeat(np.arange(len(texts)), [len(own) for own in cut])
     vectors = embed([window for own in cut for window in own])
@@ -170,20 +207,26 @@ def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(
     ]
     for query, places in zip(queries, ranking.reciprocal_rank_fusion(*lists)):
         found = names["search"](query)
-        assert found[:10] == [texts[place] for place in places[:10]] and set(found) == {texts[at] for at in places}
+        assert found[:10] == [texts[place] for place in places[:10]] and set(found) == {
+            texts[at] for at in places
+        }
 
 
 def test_the_lead_taken_along_is_the_paired_interval_of_the_course(monkeypatch):
     names = taken("08", monkeypatch)
     table = data.load_scored_pairs().head(60)
     columns = [table[name].tolist() for name in ("sentence1", "sentence2", "score")]
-    cosines = [row_cosines(*map(model.encode, columns[:2])) for model in (names["one"], names["other"])]
+    cosines = [
+        row_cosines(*map(model.encode, columns[:2])) for model in (names["one"], names["other"])
+    ]
 
     def lead(scores, one, other):
         return spearman(scores, one) - spearman(scores, other)
 
     of_course = bootstrap(lead, columns[2], *cosines, repeats=1000)
-    assert names["compare"](names["one"], names["other"], zip(*columns)) == pytest.approx(of_course, abs=2e-3)
+    assert names["compare"](names["one"], names["other"], zip(*columns)) == pytest.approx(
+        of_course, abs=2e-3
+    )
 
 
 def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator(monkeypatch):
@@ -194,8 +237,11 @@ def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator(mo
     queries = {str(number): question for number, question in enumerate(names["questions"])}
     documents = {str(number): text for number, text in enumerate(names["documents"])}
     answers = {query: {str(names["questions"][question])} for query, question in queries.items()}
-    model = SentenceTransformer(names["name"], truncate_dim=8)  # few numbers, so that not all ranks are 1
-    evaluator = InformationRetrievalEvaluator(queries, documents, answers, mrr_at_k=[len(documents)], name="own")
+    # few numbers, so that not all ranks are 1
+    model = SentenceTransformer(names["name"], truncate_dim=8)
+    evaluator = InformationRetrievalEvaluator(
+        queries, documents, answers, mrr_at_k=[len(documents)], name="own"
+    )
     found = evaluator(model)[f"own_cosine_mrr@{len(documents)}"]
     assert found < 1 and names["reciprocal_ranks"](model).mean() == pytest.approx(found)
 
@@ -203,7 +249,9 @@ def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator(mo
 def test_the_search_taken_along_finds_what_the_lesson_found():
     (first,) = [cell for cell in CODE["09"] if cell.id == "first-search"]
     (cell,) = [cell for cell in CODE["09"] if TAKEN in tags(cell)]
-    shown, again = ("".join(output.text for output in found.outputs).splitlines()[:3] for found in (first, cell))
+    shown, again = (
+        "".join(output.text for output in found.outputs).splitlines()[:3] for found in (first, cell)
+    )
     assert shown == again
 
 
@@ -212,6 +260,10 @@ def test_the_bits_and_codes_taken_along_are_those_of_whole_vectors_and_signs(mon
     queries, corpus = names["queries"], names["corpus"]
     decoded = names["ranges"][0] + names["codes"] * np.ptp(names["ranges"], axis=0) / 255
     assert (np.abs(decoded - corpus) <= 0.51 * np.ptp(names["ranges"], axis=0) / 255).all()
-    assert (names["differ"].sum(axis=-1) == ((queries[:, None] > 0) != (corpus > 0)).sum(axis=-1)).all()
+    assert (
+        names["differ"].sum(axis=-1) == ((queries[:, None] > 0) != (corpus > 0)).sum(axis=-1)
+    ).all()
     for query, rows, found in zip(queries, names["near"], names["again"], strict=True):
-        assert found.tolist() == rows[np.argsort(-(corpus[rows] @ query), kind="stable")[:10]].tolist()
+        assert (
+            found.tolist() == rows[np.argsort(-(corpus[rows] @ query), kind="stable")[:10]].tolist()
+        )

@@ -50,7 +50,9 @@ def bank():
 def source_cells():
     """The cells of all lessons by (lesson, id), read without the course's code."""
     paths = parts().values()
-    return {(path.name[:2], cell.id): cell for path in paths for cell in nbformat.read(path, 4).cells}
+    return {
+        (path.name[:2], cell.id): cell for path in paths for cell in nbformat.read(path, 4).cells
+    }
 
 
 def words(text):
@@ -75,8 +77,13 @@ def read_moodle(content):
         options = []
         for answer in answers:
             explanation = xhtml(answer.findtext("feedback/text"))
-            options.append((answer.get("fraction") == "100", xhtml(answer.findtext("text")), explanation))
-        found[question.findtext("idnumber")] = xhtml(question.findtext("questiontext/text")), options
+            options.append(
+                (answer.get("fraction") == "100", xhtml(answer.findtext("text")), explanation)
+            )
+        found[question.findtext("idnumber")] = (
+            xhtml(question.findtext("questiontext/text")),
+            options,
+        )
     return found
 
 
@@ -84,7 +91,9 @@ def qti_items(content):
     """The items of a package by identifier, as its manifest lists them; tags without QTI's namespace."""
     with zipfile.ZipFile(io.BytesIO(content)) as package:
         manifest = ElementTree.fromstring(package.read("imsmanifest.xml"))
-        files = {one.get("identifier"): one.get("href") for one in manifest.iter(f"{PACKAGE}resource")}
+        files = {
+            one.get("identifier"): one.get("href") for one in manifest.iter(f"{PACKAGE}resource")
+        }
         assert {*files.values()} == set(package.namelist()) - {"imsmanifest.xml"}
         items = {name: ElementTree.fromstring(package.read(file)) for name, file in files.items()}
     for element in (element for item in items.values() for element in item.iter()):
@@ -104,28 +113,41 @@ def read_qti(content):
         assert why.keys() == choices.keys()
         text = ElementTree.Element("div")
         text.extend([item.find("itemBody/div"), item.find("itemBody/choiceInteraction/prompt")])
-        found[name] = (text, [(letter == right, choice, why[letter]) for letter, choice in choices.items()])
+        found[name] = (
+            text,
+            [(letter == right, choice, why[letter]) for letter, choice in choices.items()],
+        )
     return found
 
 
 FORMATS = pytest.mark.parametrize(
-    "write, read", [(question_banks.moodle, read_moodle), (question_banks.qti, read_qti)], ids=["moodle", "qti"]
+    "write, read",
+    [(question_banks.moodle, read_moodle), (question_banks.qti, read_qti)],
+    ids=["moodle", "qti"],
 )
 
 
 @FORMATS
 def test_every_quiz_is_exported_with_one_right_option_and_the_lessons_explanations(write, read):
     found = read(write(bank()))
-    quizzes = {f"q{lesson}-{name}": cell.source for (lesson, name), cell in source_cells().items() if "quiz-" in name}
+    quizzes = {
+        f"q{lesson}-{name}": cell.source
+        for (lesson, name), cell in source_cells().items()
+        if "quiz-" in name
+    }
     assert found.keys() == quizzes.keys() and len(found) > 0
     for name, source in quizzes.items():
         text, options = found[name]
         question, *parts = re.split(r"<details><summary>[A-D]\. |</summary>|</details>", source)
         assert text_of(text).endswith(words(question.removeprefix("**Predict.** "))), name
         written_options, explanations = parts[::3], parts[1::3]
-        assert [words(option) for option in written_options] == [text_of(option) for _, option, _ in options]
+        assert [words(option) for option in written_options] == [
+            text_of(option) for _, option, _ in options
+        ]
         assert [words(why) for why in explanations] == [text_of(why) for *_, why in options]
-        assert [why.strip().startswith("Right.") for why in explanations] == [right for right, _, _ in options]
+        assert [why.strip().startswith("Right.") for why in explanations] == [
+            right for right, _, _ in options
+        ]
         assert sum(right for right, _, _ in options) == 1
 
 
@@ -163,7 +185,9 @@ def lessons(folder, *cells):
 
 
 def quiz(name, question="Is it?", option="It is", why="It is not."):
-    return new_markdown_cell(QUIZ.format(question=question, option=option, why=why), id=f"quiz-{name}")
+    return new_markdown_cell(
+        QUIZ.format(question=question, option=option, why=why), id=f"quiz-{name}"
+    )
 
 
 @FORMATS
@@ -173,22 +197,34 @@ def test_awkward_signs_formulas_code_links_and_tables_survive(write, read, tmp_p
         "![A <picture>](data:image/png;base64,AAAA)",
         id="intro",
     )
-    sources = lessons(tmp_path, before, quiz("signs", AWKWARD, "a < `b & c`", "Since `x < 1` ]]> and $y^2$."))
+    sources = lessons(
+        tmp_path, before, quiz("signs", AWKWARD, "a < `b & c`", "Since `x < 1` ]]> and $y^2$.")
+    )
     ((name, (text, options)),) = read(write(question_banks.questions(sources=sources))).items()
     assert name == "q04-quiz-signs"
-    for part in ('a < b && c[i] > "d"', "& 5 < 6? See the glossary or the paper ]]> \\alpha ł 🙂 and so on?"):
+    for part in (
+        'a < b && c[i] > "d"',
+        "& 5 < 6? See the glossary or the paper ]]> \\alpha ł 🙂 and so on?",
+    ):
         assert part in text_of(text)
     assert "section “Signs < & >”" in text_of(text) and "[A <picture>]" in text_of(text)
-    assert {"table", "th", "td", f"{MATHML}msqrt", f"{MATHML}mfrac"} <= {element.tag for element in text.iter()}
+    assert {"table", "th", "td", f"{MATHML}msqrt", f"{MATHML}mfrac"} <= {
+        element.tag for element in text.iter()
+    }
     assert "".join(text.find(".//pre").itertext()) == "if a < b:\n    c\n"
     assert [link.get("href") for link in text.iter("a")] == ["https://example.org/?a=1&b=2"]
-    assert [text_of(part) for part in options[0][1:]] == ["a < b & c", "No. Since x < 1 ]]> and y2."]
+    assert [text_of(part) for part in options[0][1:]] == [
+        "a < b & c",
+        "No. Since x < 1 ]]> and y2.",
+    ]
 
 
 def test_identifiers_stay_when_cells_move_or_change(tmp_path):
     one, other = quiz("one"), quiz("other")
     before = question_banks.questions(sources=lessons(tmp_path, one, other))
-    after = question_banks.questions(sources=lessons(tmp_path, other, quiz("new"), quiz("one", "Is it really?")))
+    after = question_banks.questions(
+        sources=lessons(tmp_path, other, quiz("new"), quiz("one", "Is it really?"))
+    )
     assert {question.id for question in before} == {"q04-quiz-one", "q04-quiz-other"}
     assert [question.id for question in after] == ["q04-quiz-other", "q04-quiz-new", "q04-quiz-one"]
     assert len({question.id for question in bank()}) == len(bank())
@@ -215,7 +251,9 @@ CONTENT = {
     "itemBody": (BLOCK | {"choiceInteraction"}, False),
     "blockquote": (BLOCK, False),
     "choiceInteraction": ({"prompt", "simpleChoice"}, False),
-    **dict.fromkeys(("div", "li", "td", "th", "simpleChoice", "modalFeedback"), (INLINE | BLOCK, True)),
+    **dict.fromkeys(
+        ("div", "li", "td", "th", "simpleChoice", "modalFeedback"), (INLINE | BLOCK, True)
+    ),
     **dict.fromkeys(("p", "pre", "prompt", *INLINE - {"br", f"{MATHML}math"}), (INLINE, True)),
     **dict.fromkeys(("ul", "ol"), ({"li"}, False)),
     "table": ({"thead", "tbody"}, False),
@@ -232,16 +270,26 @@ def faults_of_content(element):
         return []
     allowed, text = CONTENT[name]
     inside = [element.text, *(child.tail for child in element)]
-    faults = [f"text in {name}"] if not text and any(part and part.strip() for part in inside) else []
+    faults = (
+        [f"text in {name}"] if not text and any(part and part.strip() for part in inside) else []
+    )
     if name in INLINE | BLOCK and (more := element.attrib.keys() - {"href"}):
         faults.append(f"{name} has {sorted(more)}")
     for child in element:
-        faults += [f"{child.tag} in {name}"] if child.tag not in allowed else faults_of_content(child)
+        faults += (
+            [f"{child.tag} in {name}"] if child.tag not in allowed else faults_of_content(child)
+        )
     return faults
 
 
 # the same, section "Item": the parts of an item before its feedbacks, in their order
-PARTS_OF_AN_ITEM = ["responseDeclaration", "outcomeDeclaration", "outcomeDeclaration", "itemBody", "responseProcessing"]
+PARTS_OF_AN_ITEM = [
+    "responseDeclaration",
+    "outcomeDeclaration",
+    "outcomeDeclaration",
+    "itemBody",
+    "responseProcessing",
+]
 
 
 def test_faults_of_content_are_found():
@@ -260,18 +308,28 @@ def test_items_follow_the_information_model_of_qti():
         for part in (item.find("itemBody"), *feedbacks):
             assert faults_of_content(part) == [], name
         for feedback in feedbacks:
-            assert (feedback.get("outcomeIdentifier"), feedback.get("showHide")) == ("FEEDBACK", "show")
+            assert (feedback.get("outcomeIdentifier"), feedback.get("showHide")) == (
+                "FEEDBACK",
+                "show",
+            )
 
 
 def test_an_item_asks_for_one_of_its_options_and_sets_score_and_feedback():
     # sections "Choice Interaction" and "Response Processing"
     for item in qti_items(question_banks.qti(bank())).values():
         (interaction,) = item.iter("choiceInteraction")
-        assert interaction.get("responseIdentifier") == item.find("responseDeclaration").get("identifier")
+        assert interaction.get("responseIdentifier") == item.find("responseDeclaration").get(
+            "identifier"
+        )
         assert (interaction.get("maxChoices"), interaction[0].tag) == ("1", "prompt")
         letters = [option.get("identifier") for option in item.findall(".//simpleChoice")]
-        assert letters == list("ABCD")[: len(letters)] and item.find(".//correctResponse")[0].text in letters
-        outcomes = {part.get("identifier"): part.get("baseType") for part in item.iter("outcomeDeclaration")}
+        assert (
+            letters == list("ABCD")[: len(letters)]
+            and item.find(".//correctResponse")[0].text in letters
+        )
+        outcomes = {
+            part.get("identifier"): part.get("baseType") for part in item.iter("outcomeDeclaration")
+        }
         assert outcomes == {"SCORE": "float", "FEEDBACK": "identifier"}
         assert {part.get("identifier") for part in item.iter("setOutcomeValue")} == outcomes.keys()
 
@@ -286,7 +344,9 @@ def test_moodle_gets_a_category_before_each_lessons_questions():
             continue
         assert question.findtext("idnumber").startswith(f"q{lesson}-")
         assert question.findtext("tags/tag/text") == f"lesson-{lesson}"
-        assert 0 < len(question.findtext("name/text")) <= 255 and question.findtext("single") == "true"
+        assert (
+            0 < len(question.findtext("name/text")) <= 255 and question.findtext("single") == "true"
+        )
     assert categories == sorted({question.lesson for question in bank()})
 
 
@@ -299,10 +359,20 @@ def run(*arguments):
 
 def test_course_quiz_replaces_an_export_and_nothing_else(tmp_path):
     def quiz(kind, out, *lessons):
-        return run("quiz", "--format", kind, *(word for one in lessons for word in ("--lesson", one)), "--out", out)
+        return run(
+            "quiz",
+            "--format",
+            kind,
+            *(word for one in lessons for word in ("--lesson", one)),
+            "--out",
+            out,
+        )
 
     out, mine = tmp_path / "new" / "bank.xml", tmp_path / "mine.xml"
-    assert "Error: There is no lesson 99. The lessons are 00" in quiz("moodle", out, 99)[0] and not out.exists()
+    assert (
+        "Error: There is no lesson 99. The lessons are 00" in quiz("moodle", out, 99)[0]
+        and not out.exists()
+    )
     assert quiz("moodle", out, "4", "05")[1] == 0
     assert {name[:3] for name in read_moodle(out.read_bytes())} == {"q04", "q05"}
     for _ in range(2):  # over an export of the other format, and of the same
@@ -326,9 +396,13 @@ def notes(package):
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
         database = sqlite3.connect(":memory:")
         database.deserialize(archive.read("collection.anki2"))
-    rows = database.execute("select guid, did, tags, flds from notes join cards on cards.nid = notes.id").fetchall()
+    rows = database.execute(
+        "select guid, did, tags, flds from notes join cards on cards.nid = notes.id"
+    ).fetchall()
     ((models,),) = database.execute("select models from col").fetchall()
-    found = {guid: Note(deck, *tags.split(), *fields.split("\x1f")) for guid, deck, tags, fields in rows}
+    found = {
+        guid: Note(deck, *tags.split(), *fields.split("\x1f")) for guid, deck, tags, fields in rows
+    }
     assert len(found) == len(rows)
     return found, models
 
@@ -348,18 +422,23 @@ def test_there_is_a_card_for_each_term_and_for_mistakes(small):
     assert terms == sum(cell.id.startswith("term-") for cell in glossary.cells)
     assert terms + mistakes == len(found) and mistakes > 20
     assert "BM25" in str(found) and "First in lesson" not in str(found)
-    assert "http" not in models.replace("http://www.w3.org/1998/Math/MathML", "") and "night" in models
+    assert (
+        "http" not in models.replace("http://www.w3.org/1998/Math/MathML", "") and "night" in models
+    )
 
 
 def test_a_card_says_where_it_is_from_and_a_mistake_explains_itself(small):
-    messages = [words(mistake.message) for exercise in small.values() for mistake in exercise.mistakes]
+    messages = [
+        words(mistake.message) for exercise in small.values() for mistake in exercise.mistakes
+    ]
     found, _ = notes(cards.deck()[0])
     for note in found.values():
         assert re.fullmatch(r"lesson-\d\d", note.lesson)
         number = note.lesson[-2:]
         assert note.about.endswith(number) or f"lesson {number})" in note.about
         assert note.front and note.back
-        whole = xhtml(note.front + note.back + note.more)  # raises ParseError if it is not well-formed
+        # raises ParseError if it is not well-formed
+        whole = xhtml(note.front + note.back + note.more)
         assert ".ipynb" not in ElementTree.tostring(whole, encoding="unicode")
         assert (note.kind == "terms") == (note.more == "")
         if note.kind == "mistakes":
@@ -373,10 +452,15 @@ def test_an_update_changes_cards_and_adds_none(small, monkeypatch):
     entry = next(cell for cell in lessons["glossary"].cells if cell.id == "term-pooling")
     entry.source = entry.source.replace("The step from", "The edited step from")
     mistakes = [
-        dataclasses.replace(one, because=one.because.replace("The mask has no effect", "The edited mask has no effect"))
+        dataclasses.replace(
+            one,
+            because=one.because.replace("The mask has no effect", "The edited mask has no effect"),
+        )
         for one in exercise.mistakes
     ]
-    rain = Mistake("rain", "You wait for rain.", "It seldom rains in a computer, and never when it should.", ())
+    rain = Mistake(
+        "rain", "You wait for rain.", "It seldom rains in a computer, and never when it should.", ()
+    )
     mistakes += [rain, dataclasses.replace(rain, does="You wait for snow.", card=False)]
     small["04-mean-pool"] = dataclasses.replace(exercise, mistakes=tuple(mistakes))
     monkeypatch.setattr(cards, "read_lessons", lambda sources: lessons)
@@ -396,5 +480,7 @@ def test_no_two_cards_have_one_front_or_one_back():
 
 def test_course_cards_says_what_it_wrote(small, tmp_path):
     out = tmp_path / "cards.apkg"
-    assert re.fullmatch(rf"\d+ terms and \d+ mistakes in {re.escape(str(out))}\.\n", run("cards", "--out", out)[0])
+    assert re.fullmatch(
+        rf"\d+ terms and \d+ mistakes in {re.escape(str(out))}\.\n", run("cards", "--out", out)[0]
+    )
     assert run("cards", "--out", out)[0].endswith("An earlier export was replaced.\n")

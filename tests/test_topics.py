@@ -18,18 +18,28 @@ def content_of(cell):
     """The source of a cell and the text of its outputs, in lower case."""
     outputs = []
     for output in cell.get("outputs", []):
-        outputs += [output.get("text", ""), output.get("evalue", ""), output.get("data", {}).get("text/plain", "")]
+        outputs += [
+            output.get("text", ""),
+            output.get("evalue", ""),
+            output.get("data", {}).get("text/plain", ""),
+        ]
     return " ".join([cell.source, *outputs]).lower()
 
 
 def test_every_topic_has_cells_that_speak_of_it_and_what_is_run_has_one_with_code():
-    cells = {f"{key}:{cell.id}": cell for key, path in parts().items() for cell in nbformat.read(path, 4).cells}
+    cells = {
+        f"{key}:{cell.id}": cell
+        for key, path in parts().items()
+        for cell in nbformat.read(path, 4).cells
+    }
     with TABLE.open(encoding="utf-8") as file:
         topics = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     for topic in topics:
         cited, words = topic["cells"].split(), topic["words"].split(" | ")
         assert cited and not set(cited) - cells.keys(), topic
-        strangers = [name for name in cited if not any(word in content_of(cells[name]) for word in words)]
+        strangers = [
+            name for name in cited if not any(word in content_of(cells[name]) for word in words)
+        ]
         assert not strangers, f"{topic['topic']}: none of {words} in {strangers}"
         kinds = {cells[name].cell_type for name in cited}
         assert topic["how"] in {"needs a hub", "contradicted"} or "code" in kinds, topic

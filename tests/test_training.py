@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 import torch
 from datasets import Dataset
-from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from transformers import (
     AutoModelForSequenceClassification,
@@ -25,7 +29,8 @@ from course_utils.training import DivergedError, save_model, watch
 from course_utils.trainings.common import training_settings
 
 TEXTS = [f"{'a b c'[number % 5 :]} {'x y' if number % 2 else 'm n'}" for number in range(12)]
-SHORT = {"num_train_epochs": 2, "per_device_train_batch_size": 4, "learning_rate": 1e-2}  # six steps
+# six steps
+SHORT = {"num_train_epochs": 2, "per_device_train_batch_size": 4, "learning_rate": 1e-2}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,7 +46,9 @@ def classifier(tiny, folder, **changes):
     model = AutoModelForSequenceClassification.from_pretrained(tiny, num_labels=2)
     rows = [{**tokenizer(text), "labels": number % 2} for number, text in enumerate(TEXTS)]
     settings = TrainingArguments(**training_settings(output_dir=str(folder), **SHORT | changes))
-    trainer = Trainer(model, settings, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer))
+    trainer = Trainer(
+        model, settings, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer)
+    )
     return trainer, watch(trainer)
 
 
@@ -49,8 +56,12 @@ def sentence_trainer(tiny, folder, **changes):
     torch.manual_seed(0)
     model = SentenceTransformer(str(tiny), device="cpu")
     rows = Dataset.from_dict({"anchor": TEXTS, "positive": TEXTS[::-1]})
-    settings = SentenceTransformerTrainingArguments(**training_settings(output_dir=str(folder), **SHORT | changes))
-    trainer = SentenceTransformerTrainer(model, settings, train_dataset=rows, loss=MultipleNegativesRankingLoss(model))
+    settings = SentenceTransformerTrainingArguments(
+        **training_settings(output_dir=str(folder), **SHORT | changes)
+    )
+    trainer = SentenceTransformerTrainer(
+        model, settings, train_dataset=rows, loss=MultipleNegativesRankingLoss(model)
+    )
     return trainer, watch(trainer)
 
 
@@ -59,7 +70,9 @@ def sentence_trainer(tiny, folder, **changes):
     [(classifier, "1", 10), (classifier, "0", 2), (sentence_trainer, "1", 2)],
     ids=["learns", "bar", "pairs"],
 )
-def test_every_loss_is_collected_and_only_a_bar_is_shown(make, disable, epochs, tiny, tmp_path, capsys, monkeypatch):
+def test_every_loss_is_collected_and_only_a_bar_is_shown(
+    make, disable, epochs, tiny, tmp_path, capsys, monkeypatch
+):
     clock = iter(range(10**6))
     monkeypatch.setattr("tqdm.std.time", lambda: next(clock))  # a long training
     monkeypatch.setenv("TQDM_DISABLE", disable)
@@ -69,7 +82,9 @@ def test_every_loss_is_collected_and_only_a_bar_is_shown(make, disable, epochs, 
     assert list(steps) == list(range(1, 3 * epochs + 1)) and np.isfinite(values).all()
     assert epochs < 10 or values[-1] < 0.5 * values[0], "it learns"
     said = capsys.readouterr()
-    assert said.out == "" and ("/6 [" in said.err and "loss=" in said.err) == (disable == "0"), said.err
+    assert said.out == "" and ("/6 [" in said.err and "loss=" in said.err) == (disable == "0"), (
+        said.err
+    )
     assert not list(tmp_path.rglob("*.safetensors"))
 
 
@@ -108,7 +123,8 @@ len(losses)
 
 @pytest.mark.nightly
 def test_in_a_notebook_a_curve_comes_and_goes(tmp_path):
-    seen = {"0": [], "1": [], "text": [], "bar": []}  # by TQDM_DISABLE, which decides whether anything is shown
+    # by TQDM_DISABLE, which decides whether anything is shown
+    seen = {"0": [], "1": [], "text": [], "bar": []}
 
     class Client(nbclient.NotebookClient):
         def process_message(self, message, cell, cell_index):
@@ -120,15 +136,24 @@ def test_in_a_notebook_a_curve_comes_and_goes(tmp_path):
                 seen["bar"].append(data["text/plain"])
             return super().process_message(message, cell, cell_index)
 
-    cells = [nbformat.v4.new_code_cell(f"SETTING = {number!r}, {0.3 * (number == '0')}\n{LIVE}") for number in "01"]
+    cells = [
+        nbformat.v4.new_code_cell(f"SETTING = {number!r}, {0.3 * (number == '0')}\n{LIVE}")
+        for number in "01"
+    ]
     notebook = nbformat.v4.new_notebook(cells=cells)
     Client(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert "update_display_data" in seen["0"] and seen["1"] == []
-    assert "display_data" not in seen["0"], "a program that knows no updates would keep the first curve"
-    assert all(text.startswith("step ") for text in seen["text"]), "not <Figure size 600x200 with 1 Axes>"
+    assert "display_data" not in seen["0"], (
+        "a program that knows no updates would keep the first curve"
+    )
+    assert all(text.startswith("step ") for text in seen["text"]), (
+        "not <Figure size 600x200 with 1 Axes>"
+    )
     for cell in cells:
         assert cell.outputs[-1]["data"]["text/plain"] == "10"
-        assert not any(output["data"] for output in cell.outputs[:-1]), "the curve is gone when training ends"
+        assert not any(output["data"] for output in cell.outputs[:-1]), (
+            "the curve is gone when training ends"
+        )
     assert len(seen["bar"]) > 1 and all("loss=" in line for line in seen["bar"][1:]), seen["bar"]
 
 
@@ -144,7 +169,9 @@ def test_a_saved_model_is_the_model_and_replaces_what_was_there(model, tmp_path)
     folder = save_model(model, tmp_path / "new" / "model")
     (folder / "stale.txt").touch()
     assert save_model(model, folder) == folder and not (folder / "stale.txt").exists()
-    assert np.array_equal(SentenceTransformer(str(folder), device="cpu").encode(TEXTS), model.encode(TEXTS))
+    assert np.array_equal(
+        SentenceTransformer(str(folder), device="cpu").encode(TEXTS), model.encode(TEXTS)
+    )
     assert load_encoder(folder)[1].config.hidden_size == 32
     assert [path.name for path in folder.parent.iterdir()] == ["model"], "nothing is left beside it"
 
@@ -161,7 +188,9 @@ def test_saving_leaves_alone_what_is_no_model(mine, model, tmp_path):
 
 
 def contents(folder):
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("breaking", ["write", "rename"])
@@ -180,14 +209,20 @@ def test_saving_that_breaks_brings_the_whole_old_model_back(breaking, model, tmp
             raise OSError("in use")
         return rename(path, target)
 
-    monkeypatch.setattr(*{"write": (model, "save_pretrained", half), "rename": (Path, "rename", in_use)}[breaking])
+    monkeypatch.setattr(
+        *{"write": (model, "save_pretrained", half), "rename": (Path, "rename", in_use)}[breaking]
+    )
     with pytest.raises(OSError, match="No space left" if breaking == "write" else "in use"):
         save_model(model, folder)
     assert contents(tmp_path) == before and [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_a_full_disk_is_seen_before_anything_is_written(model, tmp_path, monkeypatch):
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))
-    with pytest.raises(OSError, match=r"the model needs \d+ MB and .* has 0 MB left. Nothing was written"):
+    monkeypatch.setattr(
+        shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000)
+    )
+    with pytest.raises(
+        OSError, match=r"the model needs \d+ MB and .* has 0 MB left. Nothing was written"
+    ):
         save_model(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())

@@ -29,5 +29,6 @@ def is_typed(function: ast.FunctionDef) -> bool:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_every_public_function_says_what_it_takes_and_returns(file):
     functions = list(public_functions(ast.parse(file.read_text(encoding="utf-8")).body))
-    typed = {function.name for function in functions if is_typed(function)}  # one of several overloads is enough
+    # one of several overloads is enough
+    typed = {function.name for function in functions if is_typed(function)}
     assert not {function.name for function in functions} - typed

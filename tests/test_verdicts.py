@@ -36,7 +36,10 @@ lengths = np.array([float(text.split()[1]) for text in texts])
 def lesson(tmp_path, monkeypatch):
     """A function that varies one verdict of a small lesson: its outcome, as `judged` returns it."""
     cells = LESSON.replace("\nimport", "import pandas as pd\nimport").split("===\n")
-    cells = [new_code_cell(source, id=name) for name, source in zip(("setup", "draw", "texts", "seen", "end"), cells)]
+    cells = [
+        new_code_cell(source, id=name)
+        for name, source in zip(("setup", "draw", "texts", "seen", "end"), cells)
+    ]
     nbformat.write(new_notebook(cells=cells), tmp_path / "01_small.ipynb")
     monkeypatch.setattr(verdicts, "parts", lambda: {"01": tmp_path / "01_small.ipynb"})
     monkeypatch.chdir(tmp_path)
@@ -65,10 +68,9 @@ def test_what_a_cell_changes_in_place_starts_afresh(lesson):
 
 
 def test_a_half_has_the_same_rows_of_all_names(lesson):
-    assert lesson("len(texts) in (20, 40) and len(lengths) == len(texts) == len(kinds)", half="texts, kinds") == (
-        [],
-        "",
-    )
+    assert lesson(
+        "len(texts) in (20, 40) and len(lengths) == len(texts) == len(kinds)", half="texts, kinds"
+    ) == ([], "")
     turned, _ = lesson("len(texts) == 40", half="texts")
     assert turned == [*range(10)]
 
@@ -82,14 +84,20 @@ def test_a_half_of_groups_keeps_them_whole(lesson):
     assert lesson(whole, half="kinds, texts", by="word") == ([], "")
 
 
-def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_own(lesson, monkeypatch):
+def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_own(
+    lesson, monkeypatch
+):
     lesson("True", **SEEDS)
     claims = {"drawn.mean() > 0": "draw", "1 / 0": "end", "len(seen) == 1": "end"}
-    listed = [verdicts.Verdict("01", "as it says", cell, claim, **SEEDS) for claim, cell in claims.items()]
+    listed = [
+        verdicts.Verdict("01", "as it says", cell, claim, **SEEDS) for claim, cell in claims.items()
+    ]
     small, started = verdicts.Lesson("01", listed), []
     small.run()
     run = verdicts.run
-    monkeypatch.setattr(verdicts, "run", lambda source, names: (started.append(source), run(source, names)))
+    monkeypatch.setattr(
+        verdicts, "run", lambda source, names: (started.append(source), run(source, names))
+    )
     (alike,) = small.varied_alike()
     above, error, mean = small.outcomes(alike, "default_rng(5)").values()
     assert above is mean is True and isinstance(error, ZeroDivisionError)
@@ -105,7 +113,9 @@ def test_an_error_is_no_verdict(lesson):
 def test_halves_of_tables_of_columns_and_of_lists(rows):
     table = pd.DataFrame({"a": [*"wxyz"]}, index=[4, 5, 6, 7])
     assert verdicts.half_of(table, rows).index.tolist() == [*range(len(rows))]
-    assert verdicts.half_of({"one": [*"wxyz"], "two": (1, 2, 3, 4)}, rows)["one"] == [[*"wxyz"][row] for row in rows]
+    assert verdicts.half_of({"one": [*"wxyz"], "two": (1, 2, 3, 4)}, rows)["one"] == [
+        [*"wxyz"][row] for row in rows
+    ]
     assert verdicts.half_of({"p": 1, "q": 2, "r": 3, "s": 4}, [0, 2]) == {"p": 1, "r": 3}
 
 
@@ -116,7 +126,12 @@ def test_one_in_ten_may_turn_and_an_open_one_may_turn_always(monkeypatch, capsys
         monkeypatch.setattr(verdicts, "ProcessPoolExecutor", InThisProcess)
         return verdicts.main(["1"])
 
-    assert [outcome([7]), outcome([7, 8]), outcome([*range(9)], open=True), outcome([], "KeyError")] == [0, 1, 0, 1]
+    assert [
+        outcome([7]),
+        outcome([7, 8]),
+        outcome([*range(9)], open=True),
+        outcome([], "KeyError"),
+    ] == [0, 1, 0, 1]
     assert "turned by 7, 8" in capsys.readouterr().out
 
 
@@ -137,7 +152,9 @@ class InThisProcess:
 def texts_of(lesson):
     """(the recap, or the last text of a lesson without one; all texts) with blanks for line breaks."""
     cells = [
-        cell for cell in lesson_cells(nbformat.read(parts()[lesson], as_version=4)) if cell.cell_type == "markdown"
+        cell
+        for cell in lesson_cells(nbformat.read(parts()[lesson], as_version=4))
+        if cell.cell_type == "markdown"
     ]
     recaps = [cell.source for cell in cells if cell.id == "recap"]
     return recaps[0] if recaps else "", " ".join(" ".join(cell.source.split()) for cell in cells)
@@ -154,7 +171,9 @@ def test_each_verdict_fits_its_lesson(key):
         assert len(verdict.variations) >= 10, f"{verdict.says}: ten variations at least"
         assert set(verdict.also) <= ids, verdict.says
         if verdict.swap:
-            assert verdict.swap[0] in ids, f"{verdict.says}: the claim does not need {verdict.swap[0]}"
+            assert verdict.swap[0] in ids, (
+                f"{verdict.says}: the claim does not need {verdict.swap[0]}"
+            )
             assert verdict.swap[1] in lesson.cells[lesson.at[verdict.swap[0]]].source, verdict.says
         bound = set().union(*(lesson.cells[place].binds for place in path))
         assert set(verdict.halved) <= bound, verdict.says
@@ -166,14 +185,22 @@ def test_each_comparison_of_a_recap_is_varied_or_exact(key):
     says = [verdict.says for verdict in LISTED.get(key, [])]
     points = [" ".join(point.split()) for point in recap.split("\n- ")[1:]]
     points = [point.partition(" **Next:**")[0] for point in points]
-    assert [point for point in points if COMPARES.search(point) and not any(words in point for words in says)] == []
+    assert [
+        point
+        for point in points
+        if COMPARES.search(point) and not any(words in point for words in says)
+    ] == []
 
 
 def test_at_most_a_third_is_open_and_the_text_says_so():
     every = [verdict for rows in LISTED.values() for verdict in rows if not verdict.exact]
     left_open = [verdict for verdict in every if verdict.open]
     assert len(every) >= 60 and 3 * len(left_open) <= len(every)
-    assert [verdict.says for verdict in left_open if not re.search(r"\bopen\b", texts_of(verdict.lesson)[1])] == []
+    assert [
+        verdict.says
+        for verdict in left_open
+        if not re.search(r"\bopen\b", texts_of(verdict.lesson)[1])
+    ] == []
 
 
 def test_each_core_has_verdicts():

@@ -22,7 +22,11 @@ LESSONS = sorted((ROOT / "notebooks").glob("**/*.ipynb"))
 
 def run(*command, folder, **environment):
     """What a command prints. It sees neither the clone nor the environment that is active here."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONPATH", "VIRTUAL_ENV")
+    }
     done = subprocess.run(
         [*map(str, command)], cwd=folder, env=kept | environment, text=True, encoding="utf-8", timeout=300,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -33,13 +37,23 @@ def run(*command, folder, **environment):
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     room = tmp_path_factory.mktemp("wheel")
-    words = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")  # what is new need not be added yet
+    # what is new need not be added yet
+    words = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
             (room / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, room / "clone" / name)
-    words = ("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "-w", room, room / "clone")
+    words = (
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "-w",
+        room,
+        room / "clone",
+    )
     code, said = run(sys.executable, "-m", "pip", *words, folder=room)
     assert code == 0, said
     (built,) = room.glob("*.whl")
@@ -51,7 +65,9 @@ def borrowing(folder):
     venv.create(folder / "env", with_pip=False)
     programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
     python = next(programs.glob("python*"))
-    code, site = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder)
+    code, site = run(
+        python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder
+    )
     assert code == 0, site
     Path(site.strip(), "borrowed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     return programs, python
@@ -72,7 +88,10 @@ def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     lessons = {f"course_utils/{path.relative_to(ROOT).as_posix()}" for path in LESSONS}
     assert lessons == {name for name in names if name.endswith(".ipynb")}
-    assert {"course_utils/requirements.lock", "course_utils/notebooks/lectures/04_pooling.md"} <= names
+    assert {
+        "course_utils/requirements.lock",
+        "course_utils/notebooks/lectures/04_pooling.md",
+    } <= names
     assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
     here = {
         path.relative_to(ROOT).as_posix()
@@ -108,7 +127,9 @@ def test_the_commands_work_without_a_clone(installed):
     assert code == 0 and "padding" in said, said
 
 
-@pytest.mark.skipif(not shutil.which("bwrap"), reason="no bubblewrap on this machine: apt-get install bubblewrap")
+@pytest.mark.skipif(
+    not shutil.which("bwrap"), reason="no bubblewrap on this machine: apt-get install bubblewrap"
+)
 def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     folder, _, python = installed
     code = (
@@ -124,16 +145,25 @@ def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
 
 def test_a_course_that_lost_a_lesson_says_so_and_writes_nothing(installed):
     folder, course, python = installed
-    code, said = run(python, "-c", "import course_utils; print(course_utils.__path__[0])", folder=folder)
+    code, said = run(
+        python, "-c", "import course_utils; print(course_utils.__path__[0])", folder=folder
+    )
     lesson = Path(said.strip(), "notebooks", "05_attention.ipynb")
     whole = lesson.read_bytes()
     try:
         lesson.write_bytes(whole[:1000])
         code, said = run(course, "doctor", folder=folder, HF_HUB_OFFLINE="1")
-        assert code == 1 and "FAIL  course: it is installed only in part: 05_attention.ipynb is" in said
+        assert (
+            code == 1
+            and "FAIL  course: it is installed only in part: 05_attention.ipynb is" in said
+        )
         lesson.unlink()
         code, said = run(course, "lab", "--write-only", "--workspace", "new", folder=folder)
-        assert code == 1 and "installed only in part: 05_attention.ipynb is" in said and len(said.splitlines()) == 1
+        assert (
+            code == 1
+            and "installed only in part: 05_attention.ipynb is" in said
+            and len(said.splitlines()) == 1
+        )
         assert not (folder / "new").exists()
     finally:
         lesson.write_bytes(whole)
@@ -155,7 +185,9 @@ def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
     copy = elsewhere.colab_copy(notebook, project, "04_pooling")
     (cell,) = (one.source for one in copy.cells if one.id == "install-the-course")
     (tmp_path / "wanted.txt").write_text(elsewhere.requirements(project), encoding="utf-8")
-    here = cell.replace(elsewhere.address(project, "release", elsewhere.REQUIREMENTS), str(tmp_path / "wanted.txt"))
+    here = cell.replace(
+        elsewhere.address(project, "release", elsewhere.REQUIREMENTS), str(tmp_path / "wanted.txt")
+    )
     cells = {
         "lost.py": here.replace(elsewhere.wheel(project), str(tmp_path / "nowhere.whl")),
         "cell.py": here.replace(elsewhere.wheel(project), str(wheel)),
@@ -164,11 +196,22 @@ def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
 
     def runs(name):
         (tmp_path / name).write_text(cells[name], encoding="utf-8")
-        code, said = run(python, "-c", RUN_CELL, name, folder=tmp_path, PIP_NO_INDEX="1", IPYTHONDIR=str(tmp_path))
+        code, said = run(
+            python,
+            "-c",
+            RUN_CELL,
+            name,
+            folder=tmp_path,
+            PIP_NO_INDEX="1",
+            IPYTHONDIR=str(tmp_path),
+        )
         assert code == 0, said
         return said
 
     assert "outcome: SystemExit('The course is not installed" in runs("lost.py")
-    assert "outcome: SystemExit('The course is installed. Now choose Runtime > Restart session" in runs("cell.py")
+    assert (
+        "outcome: SystemExit('The course is installed. Now choose Runtime > Restart session"
+        in runs("cell.py")
+    )
     assert runs("cell.py").strip() == "outcome: None", "once it is there, the cell does nothing"
     assert run(python, "-m", "course_utils.tools.cli", "--version", folder=tmp_path)[0] == 0

@@ -39,7 +39,9 @@ def test_every_item_is_worked_on_once_by_threads_that_compute_alone():
 @pytest.mark.parametrize("items, threads", [([], 3), ([7], 3), ([7, 8, 9], 1), ([7, 8], 0)])
 def test_little_work_is_done_by_the_caller(items, threads):
     here = threading.get_ident()
-    assert list(each(lambda item: (item, threading.get_ident()), items, threads)) == [(item, here) for item in items]
+    assert list(each(lambda item: (item, threading.get_ident()), items, threads)) == [
+        (item, here) for item in items
+    ]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError, None])
@@ -76,12 +78,16 @@ def test_the_vectors_do_not_depend_on_the_number_of_workers(monkeypatch):
 def test_ctrl_c_ends_a_long_embedding_within_a_moment():
     program = (
         "import threading, os, signal, time, torch\ntorch.set_num_threads(2)\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job ignores it
+        # a shell's background job ignores it
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from course_utils import embed, load_reviews\ntexts = load_reviews('imdb')['text'].tolist()[:1000]\n"
         "embed(texts[:5])\nthreading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
         "start = time.monotonic()\ntry:\n    embed(texts)\nexcept KeyboardInterrupt:\n"
         "    print(time.monotonic() - start < 20, torch.get_num_threads(), len(embed(texts[:3])))"
     )
-    words, environment = [sys.executable, "-W", "ignore", "-c", program], {**os.environ, "COURSE_ENCODER": ""}
+    words, environment = (
+        [sys.executable, "-W", "ignore", "-c", program],
+        {**os.environ, "COURSE_ENCODER": ""},
+    )
     done = subprocess.run(words, capture_output=True, text=True, env=environment)
     assert done.stdout.split() == ["True", "2", "3"], done.stderr

@@ -48,11 +48,20 @@ FILE = "00_start_here.ipynb"
 SOLVED = "def f(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
 STUBBED = "def f(x):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
 ANSWERED = "def f(x):\n    return 3"
-ANSWER = {"grade": False, "grade_id": "00-f", "locked": False, "schema_version": 3, "solution": True, "task": False}
+ANSWER = {
+    "grade": False,
+    "grade_id": "00-f",
+    "locked": False,
+    "schema_version": 3,
+    "solution": True,
+    "task": False,
+}
 
 
 def part(name, text, kind="markdown", **metadata):
-    return (new_code_cell if kind == "code" else new_markdown_cell)(text, id=name, metadata=metadata)
+    return (new_code_cell if kind == "code" else new_markdown_cell)(
+        text, id=name, metadata=metadata
+    )
 
 
 def answer(name="f"):
@@ -96,7 +105,12 @@ class Mine:
         return next(cell for cell in self.cells if cell.get("id") == name)
 
     def add(self, after, text, kind="code", name=None):
-        cell = {"cell_type": kind, "id": name or str(uuid.uuid4()), "metadata": {}, "source": text.splitlines(True)}
+        cell = {
+            "cell_type": kind,
+            "id": name or str(uuid.uuid4()),
+            "metadata": {},
+            "source": text.splitlines(True),
+        }
         if kind == "code":
             cell |= {"outputs": [], "execution_count": None}
         self.cells.insert(self.cells.index(self[after]) + 1 if after else 0, cell)
@@ -129,7 +143,10 @@ def updated(workspace, cells):
 
 def updates_nothing(workspace):
     """Whether another update leaves the lesson as it is."""
-    before, report = (workspace / FILE).read_bytes(), update_workspace(workspace, workspace.with_name("notebooks"))
+    before, report = (
+        (workspace / FILE).read_bytes(),
+        update_workspace(workspace, workspace.with_name("notebooks")),
+    )
     return report == [(FILE, "unchanged", "")] and (workspace / FILE).read_bytes() == before
 
 
@@ -144,14 +161,19 @@ def full(*_, **__):
 # ---------------------------------------------------------------- written once
 
 
-def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_only_once(sources, workspace):
+def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_only_once(
+    sources, workspace
+):
     copy = workspace / FILE
     copy.unlink()
     course(sources, *lesson(below=[part("pictures", PICTURES), part("draw", "draw()", "code")]))
     assert write_workspace(workspace, sources) == [(FILE, "written")]
     assert Mine(workspace).texts() == ["# Title", "x = 1", STUBBED, "The end"]
     before = copy.stat().st_mtime_ns
-    assert write_workspace(workspace, sources) == [(FILE, "unchanged")] and copy.stat().st_mtime_ns == before
+    assert (
+        write_workspace(workspace, sources) == [(FILE, "unchanged")]
+        and copy.stat().st_mtime_ns == before
+    )
 
 
 def test_copies_hold_what_jupyterlab_stores_on_opening(workspace):
@@ -199,7 +221,9 @@ def test_a_failure_midway_keeps_the_record_of_what_was_done(sources, workspace):
     assert not list(workspace.glob("*.tmp"))
 
 
-def test_a_damaged_or_missing_source_and_nowhere_to_write_are_one_sentence(sources, tmp_path, monkeypatch):
+def test_a_damaged_or_missing_source_and_nowhere_to_write_are_one_sentence(
+    sources, tmp_path, monkeypatch
+):
     (tmp_path / "w").write_text("a file stands here")
     with pytest.raises(CopyError, match="Cannot write .*: File exists"):
         write_workspace(tmp_path / "w", sources)
@@ -209,7 +233,9 @@ def test_a_damaged_or_missing_source_and_nowhere_to_write_are_one_sentence(sourc
     with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
         write_workspace(tmp_path / "v", sources)
     monkeypatch.setattr(copies, "incomplete", lambda: "05_attention.ipynb is missing")
-    with pytest.raises(CopyError, match="only in part: 05_attention.ipynb is missing. Install it again"):
+    with pytest.raises(
+        CopyError, match="only in part: 05_attention.ipynb is missing. Install it again"
+    ):
         write_workspace(tmp_path / "u")
     assert not (tmp_path / "u").exists()
 
@@ -221,7 +247,9 @@ def test_many_at_once_do_no_harm(sources, workspace):
     assert STUBBED in Mine(workspace).texts() and not list(workspace.glob("*.tmp"))
 
 
-@pytest.mark.parametrize("source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"])
+@pytest.mark.parametrize(
+    "source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"]
+)
 def test_marks_without_partner_are_an_error(source):
     with pytest.raises(ValueError, match="has no matching marker"):
         copies.stub_out(source)
@@ -242,26 +270,57 @@ def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, work
     mine.add("work", "# my note", "markdown")
     mine.add(None, "before all")
     before = mine.save()
-    course(sources, *lesson("# New title", end=None, above=[part("extra", "More")], below=[part("last", "Now ends")]))
+    course(
+        sources,
+        *lesson(
+            "# New title", end=None, above=[part("extra", "More")], below=[part("last", "Now ends")]
+        ),
+    )
     said = (
         "cells: 2 new, 1 renewed, 1 removed, 1 with your answer kept, 3 of your own kept; your previous file is "
         "yours_saved/00_start_here-1.ipynb"
     )
     assert update_workspace(workspace, sources) == [(FILE, "merged", said)]
     now = Mine(workspace)
-    expected = ["before all", "# New title", "x = 1", "# my note", "my_own = 2", "More", ANSWERED, "Now ends"]
+    expected = [
+        "before all",
+        "# New title",
+        "x = 1",
+        "# my note",
+        "my_own = 2",
+        "More",
+        ANSWERED,
+        "Now ends",
+    ]
     assert now.texts() == expected
-    assert now["00-f"]["outputs"][0]["text"] == ["seen\n"] and now["00-f"]["metadata"]["nbgrader"]["solution"]
+    assert (
+        now["00-f"]["outputs"][0]["text"] == ["seen\n"]
+        and now["00-f"]["metadata"]["nbgrader"]["solution"]
+    )
     assert (workspace / SAVED / "00_start_here-1.ipynb").read_bytes() == before
     nbformat.validate(nbformat.read(now.path, as_version=4))
-    assert updates_nothing(workspace) and write_workspace(workspace, sources) == [(FILE, "unchanged")]
+    assert updates_nothing(workspace) and write_workspace(workspace, sources) == [
+        (FILE, "unchanged")
+    ]
     assert os.listdir(workspace / SAVED) == ["00_start_here-1.ipynb"]
 
 
-def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays_above_its_new_frame(workspace):
-    edited(workspace, title="# Mine ``` with fences", work="x = 10\n```y```", f=ANSWERED, end="Half \ud83d")
+def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays_above_its_new_frame(
+    workspace,
+):
+    edited(
+        workspace,
+        title="# Mine ``` with fences",
+        work="x = 10\n```y```",
+        f=ANSWERED,
+        end="Half \ud83d",
+    )
     words, texts = updated(workspace, lesson("# Theirs", "x = 2", "f_of"))
-    for part_of_it in ("2 changed by the course and by you", "1 with your answer kept", "1 edited by you and kept"):
+    for part_of_it in (
+        "2 changed by the course and by you",
+        "1 with your answer kept",
+        "1 edited by you and kept",
+    ):
         assert part_of_it in words
     assert "1 with new given lines (a note below your answer shows them)" in words
     frame = f"{FRAME_NOTE}```python\n{STUBBED.replace('def f', 'def f_of')}\n```"
@@ -269,18 +328,27 @@ def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays
     text = f"{TEXT_NOTE}# Mine ``` with fences"
     assert texts == ["# Theirs", text, "x = 2", code, ANSWERED, frame, "Half \ud83d"]
     words, again = updated(workspace, lesson("# Theirs again", "x = 3", "f_of"))
-    assert words.startswith("cells: 2 renewed, 1 with your answer kept") and again[1::2] == texts[1::2]
+    assert (
+        words.startswith("cells: 2 renewed, 1 with your answer kept") and again[1::2] == texts[1::2]
+    )
 
 
 def test_a_report_that_a_person_marks_is_an_answer_too(workspace):
-    report = part("report", "By the teacher", nbgrader={**ANSWER, "grade": True, "grade_id": "00-report"})
-    assert updated(workspace, [part("title", "# Title"), report])[1] == ["# Title", "YOUR ANSWER HERE"]
+    report = part(
+        "report", "By the teacher", nbgrader={**ANSWER, "grade": True, "grade_id": "00-report"}
+    )
+    assert updated(workspace, [part("title", "# Title"), report])[1] == [
+        "# Title",
+        "YOUR ANSWER HERE",
+    ]
     edited(workspace, report="My report ✓")
     words, texts = updated(workspace, [part("title", "# Other"), report])
     assert texts == ["# Other", "My report ✓"] and "1 with your answer kept" in words
 
 
-def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(workspace):
+def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(
+    workspace,
+):
     mine = Mine(workspace)
     mine.cells.remove(mine["work"])
     mine["title"]["source"] = "   "  # of blanks there is nothing to keep
@@ -288,13 +356,20 @@ def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays
     mine.save()
     words, texts = updated(workspace, lesson("# Other", end=None))
     assert texts == ["# Other", STUBBED, "My end"] and "1 deleted by you and not restored" in words
-    assert updated(workspace, lesson("# Other", "x = 2", end=None))[1] == ["# Other", "x = 2", STUBBED, "My end"]
+    assert updated(workspace, lesson("# Other", "x = 2", end=None))[1] == [
+        "# Other",
+        "x = 2",
+        STUBBED,
+        "My end",
+    ]
 
 
 LOST_IDS = {
     "missing": lambda cell: cell.pop("id"),
     "all the same": lambda cell: cell.update(id="same"),
-    "odd": lambda cell: cell.update(id=["no", "text"] if cell["cell_type"] == "markdown" else "ö" * 99),
+    "odd": lambda cell: cell.update(
+        id=["no", "text"] if cell["cell_type"] == "markdown" else "ö" * 99
+    ),
     "pasted": lambda cell: cell.update(id=str(uuid.uuid4())),  # cutting and pasting gives a new id
     "twice": lambda cell: None,
 }
@@ -320,7 +395,10 @@ def test_ids_that_an_editor_lost_or_gave_twice(workspace, way):
 def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(workspace):
     edited(workspace, title="Mine", work="x = 9", f=ANSWERED)
     record = (workspace / RECORD).read_bytes()
-    assert "changed by the course and by you" in updated(workspace, lesson("# Theirs", "x = 2", "g"))[0]
+    assert (
+        "changed by the course and by you"
+        in updated(workspace, lesson("# Theirs", "x = 2", "g"))[0]
+    )
     (workspace / RECORD).write_bytes(record)
     assert updates_nothing(workspace)
 
@@ -329,7 +407,9 @@ def test_a_record_that_is_gone_is_written_again(sources, workspace):
     edited(workspace, title="Mine")
     (workspace / RECORD).unlink()
     assert write_workspace(workspace, sources) == [(FILE, "kept")]
-    assert json.loads((workspace / RECORD).read_text()) == {"version": __version__}, "it is a workspace again"
+    assert json.loads((workspace / RECORD).read_text()) == {"version": __version__}, (
+        "it is a workspace again"
+    )
 
 
 def test_without_a_record_all_that_differs_counts_as_the_learners(workspace):
@@ -348,21 +428,31 @@ def test_line_ends_of_another_system_are_no_edit(sources, workspace):
     course(sources, part("title", "# New"), answer())
     assert update_workspace(workspace, sources)[0][1] == "renewed"
     edited(workspace, f="def f(x):\r\n    return 3")
-    assert updated(workspace, [part("title", "# Newer"), answer()])[1] == ["# Newer", "def f(x):\r\n    return 3"]
+    assert updated(workspace, [part("title", "# Newer"), answer()])[1] == [
+        "# Newer",
+        "def f(x):\r\n    return 3",
+    ]
 
 
 UNREADABLE = [b"", b"{", b"[]", b"\xef\xbb\xbf{}", b"\x00\xff", b'{"cells": 3}', b"[" * 99_999]
 NO_NOTEBOOKS = [b'{"cells": [{"cell_type": "code", "source": "x"}], "nbformat": 3}']
 
 
-@pytest.mark.parametrize("content", [*UNREADABLE, *NO_NOTEBOOKS], ids=lambda content: repr(content[-20:]))
-def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(sources, workspace, content):
+@pytest.mark.parametrize(
+    "content", [*UNREADABLE, *NO_NOTEBOOKS], ids=lambda content: repr(content[-20:])
+)
+def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(
+    sources, workspace, content
+):
     path = workspace / FILE
     path.write_bytes(content)
     course(sources, part("title", "# New"))
     by_lab = "unreadable" if content in UNREADABLE else "kept"
     assert write_workspace(workspace, sources) == [(FILE, by_lab)] and path.read_bytes() == content
-    assert update_workspace(workspace, sources) == [(FILE, "unreadable", "")] and path.read_bytes() == content
+    assert (
+        update_workspace(workspace, sources) == [(FILE, "unreadable", "")]
+        and path.read_bytes() == content
+    )
     name, saved = reset(workspace, sources)
     assert saved.read_bytes() == content and Mine(workspace).texts() == ["# New"]
 
@@ -371,10 +461,15 @@ def test_outputs_too_deep_to_be_written_leave_a_lesson_as_it_is(sources, workspa
     before = edited(workspace, title="My title")
     course(sources, part("title", "# New"))
     monkeypatch.setattr(copies, "write_notebook", Mock(side_effect=RecursionError))
-    assert update_workspace(workspace, sources)[0][1] == "unreadable" and (workspace / FILE).read_bytes() == before
+    assert (
+        update_workspace(workspace, sources)[0][1] == "unreadable"
+        and (workspace / FILE).read_bytes() == before
+    )
 
 
-@pytest.mark.parametrize("where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.mkdir"])
+@pytest.mark.parametrize(
+    "where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.mkdir"]
+)
 @pytest.mark.parametrize("command", [update_workspace, reset])
 def test_on_a_full_disk_everything_is_as_before(sources, workspace, monkeypatch, where, command):
     before, record = edited(workspace, title="My title"), (workspace / RECORD).read_bytes()
@@ -391,7 +486,9 @@ def test_on_a_full_disk_everything_is_as_before(sources, workspace, monkeypatch,
 
 
 @pytest.mark.parametrize("command", [update_workspace, reset])
-def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(sources, workspace, monkeypatch, command):
+def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(
+    sources, workspace, monkeypatch, command
+):
     edited(workspace, title="My title")
     course(sources, part("title", "# New"))
 
@@ -412,7 +509,9 @@ def set_version(workspace, version):
 
 
 @pytest.mark.parametrize("older", [None, "0.0.9", "next", 7])
-def test_a_workspace_of_an_older_course_is_updated_and_says_which_wrote_it(sources, workspace, older):
+def test_a_workspace_of_an_older_course_is_updated_and_says_which_wrote_it(
+    sources, workspace, older
+):
     set_version(workspace, older)
     learners = edited(workspace, title="My title")
     assert write_workspace(workspace, sources) and update_workspace(workspace, sources)
@@ -425,7 +524,9 @@ def test_an_update_brings_the_folder_of_further_parts(sources, workspace):
     further.parent.mkdir()
     shutil.copy(sources / FILE, further)
     assert update_workspace(workspace, sources)[-1][:2] == ("00_x.ipynb", "written")
-    (workspace / "further" / "00_x.ipynb").write_bytes(written := edited(workspace, title="My title"))
+    (workspace / "further" / "00_x.ipynb").write_bytes(
+        written := edited(workspace, title="My title")
+    )
     course(sources, *lesson(title="# New"))
     shutil.copy(sources / FILE, further)
     assert update_workspace(workspace, sources)[-1][1] == "merged"
@@ -440,11 +541,15 @@ def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
     course(sources, part("title", "# Old"))
 
     def written():
-        return {path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"}
+        return {
+            path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"
+        }
 
     before = written()
     for command in (write_workspace, update_workspace, reset):
-        with pytest.raises(CopyError, match=f"was written by version {newer} of the course.*nothing was changed"):
+        with pytest.raises(
+            CopyError, match=f"was written by version {newer} of the course.*nothing was changed"
+        ):
             command(workspace, sources)
     assert written() == before
 
@@ -460,15 +565,21 @@ def test_one_command_at_a_time(sources, workspace, monkeypatch):
 def test_a_reset_saves_first_under_a_name_that_is_free(sources, workspace):
     untouched = (workspace / FILE).read_bytes()
     assert reset(workspace, sources) == (FILE, None) and not (workspace / SAVED).exists()
-    versions = [edited(workspace, title=text) for text in ("one", "two") if reset(workspace, sources)]
+    versions = [
+        edited(workspace, title=text) for text in ("one", "two") if reset(workspace, sources)
+    ]
     _, saved = reset(workspace, sources)
     assert saved == workspace / SAVED / "00_start_here-2.ipynb"
     assert [path.read_bytes() for path in sorted(saved.parent.iterdir())] == versions
     assert (workspace / FILE).read_bytes() == untouched
     (workspace / FILE).unlink()
-    assert reset(workspace, sources) == (FILE, None) and (workspace / FILE).read_bytes() == untouched
+    assert (
+        reset(workspace, sources) == (FILE, None) and (workspace / FILE).read_bytes() == untouched
+    )
     course(sources, part("title", "# New"))
-    assert update_workspace(workspace, sources)[0][1] == "renewed", "after a reset it counts as never edited"
+    assert update_workspace(workspace, sources)[0][1] == "renewed", (
+        "after a reset it counts as never edited"
+    )
 
 
 @pytest.mark.parametrize("zipped", [False, True])
@@ -476,7 +587,11 @@ def test_the_grader_passes_over_what_a_learner_had_before(sources, workspace, tm
     edited(workspace, title="My title")
     _, saved = reset(workspace, sources)
     os.utime(saved)  # opened and saved again, so it is the newest file
-    ada, bob, only = tmp_path / "class" / "ada", tmp_path / "class" / "bob", tmp_path / "only" / SAVED
+    ada, bob, only = (
+        tmp_path / "class" / "ada",
+        tmp_path / "class" / "bob",
+        tmp_path / "only" / SAVED,
+    )
     for folder in (ada, bob, only, tmp_path / "unpacked"):
         folder.mkdir(parents=True)
     shutil.copy(saved, bob / FILE)
@@ -518,7 +633,9 @@ def do(mine, steps):
         text = f"mine {number} \U0001f642\n```\n  "
         if step == "add" or not mine.cells:
             name = uuid.UUID(int=where * 7 + number, version=4).hex[:8]
-            mine.cells.insert(place, {"cell_type": "markdown", "id": name, "metadata": {}, "source": text})
+            mine.cells.insert(
+                place, {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
+            )
         elif step == "edit":
             mine.cells[place]["source"] = text
         elif step == "delete":
@@ -564,7 +681,10 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         else:
             assert not (workspace / SAVED).exists()
         if untouched and record != "lost":
-            assert fingerprint(after) == fingerprint(course_text(second)) and action in ("renewed", "unchanged")
+            assert fingerprint(after) == fingerprint(course_text(second)) and action in (
+                "renewed",
+                "unchanged",
+            )
         if record == "lost" or not steps:  # then all the course's new text is included
             new = copies.learner_copy(new_notebook(cells=second)).cells
             assert all(cell.source in texts for cell in new if cell.id != "00-f")
@@ -594,7 +714,9 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
         f"{Path('workspace', SAVED, '04_pooling-1.ipynb')}."
     )
     assert passed(workspace) == {"04-mean-pool"}
-    assert run("reset", "04_pooling.ipynb", "--forget").output.endswith("Forgotten: 04-mean-pool.\n")
+    assert run("reset", "04_pooling.ipynb", "--forget").output.endswith(
+        "Forgotten: 04-mean-pool.\n"
+    )
     assert passed(workspace) == set()
     for wrong in ("99", "foo", "", "05_further", "9" * 5000):
         done = run("reset", wrong)
@@ -612,7 +734,8 @@ def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_t
     (tmp_path / "file").write_text("")
     result = run("lab", "--workspace", tmp_path / "file")
     assert result.exit_code == 1 and result.output.startswith("Error: Cannot write ")
-    monkeypatch.setenv("PATH", os.environ["PATH"])  # `lab` changes it for JupyterLab, and this, which a kernel reads
+    # `lab` changes it for JupyterLab, and this, which a kernel reads
+    monkeypatch.setenv("PATH", os.environ["PATH"])
     monkeypatch.setenv("COURSE_ENCODER", "model")
     (tmp_path / "model").mkdir()
     monkeypatch.setattr(os, "execv", Mock(side_effect=SystemExit))
@@ -643,7 +766,9 @@ def test_lab_starts_with_the_courses_layout_and_keeps_the_learners(tmp_path):
     lab.write_first_layout(tmp_path)
     (stored,) = (tmp_path / lab.LAB_FILES).iterdir()
     assert f"--LabApp.workspaces_dir={stored.parent}" in lab.command_line(tmp_path)
-    assert "toc" in json.loads(stored.read_text())["data"]["layout-restorer:data"]["right"]["current"]
+    assert (
+        "toc" in json.loads(stored.read_text())["data"]["layout-restorer:data"]["right"]["current"]
+    )
     stored.write_text("{}")
     lab.write_first_layout(tmp_path)
     assert stored.read_text() == "{}"
@@ -664,14 +789,24 @@ def test_a_lab_that_runs_is_found_by_its_note(notes, tmp_path):
     assert lab.find_running_server(folder) is None
     with socket.create_server(("localhost", 0)) as server:
         port = server.getsockname()[1]
-        note = {"url": f"http://localhost:{port}/", "hostname": "0.0.0.0", "port": port, "token": "abc"}
+        note = {
+            "url": f"http://localhost:{port}/",
+            "hostname": "0.0.0.0",
+            "port": port,
+            "token": "abc",
+        }
         note |= {"pid": os.getpid(), "root_dir": str(folder)}
         # another folder, a process that is gone, a port where nobody listens
-        for number, other in enumerate([{"root_dir": str(tmp_path)}, {"pid": 2**22 + 1}, {"port": 1}]):
+        for number, other in enumerate(
+            [{"root_dir": str(tmp_path)}, {"pid": 2**22 + 1}, {"port": 1}]
+        ):
             (notes / f"jpserver-{number}.json").write_text(json.dumps(note | other))
         assert lab.find_running_server(folder) is None
         (notes / "jpserver-4.json").write_text(json.dumps(note))
-        found = {"port": port, "address": f"http://localhost:{port}/lab/tree/00_start_here.ipynb?token=abc"}
+        found = {
+            "port": port,
+            "address": f"http://localhost:{port}/lab/tree/00_start_here.ipynb?token=abc",
+        }
         assert lab.find_running_server(folder) == lab.find_running_server(link) == found
         live = lab.find_running_server(folder, "workspaces/a/tree/b.ipynb")["address"]
         assert live == f"http://localhost:{port}/lab/workspaces/a/tree/b.ipynb?token=abc"
@@ -683,30 +818,50 @@ def test_a_damaged_note_keeps_nobody_from_working(notes, tmp_path, note):
     assert lab.find_running_server(tmp_path) is None
 
 
-def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_home_folder(tmp_path, monkeypatch):
+def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_home_folder(
+    tmp_path, monkeypatch
+):
     """With one, the tests in a browser start it."""
     port = free_port()
     (tmp_path / "file").touch()
-    monkeypatch.setenv("HOME", str(tmp_path / "file" / "me"))  # nobody, not even root, can make that folder
+    # nobody, not even root, can make that folder
+    monkeypatch.setenv("HOME", str(tmp_path / "file" / "me"))
     for name in lab.HOMELESS:
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
-    environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    command = [sys.executable, "-m", "course_utils.tools.cli", "lab", "--workspace", str(tmp_path / "w")]
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DISPLAY", "WAYLAND_DISPLAY")
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "course_utils.tools.cli",
+        "lab",
+        "--workspace",
+        str(tmp_path / "w"),
+    ]
     command += [f"--port={port}", "--IdentityProvider.token=secret"]
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     with subprocess.Popen(command, **piped, env=environment) as started:
         try:
             opened = f"127.0.0.1:{port}/lab/tree/00_start_here.ipynb?token="
-            assert any(opened in line for line in started.stdout), "it ended without printing its address"
-            address = f"http://127.0.0.1:{port}/api/contents/00_start_here.ipynb?content=0&token=secret"
+            assert any(opened in line for line in started.stdout), (
+                "it ended without printing its address"
+            )
+            address = (
+                f"http://127.0.0.1:{port}/api/contents/00_start_here.ipynb?content=0&token=secret"
+            )
             assert json.load(open_when_ready(address))["type"] == "notebook"
             mine = tmp_path / "w" / "04_pooling.ipynb"
             mine.unlink()
             second = run("lab", "--workspace", tmp_path / "w", "--port=9")
             homeless, found = second.output.splitlines()
             assert second.exit_code == 0 and not mine.exists()
-            assert homeless.startswith("Your home folder cannot be written, so Jupyter keeps its files")
+            assert homeless.startswith(
+                "Your home folder cannot be written, so Jupyter keeps its files"
+            )
             assert f"on port {port}: continue at http://" in found
             assert "/lab/tree/00_start_here.ipynb?token=secret, or stop it" in found
         finally:

@@ -62,7 +62,8 @@ class Verdict:
     def variations(self):
         """The seeds of halves (numbers), and the texts that stand in place of the swapped one."""
         texts = [
-            [text.replace("{}", str(seed)) for seed in SEEDS] if "{}" in text else [text] for text in self.swap[2:]
+            [text.replace("{}", str(seed)) for seed in SEEDS] if "{}" in text else [text]
+            for text in self.swap[2:]
         ]
         return [*(SEEDS if self.half else ()), *(text for several in texts for text in several)]
 
@@ -125,7 +126,8 @@ def reached(cells, path, start, varied, also=()):
     Those after it that use what has changed; those that `also` names; and those that bind what one of them changes in
     place, which otherwise would be changed twice.
     """
-    others, chosen = set(varied), set()  # the names that have other values, and the places that run again
+    # the names that have other values, and the places that run again
+    others, chosen = set(varied), set()
     while True:
         before = len(chosen)
         for place in path:
@@ -133,7 +135,9 @@ def reached(cells, path, start, varied, also=()):
             later = (cells[behind] for behind in chosen if behind > place)
             is_reached = place > start and cell.uses & others
             if place != start and (
-                is_reached or cell.id in also or any(another.changes & cell.binds for another in later)
+                is_reached
+                or cell.id in also
+                or any(another.changes & cell.binds for another in later)
             ):
                 chosen.add(place)
                 others |= cell.binds | cell.changes
@@ -211,7 +215,9 @@ def moved(names, namespace):
     def here(value):
         if not isinstance(value, FunctionType) or value.__globals__.get("__name__") != "__main__":
             return value
-        copy = FunctionType(value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__)
+        copy = FunctionType(
+            value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__
+        )
         copy.__kwdefaults__ = value.__kwdefaults__
         return copy
 
@@ -231,7 +237,9 @@ class Lesson:
 
     def __init__(self, key, listed):
         notebook = nbformat.read(parts()[key], as_version=4)
-        self.cells = [Cell(cell.id, cell.source) for cell in notebook.cells if cell.cell_type == "code"]
+        self.cells = [
+            Cell(cell.id, cell.source) for cell in notebook.cells if cell.cell_type == "code"
+        ]
         self.at = {cell.id: place for place, cell in enumerate(self.cells)}
         self.after = {}  # place of a cell: the names after it
         self.listed = [verdict for verdict in listed if not verdict.exact]
@@ -242,14 +250,21 @@ class Lesson:
         for verdict in listed:
             end = self.at[verdict.cell]
             claim = Cell("", verdict.claim)
-            places |= {*needed(self.cells[: end + 1], claim.uses | set(verdict.halved) | self.cells[end].uses), end}
+            places |= {
+                *needed(
+                    self.cells[: end + 1], claim.uses | set(verdict.halved) | self.cells[end].uses
+                ),
+                end,
+            }
         return sorted(places)
 
     def start(self, verdict, variation):
         """The place of the cell that a variation changes."""
         if isinstance(variation, str):
             return self.at[verdict.swap[0]]
-        binding = [place for place in self.path(verdict) if self.cells[place].binds & set(verdict.halved)]
+        binding = [
+            place for place in self.path(verdict) if self.cells[place].binds & set(verdict.halved)
+        ]
         return max(binding)
 
     def run(self):
@@ -289,7 +304,9 @@ class Lesson:
         namespace = {}
         if isinstance(variation, str):
             swapped = self.cells[start]
-            namespace |= moved(self.after[max(place for place in self.after if place < start)], namespace)
+            namespace |= moved(
+                self.after[max(place for place in self.after if place < start)], namespace
+            )
             run(swapped.source.replace(first.swap[1], variation), namespace)
             varied = swapped.binds | swapped.changes
         else:
@@ -302,7 +319,8 @@ class Lesson:
             if place in again:
                 run(self.cells[place].source, namespace)
             elif place > start:
-                kept = self.cells[place].binds & self.after[place].keys()  # Python deletes the name of `except ... as`
+                # Python deletes the name of `except ... as`
+                kept = self.cells[place].binds & self.after[place].keys()
                 namespace |= moved({name: self.after[place][name] for name in kept}, namespace)
             yield place, namespace
 
@@ -350,9 +368,13 @@ def main(lessons):
                 every = len(verdict.variations)
                 same = every - len(turned)
                 holds = same >= ENOUGH * every
-                outcome = "WRONG" if wrong else "open" if verdict.open else "holds" if holds else "TURNS"
+                outcome = (
+                    "WRONG" if wrong else "open" if verdict.open else "holds" if holds else "TURNS"
+                )
                 counts[outcome] += 1
-                print(f"  {outcome:5} {same:2} of {every:2}: {verdict.says}", *filter(None, [wrong]))
+                print(
+                    f"  {outcome:5} {same:2} of {every:2}: {verdict.says}", *filter(None, [wrong])
+                )
                 if turned:
                     print(f"{'':17}turned by {', '.join(map(str, turned))}", flush=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))

@@ -25,11 +25,16 @@ def masked_lm_on(encoder: PreTrainedModel) -> BertForMaskedLM:
     import torch
     from transformers import BertForMaskedLM
 
-    with torch.random.fork_rng():  # the head is initialised at random; the caller's generator stays unchanged
+    # the head is initialised at random; the caller's generator stays unchanged
+    with torch.random.fork_rng():
         torch.manual_seed(0)
         config: Any = encoder.config
         model = BertForMaskedLM(config)
-    own = {name: value for name, value in encoder.state_dict().items() if not name.startswith("pooler.")}
+    own = {
+        name: value
+        for name, value in encoder.state_dict().items()
+        if not name.startswith("pooler.")
+    }
     model.bert.load_state_dict(own)
     return model.eval()
 
@@ -71,7 +76,9 @@ def differences(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, t
     return tensors
 
 
-def apply(model: BertForMaskedLM, encoder: PreTrainedModel, tensors: Mapping[str, torch.Tensor]) -> BertForMaskedLM:
+def apply(
+    model: BertForMaskedLM, encoder: PreTrainedModel, tensors: Mapping[str, torch.Tensor]
+) -> BertForMaskedLM:
     """Give `model` (from `masked_lm_on`) the weights of `encoder` plus the stored differences.
 
     Raises ValueError if the differences are for another model.
@@ -82,6 +89,8 @@ def apply(model: BertForMaskedLM, encoder: PreTrainedModel, tensors: Mapping[str
     with torch.no_grad():
         for name, base in _bases(model, encoder).items():
             if name not in tensors or tensors[name].shape != base.shape:
-                raise ValueError(f"the adapter does not fit this encoder: {name} is missing or of another shape")
+                raise ValueError(
+                    f"the adapter does not fit this encoder: {name} is missing or of another shape"
+                )
             values[name].copy_(base + tensors[name] * tensors.get(name + SCALE, 1))
     return model

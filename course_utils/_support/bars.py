@@ -62,8 +62,10 @@ def _kind() -> Any:
             if self.disable:  # it has no clock, and the hub's client refreshes it all the same
                 return None
             now = self._time()  # pyrefly: ignore[missing-attribute]  # tqdm sets it, and declares nothing
-            if self.delay <= 0 or now >= self.start_t + self.delay:  # without a delay it begins before `start_t` is set
-                self.last_print_t = now  # without which `close` takes the bar for one that was never shown
+            # without a delay it begins before `start_t` is set
+            if self.delay <= 0 or now >= self.start_t + self.delay:
+                # without which `close` takes the bar for one that was never shown
+                self.last_print_t = now
                 return super().refresh(*args, **settings)
 
     class NotebookBar(Bar):

@@ -25,11 +25,13 @@ from .downloads import packaged_folder
 from .figures import Figure
 
 LARGE = {  # tokens of the largest view without a warning
-    "head_view": 40,  # a notebook grows with the square: by 1.1 MB at 40 tokens, 6 layers of 12 heads
+    # a notebook grows with the square: by 1.1 MB at 40 tokens, 6 layers of 12 heads
+    "head_view": 40,
     "model_view": 24,  # all heads are drawn at once: 41,000 lines at 24 tokens
 }
 SCRIPTS = (("xstatic", "pkg/jquery/data/jquery.slim.min.js"), ("mpld3", "js/d3.v5.min.js"))
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"  # the frame can make no requests
+# the frame can make no requests
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 # Stands in for require.js: bertviz asks it for two scripts that are already loaded. `cut` makes the
 # four parts of a pair's attentions, which bertviz would store again. The view is scaled down if the
 # page is too narrow.
@@ -45,7 +47,8 @@ onresize();
 """
 # In JupyterLab's dark theme. The half turn keeps each colour what it is called.
 DARK = '<style>body[data-jp-theme-light="false"] iframe.cu-view{filter:invert(.92) hue-rotate(180deg)}</style>'
-SHADE = 0.6  # the strongest shade in the table: white and black text both keep a contrast of 4.5 to 1 on it
+# the strongest shade in the table: white and black text both keep a contrast of 4.5 to 1 on it
+SHADE = 0.6
 
 
 class View:
@@ -104,7 +107,9 @@ def _offline(theirs: Any, view_of: Callable[..., View]) -> Callable[..., View | 
         given = signature.bind(*arguments, **named)
         given.apply_defaults()
         asked = given.arguments
-        if asked["attention"] is None and any(value is not None for name, value in asked.items() if "coder" in name):
+        if asked["attention"] is None and any(
+            value is not None for name, value in asked.items() if "coder" in name
+        ):
             return theirs(*arguments, **named)
         asked |= checked(asked, LARGE[theirs.__name__])
         view = view_of(functools.partial(page, theirs, asked), asked)
@@ -125,7 +130,9 @@ def checked(asked: Mapping[str, Any], many: int) -> dict[str, Any]:
     """
     tokens, layers = asked["tokens"], asked["attention"]
     if tokens is None or not all(isinstance(token, str) for token in tokens):
-        raise TypeError("tokens must be a list of strings, as tokenizer.convert_ids_to_tokens returns them")
+        raise TypeError(
+            "tokens must be a list of strings, as tokenizer.convert_ids_to_tokens returns them"
+        )
     in_a_list = isinstance(layers, (tuple, list)) and len(layers) > 0
     if not in_a_list or not all(isinstance(layer, torch.Tensor) for layer in layers):
         raise ValueError(
@@ -136,9 +143,14 @@ def checked(asked: Mapping[str, Any], many: int) -> dict[str, Any]:
     n = len(tokens)
     for layer in layers:
         if layer.ndim != 4 or layer.shape[0] != 1 or layer.shape[2:] != (n, n):
-            raise ValueError(f"{n} tokens need attention (1, heads, {n}, {n}) of each layer; got {tuple(layer.shape)}")
+            raise ValueError(
+                f"{n} tokens need attention (1, heads, {n}, {n}) of each layer; got {tuple(layer.shape)}"
+            )
     if n > many:
-        warnings.warn(f"{n} tokens make a large view: it is slow, and so is the notebook that stores it", stacklevel=4)
+        warnings.warn(
+            f"{n} tokens make a large view: it is slow, and so is the notebook that stores it",
+            stacklevel=4,
+        )
     return {"attention": [layer.detach().float().cpu() for layer in layers], "tokens": list(tokens)}
 
 
@@ -148,7 +160,9 @@ def chosen(name: str, numbers: Any, existing: Sequence[int]) -> list[int]:
     """
     numbers = list(existing) if numbers is None else torch.as_tensor(numbers).reshape(-1).tolist()
     if not numbers or not {*numbers} <= {*existing}:
-        raise ValueError(f"choose one {name} or more from {existing[0]} to {existing[-1]}; got {numbers}")
+        raise ValueError(
+            f"choose one {name} or more from {existing[0]} to {existing[-1]}; got {numbers}"
+        )
     return numbers
 
 
@@ -164,14 +178,19 @@ def head_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     (layer,) = chosen("layer", layers[0] if asked["layer"] is None else asked["layer"], layers)
     heads = chosen("head", asked["heads"], range(attention[0].shape[1]))
     what = f"layer {layer} (counted from 0), {'mean of ' * (len(heads) > 1)}{listed('head', heads)}"
-    alt = f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
+    alt = (
+        f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
+    )
     mean = attention[layer][0, heads].mean(0)
 
     outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
     size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
-    made = page_of({"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + outside)
+    made = page_of(
+        {"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + outside
+    )
     return View(
-        framed(made, alt, size, mean, tokens, tokens), lambda: table(mean, tokens, what.capitalize(), f"{alt}.")
+        framed(made, alt, size, mean, tokens, tokens),
+        lambda: table(mean, tokens, what.capitalize(), f"{alt}."),
     )
 
 
@@ -192,10 +211,13 @@ def model_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     shown = torch.cat([attention[layer] for layer in layers])[:, heads]
     rows = 38 + len(layers) * (10 + 84 / count * len(tokens))
     size = (990, (38 if second is None else 60) + max(rows, 55 + 18 * len(tokens)))
-    made = page_of({"include_layers": layers, "include_heads": heads, "display_mode": "light"}, size[0])
+    made = page_of(
+        {"include_layers": layers, "include_heads": heads, "display_mode": "light"}, size[0]
+    )
     largest = shown.amax((-1, -2))
     return View(
-        framed(made, alt, size, largest, layers, heads), lambda: thumbnails(shown, layers, heads, f"{alt}.", tokens)
+        framed(made, alt, size, largest, layers, heads),
+        lambda: thumbnails(shown, layers, heads, f"{alt}.", tokens),
     )
 
 
@@ -206,26 +228,37 @@ def listed(name: str, numbers: list[int]) -> str:
     return f"{name}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
-def page(theirs: Any, asked: Mapping[str, Any], options: Mapping[str, Any], width: float, margin: float = 8) -> str:
+def page(
+    theirs: Any,
+    asked: Mapping[str, Any],
+    options: Mapping[str, Any],
+    width: float,
+    margin: float = 8,
+) -> str:
     """A page with bertviz's HTML for a view that needs no other file.
 
     theirs: the library's function. asked: its arguments, of which `options` replaces some.
     """
     asked = {**asked, **options, "html_action": "return"}
     made = theirs(**asked).data
-    before, line, after = re.split(r"(?<=const params = )(.*)", made, maxsplit=1)  # its comment repeats the data
+    # its comment repeats the data
+    before, line, after = re.split(r"(?<=const params = )(.*)", made, maxsplit=1)
     params, _ = json.JSONDecoder().raw_decode(line)
     # all but the weights: processors differ in them
     content = {name: value for name, value in asked.items() if name != "attention"}
     content = json.dumps([theirs.__name__, len(asked["attention"]), content])
     name = f"bertviz-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
     before = before.replace(params["root_div_id"], name)
-    before = re.sub(r"^<script src=[^>]*></script>|require\.config\(.*?\}\);", "", before, flags=re.DOTALL)
+    before = re.sub(
+        r"^<script src=[^>]*></script>|require\.config\(.*?\}\);", "", before, flags=re.DOTALL
+    )
     for part in params["attention"][1:]:
         del part["attn"]
     params["root_div_id"] = name
     data = f"{_literal(params)}; cut(params.attention, {json.dumps(asked['sentence_b_start'])});"
-    scripts = [(packaged_folder(package) / path).read_text(encoding="utf-8") for package, path in SCRIPTS]
+    scripts = [
+        (packaged_folder(package) / path).read_text(encoding="utf-8") for package, path in SCRIPTS
+    ]
     scripts.append(STAND_IN.replace("WIDTH", str(width)))
     scripts = "".join(f"<script>{script}</script>" for script in scripts)
     return (
@@ -240,7 +273,11 @@ def _literal(value):
     decimals.
     """
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(key)}:{_literal(entry)}" for key, entry in value.items()) + "}"
+        return (
+            "{"
+            + ",".join(f"{json.dumps(key)}:{_literal(entry)}" for key, entry in value.items())
+            + "}"
+        )
     if isinstance(value, list):
         return "[" + ",".join(map(_literal, value)) + "]"
     return f"{value:.3f}" if isinstance(value, float) else json.dumps(value).replace("<", r"\u003c")
@@ -261,9 +298,15 @@ def framed(
 
     def shaded(values):
         shade = "background:rgba(66,146,198"
-        return "".join(f'<td style="{shade},{SHADE * value:.2f})">{value:.2f}</td>' for value in values.tolist())
+        return "".join(
+            f'<td style="{shade},{SHADE * value:.2f})">{value:.2f}</td>'
+            for value in values.tolist()
+        )
 
-    body = "".join(f"<tr>{cells('th', [row])}{shaded(values)}</tr>" for row, values in zip(rows, matrix, strict=True))
+    body = "".join(
+        f"<tr>{cells('th', [row])}{shaded(values)}</tr>"
+        for row, values in zip(rows, matrix, strict=True)
+    )
     document = document.replace("&", "&amp;").replace("'", "&#39;")
     room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
     return (
@@ -283,10 +326,17 @@ def table(weights: torch.Tensor, tokens: Sequence[str], title: str, alt: str) ->
     import seaborn
 
     few = len(tokens) <= 16
-    figure, axes = plt.subplots(figsize=(2.2 + 0.62 * len(tokens), 1.3 + 0.36 * len(tokens)), layout="constrained")
+    figure, axes = plt.subplots(
+        figsize=(2.2 + 0.62 * len(tokens), 1.3 + 0.36 * len(tokens)), layout="constrained"
+    )
     plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
     with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
-        style = {"cmap": seaborn.light_palette(HEAT, as_cmap=True), "linewidths": 0.5, "annot": few, "cbar": not few}
+        style = {
+            "cmap": seaborn.light_palette(HEAT, as_cmap=True),
+            "linewidths": 0.5,
+            "annot": few,
+            "cbar": not few,
+        }
         names = {"xticklabels": tokens, "yticklabels": tokens}
         seaborn.heatmap(weights.numpy(), ax=axes, vmin=0, vmax=1, fmt=".2f", **style, **names)
         for words in axes.texts:
@@ -298,14 +348,20 @@ def table(weights: torch.Tensor, tokens: Sequence[str], title: str, alt: str) ->
 
 
 def thumbnails(
-    attentions: torch.Tensor, layers: Sequence[int], heads: Sequence[int], alt: str, tokens: Sequence[str]
+    attentions: torch.Tensor,
+    layers: Sequence[int],
+    heads: Sequence[int],
+    alt: str,
+    tokens: Sequence[str],
 ) -> Figure:
     """Small heatmaps, one per head. The figure's text gives the largest weight of each head."""
     import matplotlib.pyplot as plt
     import seaborn
 
     side = max(0.7, min(2.5, 8.4 / len(heads), 5 / len(layers)))
-    figure, axes = plt.subplots(figsize=(0.6 + side * len(heads), 0.5 + side * len(layers)), layout="constrained")
+    figure, axes = plt.subplots(
+        figsize=(0.6 + side * len(heads), 0.5 + side * len(layers)), layout="constrained"
+    )
     n = attentions.shape[-1]
     step = n + max(1, n // 8)  # a gap between heatmaps
     mosaic = torch.full((len(layers), len(heads), step, step), float("nan"))
@@ -313,7 +369,10 @@ def thumbnails(
     mosaic = mosaic.transpose(1, 2).reshape(len(layers) * step, -1)
     axes.imshow(mosaic.numpy(), cmap=seaborn.light_palette(HEAT, as_cmap=True), vmin=0, vmax=1)
     for axis, names in ((axes.xaxis, heads), (axes.yaxis, layers)):
-        axis.set_ticks([(n - 1) / 2 + step * place for place in range(len(names))], [str(name) for name in names])
+        axis.set_ticks(
+            [(n - 1) / 2 + step * place for place in range(len(names))],
+            [str(name) for name in names],
+        )
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)
     axes.set(xlabel="head", ylabel="layer")

@@ -24,7 +24,9 @@ def _is_bert(tokenizer: Any, model: Any) -> bool:
 
 
 def _is_built_like_bert(model: Any) -> bool:
-    return {"encoder.layer.0.attention.self.query", "pooler.dense"} <= dict(model.named_modules()).keys()
+    return {"encoder.layer.0.attention.self.query", "pooler.dense"} <= dict(
+        model.named_modules()
+    ).keys()
 
 
 def _cuts_word_pieces(tokenizer: Any) -> bool:
@@ -79,7 +81,8 @@ def _need(source: str) -> str | None:
     """
     from IPython import get_ipython
 
-    request = getattr(get_ipython(), "get_parent", dict)() or {}  # an IPython without a kernel has none
+    # an IPython without a kernel has none
+    request = getattr(get_ipython(), "get_parent", dict)() or {}
     for tag in request.get("metadata", {}).get("tags", ()):
         if tag in CONDITIONS:
             return tag

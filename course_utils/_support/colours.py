@@ -17,7 +17,8 @@ FONTS = {"sans": "system-ui, sans-serif", "mono": "ui-monospace, Menlo, Consolas
 PAPER = "#ffffff", "#15191d"  # behind a drawing, in light and in dark mode
 GREY = "#767676"  # lines that guide the eye
 GRID = "#dddddd", "#3a444d"
-ATTENTION = "#d9a11c"  # the darkest cell of a heatmap of attention weights: the gold of heads in diagrams
+# the darkest cell of a heatmap of attention weights: the gold of heads in diagrams
+ATTENTION = "#d9a11c"
 HEAT = "#4292c6"  # the darkest cell of a heatmap: light enough for black numbers
 
 
@@ -36,7 +37,9 @@ def ink_on(background: ColorType) -> str:
     return max(("black", "white"), key=lambda ink: contrast(ink, background))
 
 
-def readable(colour: ColorType, paper: ColorType = PAPER[0], least: float = 4.5) -> tuple[float, float, float]:
+def readable(
+    colour: ColorType, paper: ColorType = PAPER[0], least: float = 4.5
+) -> tuple[float, float, float]:
     """The colour, darkened on white paper or lightened on dark paper until text in it can be read.
 
     least: the contrast; 3 is enough for marks.

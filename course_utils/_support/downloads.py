@@ -76,8 +76,14 @@ def hub_answers(timeout: float = 5) -> bool:
 
 def _why_offline() -> str:
     """Who said so: a variable, which may be TRANSFORMERS_OFFLINE too, or `setup()`."""
-    variables = [name for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE") if os.environ.get(name)]
-    return f"{variables[0]} is set" if variables else "setup() keeps the session offline unless it gets online=True"
+    variables = [
+        name for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE") if os.environ.get(name)
+    ]
+    return (
+        f"{variables[0]} is set"
+        if variables
+        else "setup() keeps the session offline unless it gets online=True"
+    )
 
 
 def _conversion(name: str, folder: Path, online: bool) -> str | None:
@@ -88,7 +94,9 @@ def _conversion(name: str, folder: Path, online: bool) -> str | None:
 
     if not online:
         refs = folder.parents[1] / "refs"
-        return next((ref.relative_to(refs).as_posix() for ref in sorted(refs.glob("refs/pr/*"))), None)
+        return next(
+            (ref.relative_to(refs).as_posix() for ref in sorted(refs.glob("refs/pr/*"))), None
+        )
     wanted = (True, "open", CONVERSION_TITLE, CONVERSION_BOT)
     for talk in HfApi().get_repo_discussions(name):
         if (talk.is_pull_request, talk.status, talk.title, talk.author) == wanted:
@@ -132,10 +140,14 @@ def hub_dataset(name: str) -> Path:
         return folder if any(path.is_file() for path in folder.rglob("*test*")) else None
 
     fix = "Use the course's own pairs, or give a local file."
-    return _from_hub(name, "dataset", get, fix, f"{name!r} has no test part in the form of a table.")
+    return _from_hub(
+        name, "dataset", get, fix, f"{name!r} has no test part in the form of a table."
+    )
 
 
-def _from_hub(name: str, kind: str, get: Callable[..., Path | None], fix: str, nothing: str) -> Path:
+def _from_hub(
+    name: str, kind: str, get: Callable[..., Path | None], fix: str, nothing: str
+) -> Path:
     """Call `get` with a download function and whether the hub answers; turn each failure into one
     sentence.
     """

@@ -20,7 +20,8 @@ from torch.nn.functional import gelu, layer_norm, linear
 from .downloads import packaged_encoder
 
 TOKENS = 4096  # per forward pass: the weights are prepacked for about this many
-SCORES = 150_000  # attention scores of all heads computed at a time: about what stays in a core's cache
+# attention scores of all heads computed at a time: about what stays in a core's cache
+SCORES = 150_000
 
 
 def fits(encoder: Any) -> bool:
@@ -29,13 +30,19 @@ def fits(encoder: Any) -> bool:
 
     config = encoder.config
     modules = list(encoder.modules())
-    hooks = [hook for one in modules for hook in (*one._forward_hooks.values(), *one._forward_pre_hooks.values())]
+    hooks = [
+        hook
+        for one in modules
+        for hook in (*one._forward_hooks.values(), *one._forward_pre_hooks.values())
+    ]
     return (
         (type(encoder), encoder.device.type, encoder.dtype) == (BertModel, "cpu", torch.float32)
         and config.hidden_act == "gelu"
         and not config.is_decoder
         and getattr(config, "position_embedding_type", "absolute") == "absolute"
-        and all(type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in modules)
+        and all(
+            type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in modules
+        )
         # these remain after output_hidden_states
         and all(_module(hook).startswith("transformers.") for hook in hooks)
     )
@@ -64,7 +71,10 @@ def packed_bert(
     length first, so that groups are large.
     """
     words = weights["embeddings.word_embeddings.weight"]
-    places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    places = (
+        weights["embeddings.position_embeddings.weight"]
+        + weights["embeddings.token_type_embeddings.weight"][0]
+    )
     hidden = words.shape[1]
 
     def pair(name):
@@ -77,7 +87,10 @@ def packed_bert(
         scale = (hidden // heads) ** -0.5  # scale of the scores, folded into the queries
         names = (f"{layer}.attention.self.{part}" for part in ("query", "key", "value"))
         (query, key, value), (query_bias, key_bias, value_bias) = zip(*map(pair, names))
-        weight, bias = torch.cat([query * scale, key, value]), torch.cat([query_bias * scale, key_bias, value_bias])
+        weight, bias = (
+            torch.cat([query * scale, key, value]),
+            torch.cat([query_bias * scale, key_bias, value_bias]),
+        )
         return _product(weight, bias, dtype, "none", lay_out)
 
     def normal(states, norm):
@@ -87,15 +100,23 @@ def packed_bert(
     layers = []
     while f"encoder.layer.{len(layers)}.output.dense.weight" in weights:
         layer = f"encoder.layer.{len(layers)}"
-        out, norm = dense(f"{layer}.attention.output.dense"), pair(f"{layer}.attention.output.LayerNorm")
+        out, norm = (
+            dense(f"{layer}.attention.output.dense"),
+            pair(f"{layer}.attention.output.LayerNorm"),
+        )
         up, down = dense(f"{layer}.intermediate.dense", "gelu"), dense(f"{layer}.output.dense")
-        layers.append((query_key_value(layer), out, norm, up, down, pair(f"{layer}.output.LayerNorm")))
+        layers.append(
+            (query_key_value(layer), out, norm, up, down, pair(f"{layer}.output.LayerNorm"))
+        )
 
     def forward(rows):
         lengths = [len(row) for row in rows]
         groups = list(_groups(lengths, heads))
         ids = torch.tensor([number for row in rows for number in row])
-        states = normal(words[ids] + torch.cat([places[:length] for length in lengths]), pair("embeddings.LayerNorm"))
+        states = normal(
+            words[ids] + torch.cat([places[:length] for length in lengths]),
+            pair("embeddings.LayerNorm"),
+        )
         attended = torch.empty(len(ids), hidden, dtype=dtype)
         for all_three, out, first_norm, up, down, second_norm in layers:
             three = all_three(states.to(dtype))
@@ -154,7 +175,9 @@ def _product(weight, bias, dtype, activation="none", lay_out=True):
     weight, bias = weight.to(dtype), bias.to(dtype)
     if lay_out and _onednn():
         ready = torch.ops.mkldnn._reorder_linear_weight(weight, TOKENS)
-        return lambda states: torch.ops.mkldnn._linear_pointwise(states, ready, bias, activation, [], "none")
+        return lambda states: torch.ops.mkldnn._linear_pointwise(
+            states, ready, bias, activation, [], "none"
+        )
     if activation == "gelu":
         return lambda states: gelu(linear(states, weight, bias))
     return lambda states: linear(states, weight, bias)
@@ -162,7 +185,10 @@ def _product(weight, bias, dtype, activation="none", lay_out=True):
 
 def _onednn():
     """Whether oneDNN is available, on a processor type where it was tested."""
-    return torch.backends.mkldnn.is_available() and platform.machine().lower() in ("x86_64", "amd64")
+    return torch.backends.mkldnn.is_available() and platform.machine().lower() in (
+        "x86_64",
+        "amd64",
+    )
 
 
 @functools.cache
@@ -179,7 +205,9 @@ def packaged_weights() -> tuple[Any, dict[str, torch.Tensor], SimpleNamespace] |
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         tokenizer.no_padding()
         tokenizer.enable_truncation(
-            json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
+            json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))[
+                "max_seq_length"
+            ]
         )
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
         return tokenizer, load_file(folder / "model.safetensors"), config

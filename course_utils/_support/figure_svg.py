@@ -30,7 +30,12 @@ def _variables(palette):
     from matplotlib.colors import to_hex
 
     texts = {INK[0]: ("ink", INK[1])}
-    marks = {**texts, GREY: ("quiet", QUIET[1]), GRID[0]: ("grid", GRID[1]), PAPER[0]: ("paper", PAPER[1])}
+    marks = {
+        **texts,
+        GREY: ("quiet", QUIET[1]),
+        GRID[0]: ("grid", GRID[1]),
+        PAPER[0]: ("paper", PAPER[1]),
+    }
     for number, colour in enumerate(palette):
         marks[to_hex(colour)] = f"p{number}", to_hex(readable(colour, PAPER[1], 3))
         texts[to_hex(readable(colour))] = f"t{number}", to_hex(readable(colour, PAPER[1]))
@@ -46,7 +51,11 @@ def svg_of(figure: Figure, alt: str, **more: Any) -> str:
     import matplotlib
     from matplotlib.text import Text
 
-    kept = {text: (text.get_path_effects(), text.get_gid()) for text in figure.findobj(Text) if text.get_path_effects()}
+    kept = {
+        text: (text.get_path_effects(), text.get_gid())
+        for text in figure.findobj(Text)
+        if text.get_path_effects()
+    }
     for text in kept:  # drawn as outlines, they would not be text
         text.set(path_effects=[], gid="halo")
     buffer = io.StringIO()
@@ -57,7 +66,9 @@ def svg_of(figure: Figure, alt: str, **more: Any) -> str:
         text.set(path_effects=effects, gid=gid)
     drawing = buffer.getvalue()
     size = drawing.partition('viewBox="')[2].partition('"')[0]
-    drawing = _smaller(drawing[drawing.index("</style>") :].partition("</defs>")[2].rpartition("</svg>")[0])
+    drawing = _smaller(
+        drawing[drawing.index("</style>") :].partition("</defs>")[2].rpartition("</svg>")[0]
+    )
     drawing = _named_anew(drawing, f"f{zlib.crc32(alt.encode()):08x}")
     palette = tuple(matplotlib.rcParams["axes.prop_cycle"].by_key()["color"])
     drawing, style = _following_the_mode(drawing, _variables(palette))
@@ -72,7 +83,8 @@ def _smaller(drawing):
     groups.
     """
     drawing = re.sub(r"\s*\n\s*", " ", drawing)
-    drawing = re.sub(r'<path d="[^"]*"(?: clip-path="[^"]*")? style="fill: none"/>', "", drawing)  # of the background
+    # of the background
+    drawing = re.sub(r'<path d="[^"]*"(?: clip-path="[^"]*")? style="fill: none"/>', "", drawing)
     drawing = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", drawing)
     drawing = re.sub(r" font-family: [^;\"]+;?", "", drawing)
     drawing = drawing.replace('id="halo"', 'class="halo"')
@@ -89,7 +101,9 @@ def _named_anew(drawing, prefix):
     """The drawing with names that depend on the picture's text alone, and not on its last digits as
     matplotlib's do.
     """
-    numbers = {name: f"{prefix}-{at}" for at, name in enumerate(dict.fromkeys(NAMES.findall(drawing)))}
+    numbers = {
+        name: f"{prefix}-{at}" for at, name in enumerate(dict.fromkeys(NAMES.findall(drawing)))
+    }
     drawing = re.sub(r' id="([^"]*)"', lambda one: f' id="{numbers[one[1]]}"', drawing)
     return NAMES.sub(lambda one: one[0].replace(one[1], numbers[one[1]]), drawing)
 
@@ -107,7 +121,8 @@ def _following_the_mode(drawing, variables):
     used = {}
 
     def in_tag(tag):
-        text = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', tag[0])  # of a hatch's ground
+        # of a hatch's ground
+        text = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', tag[0])
         known = variables["<text" in text]
 
         def as_ink(grey):
@@ -127,7 +142,9 @@ def _following_the_mode(drawing, variables):
 
     drawing = re.sub(r"<[^/][^>]*>", in_tag, drawing)
     used["paper"] = PAPER
-    light, dark = ("".join(f"--{name}:{pair[mode]};" for name, pair in sorted(used.items())) for mode in (0, 1))
+    light, dark = (
+        "".join(f"--{name}:{pair[mode]};" for name, pair in sorted(used.items())) for mode in (0, 1)
+    )
     return drawing, (
         f".cu-plot{{{light}display:block;width:100%;max-width:44rem;height:auto;margin:0 auto;"
         "stroke-linejoin:round;stroke-linecap:butt}"

@@ -5,7 +5,13 @@ was meant to draw.
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.collections import FillBetweenPolyCollection, LineCollection, PathCollection, PolyCollection, QuadMesh
+from matplotlib.collections import (
+    FillBetweenPolyCollection,
+    LineCollection,
+    PathCollection,
+    PolyCollection,
+    QuadMesh,
+)
 from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
@@ -17,9 +23,11 @@ from matplotlib.text import Text
 
 from .figures import GUIDE, OWN_WORDS
 
-MANY = 1000  # more numbers than this are abbreviated to their values at every twentieth of their order
+# more numbers than this are abbreviated to their values at every twentieth of their order
+MANY = 1000
 KNOWN = Axes, Axis, Legend, Line2D, LineCollection, Patch, PathCollection, QuadMesh, Text
-KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection, PolyCollection  # the arrows of a field are polygons too
+# the arrows of a field are polygons too
+KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection, PolyCollection
 
 
 def drawn(figure: Figure, decimals: int = 3) -> list[str]:
@@ -32,7 +40,9 @@ def drawn(figure: Figure, decimals: int = 3) -> list[str]:
     """
     shapes = [shape for axes in figure.axes for shape in (*axes.collections, *axes.images)]
     beside = [shape.colorbar.ax for shape in shapes if shape.colorbar]
-    return [line for axes in figure.axes if axes not in beside for line in _Drawn(axes, decimals).text()]
+    return [
+        line for axes in figure.axes if axes not in beside for line in _Drawn(axes, decimals).text()
+    ]
 
 
 class _Drawn:
@@ -42,7 +52,9 @@ class _Drawn:
         self.axes = axes
         self.form = f".{decimals}f"
         self.groups = _names_by_colour(axes.get_legend())
-        self.has_cells = bool(axes.images) or any(isinstance(shape, QuadMesh) for shape in axes.collections)
+        self.has_cells = bool(axes.images) or any(
+            isinstance(shape, QuadMesh) for shape in axes.collections
+        )
 
     def text(self):
         axes = self.axes
@@ -53,12 +65,15 @@ class _Drawn:
                 raise NotImplementedError(f"a {type(artist).__name__}")
         bars = [container for container in axes.containers if isinstance(container, BarContainer)]
         in_bars = [bar for container in bars for bar in container]
-        text = [self._line(line) for line in axes.lines if len(line.get_xdata())]  # seaborn draws empty ones
+        # seaborn draws empty ones
+        text = [self._line(line) for line in axes.lines if len(line.get_xdata())]
         text += [self._bars(container) for container in bars]
         for shape in (*axes.collections, *axes.images):
             text += self._shape(shape) if shape.get_visible() else []
         text += [
-            self._patch(patch) for patch in axes.patches if patch not in in_bars and patch.get_extents().size.any()
+            self._patch(patch)
+            for patch in axes.patches
+            if patch not in in_bars and patch.get_extents().size.any()
         ]
         return text + [self._words(words) for words in axes.texts if self._tells_something(words)]
 
@@ -75,7 +90,11 @@ class _Drawn:
         legend.
         """
         label = str(artist.get_label()).removeprefix("_")
-        if artist.get_label() is None or label.startswith(("child", "container")) or label == "nolegend_":
+        if (
+            artist.get_label() is None
+            or label.startswith(("child", "container"))
+            or label == "nolegend_"
+        ):
             label = self.groups.get(to_hex(colour), "") if len(colour) else ""
         return f"{kind} {label}".strip()
 
@@ -85,15 +104,23 @@ class _Drawn:
 
     def _bars(self, bars):
         if bars.orientation == "horizontal":
-            values, places = [bar.get_width() for bar in bars], [bar.get_y() + bar.get_height() / 2 for bar in bars]
+            values, places = (
+                [bar.get_width() for bar in bars],
+                [bar.get_y() + bar.get_height() / 2 for bar in bars],
+            )
             names = _names_of_ticks(self.axes.yaxis)
         else:
-            values, places = [bar.get_height() for bar in bars], [bar.get_x() + bar.get_width() / 2 for bar in bars]
+            values, places = (
+                [bar.get_height() for bar in bars],
+                [bar.get_x() + bar.get_width() / 2 for bar in bars],
+            )
             names = _names_of_ticks(self.axes.xaxis)
         said = self._numbers(values)
         if names:
             nearest = [min(names, key=lambda at: abs(at - place)) for place in places]
-            said = ", ".join(f"{names[at]} {value}" for at, value in zip(nearest, said.split(), strict=True))
+            said = ", ".join(
+                f"{names[at]} {value}" for at, value in zip(nearest, said.split(), strict=True)
+            )
         return f"{self._named('bars', bars, bars[0].get_facecolor() if len(bars) else ())}: {said}"
 
     def _shape(self, shape):
@@ -108,7 +135,9 @@ class _Drawn:
             return self._points(shape)
         kind = self._named("band", shape, next(iter(shape.get_facecolor()), ()))
         if shape.get_array() is not None:
-            return [f"{kind}: at {self._numbers(shape.get_offsets())} | values {self._numbers(shape.get_array())}"]
+            return [
+                f"{kind}: at {self._numbers(shape.get_offsets())} | values {self._numbers(shape.get_array())}"
+            ]
         return [f"{kind}: corners {self._numbers(path.vertices)}" for path in shape.get_paths()]
 
     def _cells(self, grid):
@@ -163,7 +192,8 @@ class _Drawn:
 
     def _words(self, words):
         said = " ".join(words.get_text().split())
-        at = words.xy if hasattr(words, "xy") else words.get_position()  # of an annotation: what it points to
+        # of an annotation: what it points to
+        at = words.xy if hasattr(words, "xy") else words.get_position()
         return f"text {said}: {' '.join(map(self._numbers, at))}"
 
 
@@ -191,6 +221,8 @@ def _names_by_colour(legend):
 
 def _colour(handle):
     if isinstance(handle, Line2D):
-        return to_hex(handle.get_color() if handle.get_linestyle() != "None" else handle.get_markerfacecolor())
+        return to_hex(
+            handle.get_color() if handle.get_linestyle() != "None" else handle.get_markerfacecolor()
+        )
     colours = np.atleast_2d(handle.get_facecolor())
     return to_hex(colours[0]) if colours.size else ""

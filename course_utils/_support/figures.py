@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.typing import ColorType
 
 
-OWN_WORDS = "label"  # the gid of words that the course's functions write beside what has them as its label
+# the gid of words that the course's functions write beside what has them as its label
+OWN_WORDS = "label"
 GUIDE = "guide"  # the gid of what is only for the eye
 NO_TITLE = "A figure without a title."  # lessons have no such figure,
 WITHOUT_WORDS = "Its data are not said in words: it has "  # nor one of this kind
@@ -69,7 +70,9 @@ def _png(figure, **more):
     buffer, smaller = io.BytesIO(), io.BytesIO()
     figure.savefig(buffer, format="png", **more)
     # 256 colours look the same and take a third of the bytes
-    Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(smaller, "png", optimize=True)
+    Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+        smaller, "png", optimize=True
+    )
     return smaller.getvalue()
 
 
@@ -117,7 +120,9 @@ def _bundle(figure):
         data = [f"{WITHOUT_WORDS}{error}."]
     png, svg = _png(figure, bbox_inches="tight"), svg_of(figure, alt, bbox_inches="tight")
     text = "\n".join([f"Figure. {alt}", *data])
-    return {"text/html": _on_a_page(svg), "image/png": png, "text/plain": text}, {"image/png": {"alt": alt}}
+    return {"text/html": _on_a_page(svg), "image/png": png, "text/plain": text}, {
+        "image/png": {"alt": alt}
+    }
 
 
 def _description(figure):
@@ -125,9 +130,15 @@ def _description(figure):
     if figure.get_label():
         return str(figure.get_label())
     axes = [one for one in figure.axes if one.get_label() != "<colorbar>"]
-    titles = [figure.get_suptitle(), *(one.get_title(place) for one in axes for place in ("left", "center", "right"))]
+    titles = [
+        figure.get_suptitle(),
+        *(one.get_title(place) for one in axes for place in ("left", "center", "right")),
+    ]
     sentences = [title for title in titles if title] or [NO_TITLE]
-    for words, labels in ("Across", [one.get_xlabel() for one in axes]), ("Up", [one.get_ylabel() for one in axes]):
+    for words, labels in (
+        ("Across", [one.get_xlabel() for one in axes]),
+        ("Up", [one.get_ylabel() for one in axes]),
+    ):
         if any(labels):
             sentences.append(f"{words}: {', '.join(dict.fromkeys(filter(None, labels)))}")
     return " ".join(sentence if sentence[-1] in ".!?" else f"{sentence}." for sentence in sentences)
@@ -153,12 +164,19 @@ def _is_part(value):
     return isinstance(value, Artist) and not isinstance(value, FigureBase)
 
 
-def label_point(axes: Axes, label: str, point: tuple[float, float], colour: ColorType) -> Annotation:
+def label_point(
+    axes: Axes, label: str, point: tuple[float, float], colour: ColorType
+) -> Annotation:
     """Write a label to the right of a point, in its colour."""
     from matplotlib.patheffects import withStroke
 
     text = axes.annotate(
-        textwrap.fill(label, 22), point, (8, 0), textcoords="offset points", va="center", gid=OWN_WORDS
+        textwrap.fill(label, 22),
+        point,
+        (8, 0),
+        textcoords="offset points",
+        va="center",
+        gid=OWN_WORDS,
     )
     text.set(color=readable(colour), path_effects=[withStroke(linewidth=3, foreground="white")])
     return text
@@ -169,7 +187,12 @@ def references(axes: Axes, marks: Mapping[str, float] | None, along: str) -> Non
     axis `along`.
     """
     line: dict[str, Any] = {"color": GREY, "linewidth": 1.2, "linestyle": "--", "zorder": 1}
-    style: dict[str, Any] = {"textcoords": "offset points", "color": INK[0], "va": "bottom", "gid": OWN_WORDS}
+    style: dict[str, Any] = {
+        "textcoords": "offset points",
+        "color": INK[0],
+        "va": "bottom",
+        "gid": OWN_WORDS,
+    }
     for words, value in (marks or {}).items():
         if along == "x":
             axes.axvline(value, label=f"_{words}", **line)
@@ -197,5 +220,7 @@ def label_ends(axes: Axes, ends: Iterable[tuple[Any, tuple[float, float], ColorT
         [((box.y0 + box.y1) / 2, box.height + 4) for box in (t.get_window_extent() for t in texts)]
     ).T
     stack = np.cumsum(heights) - heights / 2  # their centres if they stood close together
-    for text, moved in zip(texts, isotonic_regression(wanted - stack).x + stack - wanted, strict=True):
+    for text, moved in zip(
+        texts, isotonic_regression(wanted - stack).x + stack - wanted, strict=True
+    ):
         text.xyann = (8, moved * 72 / figure.dpi)

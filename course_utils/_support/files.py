@@ -39,7 +39,8 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         try:
             unfinished.write(content)
             unfinished.flush()
-            os.fsync(unfinished.fileno())  # before the rename, or a power cut could leave an empty file
+            # before the rename, or a power cut could leave an empty file
+            os.fsync(unfinished.fileno())
             unfinished.close()
             os.chmod(unfinished.name, mode)
             os.replace(unfinished.name, path)
@@ -64,7 +65,11 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
         try:
             saved = open(path, "xb")  # noqa: SIM115 (closed below, after an error of its own)
         except FileExistsError:
-            if path.is_file() and path.stat().st_size == len(content) and path.read_bytes() == content:
+            if (
+                path.is_file()
+                and path.stat().st_size == len(content)
+                and path.read_bytes() == content
+            ):
                 return path
             continue
         with saved:
@@ -101,7 +106,8 @@ def alone(path: str | Path, seconds: float) -> Generator[None]:
 
     path = Path(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # filelock warns on file systems where it must lock differently
+        # filelock warns on file systems where it must lock differently
+        warnings.simplefilter("ignore")
         lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=seconds)
         lock.acquire(poll_interval=0.02)
     try:

@@ -34,7 +34,9 @@ def use_cache(online: bool) -> None:
     offline, cache = _given()
     constants.HF_HUB_OFFLINE = offline if online else True
     constants.HF_HUB_CACHE = cache if online else str(cache_with(Path(cache)))
-    if (shell := sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None) is not None:
+    if (
+        shell := sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    ) is not None:
         shell.set_custom_exc(() if online or offline else (OSError,), _told_why)
 
 
@@ -89,7 +91,9 @@ def _temporary() -> Path:
 def _models_of(cache: Path) -> list[Path]:
     """What a learner's cache holds beside the packaged encoder."""
     try:
-        return [path for path in cache.iterdir() if path.name.startswith(KINDS) and path.name != ENTRY]
+        return [
+            path for path in cache.iterdir() if path.name.startswith(KINDS) and path.name != ENTRY
+        ]
     except OSError:
         return []
 
@@ -117,7 +121,8 @@ def _is_whole(entry: Path, source: Path) -> bool:
             return False
         snapshot = entry / "snapshots" / COMMIT
         return all(
-            (snapshot / path.relative_to(source)).stat().st_size == path.stat().st_size for path in _files(source)
+            (snapshot / path.relative_to(source)).stat().st_size == path.stat().st_size
+            for path in _files(source)
         )
     except OSError:
         return False

@@ -15,7 +15,14 @@ def notebook_data(function: Any) -> str | None:
         return None
     names = [step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"]
     data = {name: function.__globals__.get(name) for name in names}
-    return next((name for name, value in data.items() if isinstance(value, (list, dict)) or is_array(value)), None)
+    return next(
+        (
+            name
+            for name, value in data.items()
+            if isinstance(value, (list, dict)) or is_array(value)
+        ),
+        None,
+    )
 
 
 def is_array(value: object) -> bool:
@@ -23,4 +30,7 @@ def is_array(value: object) -> bool:
 
     Tensors are recognised by class name, since importing torch is slow.
     """
-    return isinstance(value, (np.ndarray, np.generic)) or type(value).__name__ in ("Tensor", "Parameter")
+    return isinstance(value, (np.ndarray, np.generic)) or type(value).__name__ in (
+        "Tensor",
+        "Parameter",
+    )

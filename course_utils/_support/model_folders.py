@@ -11,15 +11,19 @@ from typing import Any
 from .downloads import EncoderError
 
 MIXING = ("funnel",)  # kinds that have a mask and let padding through all the same
-VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")  # else transformers invents one
+# else transformers invents one
+VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 OR_ELSE = "or leave out the name to use the packaged encoder."
 AGAIN = f"Copy the whole folder again, {OR_ELSE}"
 OWN_CODE = (
-    f"The model in {{}} needs Python code of its own, which the course does not run. Choose another model, {OR_ELSE}"
+    "The model in {} needs Python code of its own, which the course does not run. "
+    f"Choose another model, {OR_ELSE}"
 )
 
 
-def load_folder(folder: str | Path, masked_lm: bool, max_tokens: Callable[[Any, Any], object]) -> tuple[Any, Any]:
+def load_folder(
+    folder: str | Path, masked_lm: bool, max_tokens: Callable[[Any, Any], object]
+) -> tuple[Any, Any]:
     """(tokenizer, model) of a folder. Raises EncoderError, which says what is wrong with it and
     what to do.
 
@@ -56,7 +60,9 @@ def _check_files(folder: Path) -> None:
             "own."
         )
     if not (folder / "config.json").is_file():
-        raise EncoderError(f"{folder} has no config.json, so it is not a complete model folder. {AGAIN}")
+        raise EncoderError(
+            f"{folder} has no config.json, so it is not a complete model folder. {AGAIN}"
+        )
     if not any(folder.glob("*.safetensors")):
         raise EncoderError(
             f"{folder} has no *.safetensors file. Weights in other formats can run code while they "
@@ -109,7 +115,14 @@ def _read_folder(folder: str | Path, masked_lm: bool) -> tuple[Any, Any, Any]:
     """The tokenizer, the model and transformers' loading report. Code that ships with the model is
     not run.
     """
-    from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, AutoModelForMaskedLM, AutoTokenizer, BertConfig
+    from transformers import (
+        CONFIG_MAPPING,
+        AutoConfig,
+        AutoModel,
+        AutoModelForMaskedLM,
+        AutoTokenizer,
+        BertConfig,
+    )
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
     trust = {"local_files_only": True, "trust_remote_code": False}
@@ -129,7 +142,12 @@ def _read_folder(folder: str | Path, masked_lm: bool) -> tuple[Any, Any, Any]:
         )
     tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
     kind_of_model = AutoModelForMaskedLM if masked_lm else AutoModel
-    how = {"use_safetensors": True, "dtype": "float32", "ignore_mismatched_sizes": True, "output_loading_info": True}
+    how = {
+        "use_safetensors": True,
+        "dtype": "float32",
+        "ignore_mismatched_sizes": True,
+        "output_loading_info": True,
+    }
     model, report = kind_of_model.from_pretrained(folder, config=config, **how, **trust)
     if "attention_mask" not in signature(model.forward).parameters or config.model_type in MIXING:
         raise EncoderError(

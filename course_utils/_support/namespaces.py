@@ -6,7 +6,13 @@ import ctypes
 import os
 from typing import Any
 
-NEW_USER, NEW_MOUNTS, NEW_PROCESSES, NEW_IPC, NEW_NETWORK = 0x10000000, 0x00020000, 0x20000000, 0x08000000, 0x40000000
+NEW_USER, NEW_MOUNTS, NEW_PROCESSES, NEW_IPC, NEW_NETWORK = (
+    0x10000000,
+    0x00020000,
+    0x20000000,
+    0x08000000,
+    0x40000000,
+)
 
 
 def call_libc(name: str, *args: Any) -> None:
@@ -24,6 +30,10 @@ def own_users(new: int = 0) -> None:
     """
     user, group = os.getuid(), os.getgid()
     call_libc("unshare", NEW_USER | new)
-    for file, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+    for file, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
         with open(f"/proc/self/{file}", "w") as handle:
             handle.write(text)

@@ -21,7 +21,9 @@ INSTALLED = (PACKAGE / "notebooks").is_dir() or not (PACKAGE.parent / "pyproject
 ROOT = PACKAGE if INSTALLED else PACKAGE.parent
 NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
 # an option of a question: its letter, its text, what is said about it
-OPTION = re.compile(r"<details><summary>([A-D])\. (.+?)</summary>\n\n((?:Right|No)\. .+?)\n\n</details>", re.DOTALL)
+OPTION = re.compile(
+    r"<details><summary>([A-D])\. (.+?)</summary>\n\n((?:Right|No)\. .+?)\n\n</details>", re.DOTALL
+)
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KINDS = {
     "full": "a core: exercises, questions before results, and a deck of 25 to 45 minutes",
@@ -42,7 +44,9 @@ def part_of(path: str | Path) -> str:
     part 05_effects.
     """
     path = Path(path)
-    is_further = path.parent.name == FURTHER or (NOTEBOOKS / FURTHER / f"{path.stem}.ipynb").is_file()
+    is_further = (
+        path.parent.name == FURTHER or (NOTEBOOKS / FURTHER / f"{path.stem}.ipynb").is_file()
+    )
     return path.stem.replace("_", "-") if is_further else path.stem[:2]
 
 
@@ -133,9 +137,13 @@ def incomplete() -> str:
     # Not `installed.files`, which leaves out what is missing from Python 3.12 on. What the wheel
     # holds has a size; pipx rewrites the command beside it.
     rows = csv.reader(record.splitlines())
-    inside = {name: int(size) for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")}
+    inside = {
+        name: int(size) for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")
+    }
     sizes = {Path(str(installed.locate_file(name))): size for name, size in inside.items()}
-    wrong = [path for path, size in sizes.items() if not path.is_file() or path.stat().st_size != size]
+    wrong = [
+        path for path, size in sizes.items() if not path.is_file() or path.stat().st_size != size
+    ]
     if not wrong:
         return ""
     first, *others = wrong

@@ -16,7 +16,9 @@ def _made_by(function: Any, *recipe: Any) -> Any:
     return function
 
 
-def linear_maker(weight: Tensor, rate: float) -> Callable[[], tuple[torch.nn.Module, torch.optim.Optimizer]]:
+def linear_maker(
+    weight: Tensor, rate: float
+) -> Callable[[], tuple[torch.nn.Module, torch.optim.Optimizer]]:
     """A function that makes the same new linear model, with these weights, and its optimiser on each call.
 
     weight: (classes, width).
@@ -61,12 +63,16 @@ def small_encoder(
         vectors = token_table[input_ids] + position_table[: input_ids.shape[1]]
         scores = vectors @ vectors.transpose(1, 2) / vectors.shape[-1] ** 0.5
         real = (attention_mask == 1)[:, None]
-        seen, free = scores.masked_fill(~real, -float("inf")).softmax(dim=-1), scores.softmax(dim=-1)
+        seen, free = (
+            scores.masked_fill(~real, -float("inf")).softmax(dim=-1),
+            scores.softmax(dim=-1),
+        )
         ends = real.clone()
         ends[..., [0, -1]] = True
-        last = ((attention_mask.cumsum(dim=1) == attention_mask.sum(dim=1, keepdim=True)) & (attention_mask == 1))[
-            ..., None
-        ]
+        last = (
+            (attention_mask.cumsum(dim=1) == attention_mask.sum(dim=1, keepdim=True))
+            & (attention_mask == 1)
+        )[..., None]
         weights = {
             "none": free,
             "product": (scores * real).softmax(dim=-1),

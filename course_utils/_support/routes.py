@@ -26,7 +26,8 @@ PADDED_TOKENS = 512
 QUEUED_TOKENS = 1024  # the same, per thread
 MIN_TOKENS_TO_QUEUE = 4096  # for fewer, starting threads takes longer than it saves
 MIN_TOKENS_TO_PACK = 512  # for fewer, prepacking the weights takes longer than it saves
-Tokens = tuple[list[Any], set[int], int]  # encodings or ids; the indices of sentences that were cut; the most tokens
+# encodings or ids; the indices of sentences that were cut; the most tokens
+Tokens = tuple[list[Any], set[int], int]
 
 
 class PackedRoute:
@@ -37,21 +38,29 @@ class PackedRoute:
     config: its configuration.
     """
 
-    def __init__(self, tokens: Tokens, weights: Mapping[str, torch.Tensor], config: Any, precision: str):
+    def __init__(
+        self, tokens: Tokens, weights: Mapping[str, torch.Tensor], config: Any, precision: str
+    ):
         rows, self.cut, self.longest = tokens
         self.ids = [row["input_ids"] if isinstance(row, dict) else row for row in rows]
         self.lengths = [len(row) for row in self.ids]
         total = sum(self.lengths)
         self.threads = torch.get_num_threads() if total >= MIN_TOKENS_TO_QUEUE else 1
         sizes = config.num_attention_heads, config.layer_norm_eps
-        self.forward = packed_bert(weights, *sizes, PRECISIONS[precision], lay_out=total >= MIN_TOKENS_TO_PACK)
+        self.forward = packed_bert(
+            weights, *sizes, PRECISIONS[precision], lay_out=total >= MIN_TOKENS_TO_PACK
+        )
 
     def batches(self) -> list[list[int]]:
         return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else TOKENS))
 
     def states(self, batch: list[int]) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
         for start, states in self.forward([self.ids[place] for place in batch]):
-            yield batch[start : start + len(states)], states, torch.ones(states.shape[:2], dtype=torch.int64)
+            yield (
+                batch[start : start + len(states)],
+                states,
+                torch.ones(states.shape[:2], dtype=torch.int64),
+            )
 
 
 class TransformersRoute:
@@ -82,7 +91,9 @@ class TransformersRoute:
 
     def _run(self, batch: list[int], **settings: Any) -> tuple[Any, torch.Tensor]:
         rows = [self.rows[place] for place in batch]
-        inputs = self.tokenizer.pad(rows, padding_side="right", return_tensors="pt").to(self.encoder.device)
+        inputs = self.tokenizer.pad(rows, padding_side="right", return_tensors="pt").to(
+            self.encoder.device
+        )
         half = torch.autocast(self.encoder.device.type, torch.bfloat16, enabled=self.half)
         with evaluating(self.encoder), half:
             return self.encoder(**inputs, **settings), inputs["attention_mask"]
@@ -106,7 +117,9 @@ def tokens_of(sentences: list[str], tokenizer: Any, longest: int) -> Tokens:
     side = tokenizer.truncation_side
     tokenizer.truncation_side = "right"  # it is shared and may have been modified
     try:
-        encoded = tokenizer(sentences, truncation=True, max_length=longest, return_overflowing_tokens=True)
+        encoded = tokenizer(
+            sentences, truncation=True, max_length=longest, return_overflowing_tokens=True
+        )
     finally:
         tokenizer.truncation_side = side
     owner = encoded.pop("overflow_to_sample_mapping")
@@ -114,7 +127,9 @@ def tokens_of(sentences: list[str], tokenizer: Any, longest: int) -> Tokens:
     rows = [{name: values[i] for name, values in encoded.items()} for i in first]
     for row, sentence in zip(rows, sentences):
         if not row["input_ids"]:
-            raise ValueError(f"{sentence!r} has no tokens for this model, so it has no vector. Leave it out")
+            raise ValueError(
+                f"{sentence!r} has no tokens for this model, so it has no vector. Leave it out"
+            )
     return rows, set(np.delete(owner, first).tolist()), longest
 
 
@@ -144,7 +159,9 @@ def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 def checked_sentences(sentences: Iterable[str]) -> list[str]:
     """The sentences as a list. Raises TypeError and ValueError as `embed` says."""
     if isinstance(sentences, str):
-        raise TypeError("sentences must be a list of strings; got one string. Write embed([sentence])")
+        raise TypeError(
+            "sentences must be a list of strings; got one string. Write embed([sentence])"
+        )
     sentences = strings_of(sentences, "sentences")
     for position, sentence in enumerate(sentences):
         try:

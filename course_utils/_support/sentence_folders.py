@@ -21,7 +21,8 @@ OLD_NAMES = {  # the library's setting for each pooling, before one setting held
 OWN = re.compile(r"^sentence_transformers\.(.*\.)?")
 # settings of the transformer that embed follows, or that say what it does anyway
 KNOWN = "max_seq_length do_lower_case transformer_task modality_config module_output_name".split()
-TRANSFORMER = tuple(  # the settings of the transformer, in the order in which the library looks for them
+# the settings of the transformer, in the order in which the library looks for them
+TRANSFORMER = tuple(
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )
@@ -72,7 +73,8 @@ def recipe(folder: str | Path) -> tuple[str, str]:
         "cuts off the beginning of long texts (truncation_side)": side == "left",
         "cuts its vectors (truncate_dim)": about.get("truncate_dim"),
         "does not pool its token vectors": modules and "Pooling" not in modules,
-        f"pools in another way, {' with '.join(map(str, modes))}": len(modes) > 1 or modes[0] not in POOLINGS,
+        f"pools in another way, {' with '.join(map(str, modes))}": len(modes) > 1
+        or modes[0] not in POOLINGS,
         "leaves its prompt out of the pooling": prompt and pooling.get("include_prompt") is False,
         "reads all text in lower case (do_lower_case)": stated.get("do_lower_case"),
     }
@@ -96,7 +98,9 @@ def _modules(folder: str | Path) -> list[tuple[str, Path]]:
     try:
         modules = [(OWN.sub("", module["type"]), folder / module["path"]) for module in found or ()]
     except (KeyError, TypeError, AttributeError):
-        raise EncoderError(f"modules.json in {folder} is damaged. Copy or download the model again.") from None
+        raise EncoderError(
+            f"modules.json in {folder} is damaged. Copy or download the model again."
+        ) from None
     for _, path in modules:
         if not path.resolve().is_relative_to(folder.resolve()):
             raise EncoderError(f"modules.json in {folder} points outside this folder, to {path}.")

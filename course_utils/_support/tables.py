@@ -42,7 +42,8 @@ def table_in(text: str, name: str, columns: Iterable[str], **how: Any) -> pd.Dat
     (_, head), *rows = rows
     width, table = len(head), {}
     for line, cells in rows:
-        if not any(cell.strip() for cell in cells[width:]):  # signs at the end of a line, as spreadsheets write
+        # signs at the end of a line, as spreadsheets write
+        if not any(cell.strip() for cell in cells[width:]):
             cells = cells[:width]
         if len(cells) != width:
             sign = SIGNS.get(begun(text)[2], "the sign between columns")
@@ -51,7 +52,9 @@ def table_in(text: str, name: str, columns: Iterable[str], **how: Any) -> pd.Dat
                 f'that contains {sign} in quotes: "..."'
             )
         table[line] = cells
-    return pd.DataFrame.from_dict(table, orient="index", columns=[column.strip() for column in head])
+    return pd.DataFrame.from_dict(
+        table, orient="index", columns=[column.strip() for column in head]
+    )
 
 
 def rows_in(text: str, name: str, **how: Any) -> Iterator[tuple[str, list[str]]]:
@@ -77,7 +80,9 @@ def check_columns(given: Iterable[str], wanted: Iterable[str], name: str) -> Non
     if twice := [column for column in wanted if given.count(column) > 1]:
         raise DataError(f"{name}: there is more than one column {', '.join(twice)}")
     if missing := [column for column in wanted if column not in given]:
-        raise DataError(f"{name}: there is no column {', '.join(missing)}; the columns must be {', '.join(wanted)}")
+        raise DataError(
+            f"{name}: there is no column {', '.join(missing)}; the columns must be {', '.join(wanted)}"
+        )
 
 
 def strings_of(strings: Iterable[str], name: str) -> list[str]:

@@ -99,7 +99,9 @@ class Canvas:
         rounded = [round(value, 1) if isinstance(value, float) else value for value in arguments]
         self._into.append(getattr(self._svg, shape)(*rounded, class_=classes.strip(), **attributes))
 
-    def _rectangle(self, x: float, y: float, width: float, height: float, classes: str, **attributes: Any) -> None:
+    def _rectangle(
+        self, x: float, y: float, width: float, height: float, classes: str, **attributes: Any
+    ) -> None:
         self._inside((x, y), (x + width, y + height))
         self._add("Rectangle", x, y, float(width), float(height), classes=classes, **attributes)
 
@@ -206,7 +208,15 @@ class Canvas:
         self.text(x + width / 2, y + height / 2, text, size, **look)
 
     def box_from(
-        self, start: Place, x: float, y: float, width: float, height: float, *text: Any, over: str = "", **look: Any
+        self,
+        start: Place,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        *text: Any,
+        over: str = "",
+        **look: Any,
     ) -> Box:
         """A `box` with an arrow to its nearest place from `start`. over: a text over the arrow."""
         nearest = (
@@ -255,7 +265,9 @@ class Canvas:
         boxes = []
         for token, kind in zip(tokens, kinds, strict=True):
             wide = width or text_width(str(token), size, True) + 12
-            boxes.append(self.box(x, y, wide, height, token, kind, size, mono=True, dashed=kind == "padding"))
+            boxes.append(
+                self.box(x, y, wide, height, token, kind, size, mono=True, dashed=kind == "padding")
+            )
             x += wide + gap
         return boxes
 
@@ -318,7 +330,15 @@ class Canvas:
                 self._written(*place, value, size)
         return x, y, x + len(values[0]) * cell, y + len(values) * height
 
-    def cells(self, x: float, y: float, size: float, number: int, filled: Sequence[int], kind: str = "head") -> None:
+    def cells(
+        self,
+        x: float,
+        y: float,
+        size: float,
+        number: int,
+        filled: Sequence[int],
+        kind: str = "head",
+    ) -> None:
         """A small square matrix of `number` rows: in row i, cell filled[i] is filled."""
         self._rectangle(float(x), float(y), size, size, f"{self._kind(kind)}-line")
         side = size / number
@@ -361,7 +381,9 @@ class Canvas:
             self._tip(end, ahead, kind)
         if text and abs(x1 - x0) < abs(y1 - y0):
             anchor = "start" if side > 0 else "end"
-            self.text(middle[0] + FROM_ARROW["up"] * side, middle[1], text, SMALL, anchor, quiet=True)
+            self.text(
+                middle[0] + FROM_ARROW["up"] * side, middle[1], text, SMALL, anchor, quiet=True
+            )
         elif text:
             self.text(middle[0], middle[1] - FROM_ARROW["across"] * side, text, SMALL, quiet=True)
 
@@ -396,7 +418,12 @@ class Canvas:
         if len(alt) < 40:
             self._refuse("its alternative text is too short to say what it shows")
         drawing = self._svg.Drawing(
-            self.width, self.height, class_="cu-svg", role="img", aria_label=html.escape(alt), id_prefix="d"
+            self.width,
+            self.height,
+            class_="cu-svg",
+            role="img",
+            aria_label=html.escape(alt),
+            id_prefix="d",
         )
         drawing.append_css(stylesheet())
         drawing.append(self._drawing)

@@ -19,7 +19,12 @@ def from_text_to_vector(text: str, tokens: Sequence[str], ids: Sequence[int]) ->
         canvas.text(x + wide / 2 - 3, 138, number, SMALL, mono=True)
         canvas.vector(x + wide / 2 - 17, 196)
     canvas.vector(middle - 48, 280, 6, "sentence", 96, 24, across=True)
-    for name, y in (("text", 16), ("tokens", 72), ("ids", 138), ("hidden state:\na vector for\neach token", 216)):
+    for name, y in (
+        ("text", 16),
+        ("tokens", 72),
+        ("ids", 138),
+        ("hidden state:\na vector for\neach token", 216),
+    ):
         canvas.text(8, y, name, anchor="start", bold=True)
     canvas.text(8, 292, "sentence\nembedding", anchor="start", bold=True)
     canvas.text(middle, 326, "one vector for the whole text", SMALL, quiet=True)

@@ -124,13 +124,17 @@ def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diag
         canvas.text(*place(angle / 2, 44), f"{math.degrees(angle):.0f}°", SMALL)
         canvas.text(x + ARROW / 2, base + 18, one, SMALL, kind="sentence")
         end = place(angle, ARROW)
-        canvas.text(min(max(end[0] + 10, x + 30), x + 110), end[1] - 14, other, SMALL, kind="sentence")
+        canvas.text(
+            min(max(end[0] + 10, x + 30), x + 110), end[1] - 14, other, SMALL, kind="sentence"
+        )
         canvas.text(x + ARROW / 2, base + 42, f"cosine {cosine:.2f}", bold=True)
         names = " and ".join(filter(None, (one, other)))
         told.append(f"{names}, {math.degrees(angle):.0f} degrees, cosine {cosine:.2f}")
     if conclusion:
         canvas.text(MIDDLE, 226, conclusion, bold=True, kind="sentence")
-    return canvas.finish(f"Two arrows of length 1 for each pair, and the angle between them: {'; '.join(told)}.")
+    return canvas.finish(
+        f"Two arrows of length 1 for each pair, and the angle between them: {'; '.join(told)}."
+    )
 
 
 def sums_of(table: Sequence[Sequence[int]]) -> Diagram:

@@ -12,7 +12,9 @@ from .look import text_width
 Line = Sequence[tuple[str, Sequence[str]]]  # words with their tokens
 
 
-def four_ways(rows: Mapping[str, Sequence[str]], exact: Mapping[str, bool], unknown: str = "[UNK]") -> Diagram:
+def four_ways(
+    rows: Mapping[str, Sequence[str]], exact: Mapping[str, bool], unknown: str = "[UNK]"
+) -> Diagram:
     """The pieces that several tokenizers make of one line, and whether their ids give it back.
 
     rows: {name: tokens}. exact: {name: whether decoding gives the line back}. What became unknown
@@ -69,7 +71,9 @@ def _draw_line(canvas: Canvas, y: float, line: Line, spare: float) -> None:
                 x += wide + 2
 
 
-def words_to_tokens(words: Sequence[str], lines: Sequence[Line], added: Mapping[str, int]) -> Diagram:
+def words_to_tokens(
+    words: Sequence[str], lines: Sequence[Line], added: Mapping[str, int]
+) -> Diagram:
     """The words of a sentence, and below each what it becomes, in two lines; then their numbers.
 
     lines: for each line, [(word or "", its tokens)]; a token without a word of its own was added.
@@ -165,7 +169,9 @@ def counted_pairs(counts: Mapping[str, int], pair: tuple[str, str], total: int) 
     )
 
 
-def path_of_a_text(text: str, normal: str, words: Sequence[str], tokens: Sequence[str], ids: Sequence[int]) -> Diagram:
+def path_of_a_text(
+    text: str, normal: str, words: Sequence[str], tokens: Sequence[str], ids: Sequence[int]
+) -> Diagram:
     """What each step makes of a text, from letters to ids; the first two throw something away."""
     canvas = Canvas("01 path of a text", 258)
     centre = 300

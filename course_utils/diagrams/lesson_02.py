@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from .canvas import MIDDLE, SMALL, Canvas, Diagram
 
 
-def padded_row(tokens: Sequence[str], ids: Sequence[int], mask: Sequence[int] | None = None) -> Diagram:
+def padded_row(
+    tokens: Sequence[str], ids: Sequence[int], mask: Sequence[int] | None = None
+) -> Diagram:
     """Tokens, ids and mask below each other, one step for each.
 
     Where the mask is 0, the token is padding. Below stands what the mask says of the id 0. Without

@@ -102,7 +102,9 @@ def encoder_stack(shape: Sequence[int], layers: int) -> Diagram:
     )
 
 
-def same_word(sentences: Sequence[Sequence[str]], word: str, pairs: Sequence[tuple[float, bool]]) -> Diagram:
+def same_word(
+    sentences: Sequence[Sequence[str]], word: str, pairs: Sequence[tuple[float, bool]]
+) -> Diagram:
     """A word at its position in sentences, and how alike its vectors are in each pair of rows.
 
     sentences: their tokens. pairs: for rows 0 and 1, for 1 and 2 and so on, the cosine in hidden
@@ -130,7 +132,9 @@ def same_word(sentences: Sequence[Sequence[str]], word: str, pairs: Sequence[tup
         where = "same position" if places[row] == places[row + 1] else "other position"
         x = start[0] + 0.85 * (end[0] - start[0]) + 16
         canvas.label(x, upper[3] + 27, f"{where}:\n{cosine:.3f}, {verdict}", kind=kind, bold=True)
-        told.append(f"rows {row + 1} and {row + 2}: cosine {cosine:.3f} in hidden state 0, {verdict}")
+        told.append(
+            f"rows {row + 1} and {row + 2}: cosine {cosine:.3f} in hidden state 0, {verdict}"
+        )
     return canvas.finish(
         f"Tokens of {len(sentences)} sentences with {word} at positions "
         f"{', '.join(map(str, places))}. The vectors of {word} in {'; '.join(told)}."
@@ -163,7 +167,9 @@ def embedding_sum(tokens: Sequence[str]) -> Diagram:
     )
 
 
-def words_and_pieces(tokens: Sequence[str], word_ids: Sequence[int | None], shown: range) -> Diagram:
+def words_and_pieces(
+    tokens: Sequence[str], word_ids: Sequence[int | None], shown: range
+) -> Diagram:
     """Which tokens belong to which word, for the positions `shown`; the mean of one word."""
     canvas = Canvas("03 words and pieces", 240)
     for name, y in (("position", 16), ("token", 46), ("vector", 92), ("word", 146)):
@@ -223,7 +229,11 @@ def _run(
 
 
 def patching(
-    runs: dict[str, tuple[Sequence[str], int]], layer: int, layers: int, question: str, every: bool = False
+    runs: dict[str, tuple[Sequence[str], int]],
+    layer: int,
+    layers: int,
+    question: str,
+    every: bool = False,
 ) -> Diagram:
     """One vector of a run replaced by that of another run, and what the layers above make of it.
 

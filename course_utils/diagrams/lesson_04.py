@@ -23,8 +23,12 @@ def three_poolings(tokens: Sequence[str], mask: Sequence[int], values: torch.Ten
     counted = [row for row, counts in zip(rows, mask) if counts]
     pooled = {
         "CLS pooling: the first vector": counted[0],
-        "mean pooling: the mean over the real tokens": [sum(column) / len(counted) for column in zip(*counted)],
-        "max pooling: the largest value of each coordinate": [max(column) for column in zip(*counted)],
+        "mean pooling: the mean over the real tokens": [
+            sum(column) / len(counted) for column in zip(*counted)
+        ],
+        "max pooling: the largest value of each coordinate": [
+            max(column) for column in zip(*counted)
+        ],
     }
     low, high = float(values.min()), float(values.max())
     wide, left = 500 / len(tokens) - 6, 13
@@ -140,7 +144,9 @@ def lined_up(names: Sequence[str], *attempts: Sequence[Sequence[int]]) -> Diagra
     )
 
 
-def library_chain(modules: Sequence[str], pooling: str, shapes: Sequence[str], equal: bool) -> Diagram:
+def library_chain(
+    modules: Sequence[str], pooling: str, shapes: Sequence[str], equal: bool
+) -> Diagram:
     """The library's modules as a chain, the lesson's own calls below, and whether both agree.
 
     modules: their names. pooling: the name of the mode. shapes: of each module's output, or a short

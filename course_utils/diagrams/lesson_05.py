@@ -8,7 +8,15 @@ from .canvas import SMALL, Canvas, Diagram
 
 Matrix = Sequence[Sequence[float]]
 # the top of each row in `one_head`
-TOP = {"tokens": 4, "keys": 38, "query": 66, "scores": 97, "weights": 143, "values": 176, "sum": 228}
+TOP = {
+    "tokens": 4,
+    "keys": 38,
+    "query": 66,
+    "scores": 97,
+    "weights": 143,
+    "values": 176,
+    "sum": 228,
+}
 
 
 def _in_brackets(numbers: Sequence[float]) -> str:
@@ -49,7 +57,9 @@ def one_head(
     for at, (x, token) in enumerate(zip(middles, tokens)):
         looks = at == place
         y = TOP["tokens"]
-        canvas.box(x - wide / 2, y, wide, 26, token, "token", SMALL, mono=True, bold=looks, thick=looks)
+        canvas.box(
+            x - wide / 2, y, wide, 26, token, "token", SMALL, mono=True, bold=looks, thick=looks
+        )
     with canvas.step():
         row_of_vectors("keys", keys)
         x, y = middles[place] - wide / 2, TOP["query"]
@@ -83,7 +93,12 @@ def one_head(
 
 
 def product_of_matrices(
-    names: Sequence[str], shapes: Sequence[tuple[int, int]], place: tuple[int, int], row: str, number: str, heads: str
+    names: Sequence[str],
+    shapes: Sequence[tuple[int, int]],
+    place: tuple[int, int],
+    row: str,
+    number: str,
+    heads: str,
 ) -> Diagram:
     """Two matrices and their product, with the row and the column that make one number of it.
 
@@ -152,7 +167,9 @@ def twelve_heads(shape: tuple[int, int], heads: int, shown: int, number: int) ->
     with canvas.step():
         for middle in middles:
             canvas.arrow((middle, 138), (middle, 156), kind="head")
-        canvas.vector(left - 2, 156, heads, width=right - left, height=16, across=True, marked=marked)
+        canvas.vector(
+            left - 2, 156, heads, width=right - left, height=16, across=True, marked=marked
+        )
         canvas.label(2, 168, f"joined\n{whole}")
         joined = f"{heads} x {size} = {hidden}; heads count from 0"
         canvas.text(left + 206, 186, joined, SMALL, quiet=True)

@@ -25,7 +25,9 @@ def _triangle(canvas: Canvas, corner: Place, dot: Place, inside: float, true: fl
     canvas.text(middle - 7, height - 20, "true\ndistance", SMALL, kind="loss", anchor="end")
 
 
-def beside_the_plane(tokens: Sequence[str], vectors: np.ndarray, points: np.ndarray, named: Sequence[str]) -> Diagram:
+def beside_the_plane(
+    tokens: Sequence[str], vectors: np.ndarray, points: np.ndarray, named: Sequence[str]
+) -> Diagram:
     """How far each token's vector lies from the middle in a plane, and how far out of the plane.
 
     Both make a right angle, so the distance from the lower left corner is the true one. The token

@@ -14,7 +14,9 @@ HIGHEST_BAR = 40
 TOKENS, LOWER, UPPER, VECTOR = 184, 104, 34, 28
 
 
-def _lines_of_tokens(canvas: Canvas, tokens: Sequence[str], spacing: float) -> Iterator[tuple[float, float, float]]:
+def _lines_of_tokens(
+    canvas: Canvas, tokens: Sequence[str], spacing: float
+) -> Iterator[tuple[float, float, float]]:
     """Draw tokens in lines that lie `spacing` apart. Yields the (left, middle, top) of each."""
     left, top = 8.0, 8.0
     for token in tokens:
@@ -26,7 +28,9 @@ def _lines_of_tokens(canvas: Canvas, tokens: Sequence[str], spacing: float) -> I
         left += wide + 4
 
 
-def objective(tokens: Sequence[str], chosen: int, other: str, share: float, becomes: Sequence[float]) -> Diagram:
+def objective(
+    tokens: Sequence[str], chosen: int, other: str, share: float, becomes: Sequence[float]
+) -> Diagram:
     """What becomes of a token that was chosen, and what must be predicted in each case.
 
     chosen: its place. other: a token that may replace it. share: of all tokens that are chosen.
@@ -63,7 +67,9 @@ def objective(tokens: Sequence[str], chosen: int, other: str, share: float, beco
     )
 
 
-def masked_loss(tokens: Sequence[str], labels: Sequence[str | int], losses: Sequence[float]) -> Diagram:
+def masked_loss(
+    tokens: Sequence[str], labels: Sequence[str | int], losses: Sequence[float]
+) -> Diagram:
     """A masked sentence with the label of each token; below that of a mask, its loss as a bar.
 
     tokens: with [MASK] at the chosen places. labels: a piece at each chosen place, -100 elsewhere.
@@ -148,7 +154,9 @@ def _two_layers(canvas: Canvas, middles: Sequence[float], mask: int, blocked: in
     lines_to((middles[mask], UPPER + VECTOR), LOWER, blocked)
 
 
-def interventions(tokens: Sequence[str], place: int, mask: int, word: str, bits: Sequence[float]) -> Diagram:
+def interventions(
+    tokens: Sequence[str], place: int, mask: int, word: str, bits: Sequence[float]
+) -> Diagram:
     """Two ways to ask whether a prediction depends on a token: mask the token, or block it.
 
     tokens: three of the sentence, the last one a [MASK]. place, mask: the two places among them.
@@ -196,7 +204,9 @@ def interventions(tokens: Sequence[str], place: int, mask: int, word: str, bits:
     )
 
 
-def chosen_by_draws(tokens: Sequence[str], draws: Sequence[float], share: float, special: Sequence[bool]) -> Diagram:
+def chosen_by_draws(
+    tokens: Sequence[str], draws: Sequence[float], share: float, special: Sequence[bool]
+) -> Diagram:
     """The tokens of a sentence with the number drawn for each; those below `share` become masks.
 
     special: for each token, whether it is a special one, which is never chosen. Numbers are cut off
@@ -254,7 +264,9 @@ def one_table_twice(place: str, size: int, vocabulary: int) -> Diagram:
         canvas.text(scored, middle, table)
         corners = (read, bottom), (read, 148), (scored, 148), (scored, bottom)
         canvas.path(*corners, kind="layer", dashed=True)
-        canvas.text((read + scored) / 2, 168, "one table, used at both ends", bold=True, kind="layer")
+        canvas.text(
+            (read + scored) / 2, 168, "one table, used at both ends", bold=True, kind="layer"
+        )
     return canvas.finish(
         f"{place} is looked up in the table of word embeddings and goes through the layers to a "
         f"vector ({size},). The same table, whose {vocabulary:,} rows are multiplied with that "

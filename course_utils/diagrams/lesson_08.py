@@ -9,7 +9,9 @@ from ..evaluation import ranks, spearman
 from .canvas import SMALL, Canvas, Diagram
 
 
-def pairs_with_scores(rows: Sequence[tuple[float, str, str]], meanings: Mapping[float, str]) -> Diagram:
+def pairs_with_scores(
+    rows: Sequence[tuple[float, str, str]], meanings: Mapping[float, str]
+) -> Diagram:
     """A pair of sentences for each score, and what the score means; the scores come one at a time.
 
     rows: (score, first sentence, second sentence). meanings: {score: a few words}.
@@ -25,7 +27,9 @@ def pairs_with_scores(rows: Sequence[tuple[float, str, str]], meanings: Mapping[
     for y, (score, _, _) in canvas.steps(zip(tops, rows)):
         canvas.box(left, y, 32, high, f"{score:g}", "sentence", bold=True)
         canvas.label(left + 40, y + high / 2, textwrap.fill(meanings[score], 16))
-    pairs = "; ".join(f"{score:g}, {meanings[score]}: {first} / {second}" for score, first, second in rows)
+    pairs = "; ".join(
+        f"{score:g}, {meanings[score]}: {first} / {second}" for score, first, second in rows
+    )
     return canvas.finish(f"Pairs of sentences, one for each score. {pairs}")
 
 
@@ -42,7 +46,12 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
     worst = int(np.argmax(np.abs(by_score - by_cosine)))
     canvas = Canvas("08 two orders", 66 + row * len(names))
     canvas.label(4, 18, "first sentence of the pair", quiet=True)
-    columns = {score_at: "score", cosine_at: "cosine", left + 16: "rank by\nscore", right + 6: "rank by\ncosine"}
+    columns = {
+        score_at: "score",
+        cosine_at: "cosine",
+        left + 16: "rank by\nscore",
+        right + 6: "rank by\ncosine",
+    }
     for x, heading in columns.items():
         canvas.text(x, 18, heading, SMALL, quiet=True)
 
@@ -58,7 +67,9 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
             canvas.box(left, y - high / 2, 32, high, f"{by_score[pair]:g}", "token", size=SMALL)
     with canvas.step():
         for pair, y in ends.items():
-            canvas.box(right, y - high / 2, 32, high, f"{by_cosine[pair]:g}", "sentence", size=SMALL)
+            canvas.box(
+                right, y - high / 2, 32, high, f"{by_cosine[pair]:g}", "sentence", size=SMALL
+            )
             canvas.text(cosine_at, starts[pair], f"{cosines[pair]:.2f}", SMALL)
     with canvas.step():
         for pair, y in ends.items():
@@ -68,7 +79,9 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
             canvas.arrow(start, (right, y), kind=kind, thick=moves_most, tip=False)
         moved = f"{names[worst].rstrip('.')}: from {by_score[worst]:g} to {by_cosine[worst]:g}"
         canvas.text(516, 54 + row * len(names), moved, SMALL, "end", bold=True, kind="loss")
-    both = ", ".join(f"{names[pair]} {by_score[pair]:g} and {by_cosine[pair]:g}" for pair in score_order)
+    both = ", ".join(
+        f"{names[pair]} {by_score[pair]:g} and {by_cosine[pair]:g}" for pair in score_order
+    )
     return canvas.finish(
         f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {both}. "
         "Equal scores share a rank. A line joins the two places of a pair; lines that cross are "

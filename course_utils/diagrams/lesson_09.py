@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from .canvas import SMALL, WIDTH, Canvas, Diagram, text_width
 
 
-def three_modules(texts: Sequence[str], mask: Sequence[Sequence[int]], shapes: Sequence[Sequence[int]]) -> Diagram:
+def three_modules(
+    texts: Sequence[str], mask: Sequence[Sequence[int]], shapes: Sequence[Sequence[int]]
+) -> Diagram:
     """The chain that makes vectors of texts, with the shape at every arrow.
 
     mask: of the padded batch, (texts, tokens). shapes: of the token vectors, the pooled ones, and
@@ -70,7 +72,9 @@ def two_chains(chains: Mapping[str, bool]) -> Diagram:
     for y, pooling in zip(middles, chains):
         top = y - high / 2
         canvas.box(4, top, 96, high, "Transformer", "layer", SMALL)
-        canvas.box_from((100, y), 118, top, 78, high, f"Pooling\n{pooling}", "layer", SMALL, thick=True)
+        canvas.box_from(
+            (100, y), 118, top, 78, high, f"Pooling\n{pooling}", "layer", SMALL, thick=True
+        )
         canvas.box_from((196, y), 214, top, 82, high, "Normalize", "layer", SMALL)
         canvas.arrow((296, y), (312, y))
         canvas.vector(314, y - 10, width=52, height=20, kind="sentence", across=True)
@@ -83,7 +87,9 @@ def two_chains(chains: Mapping[str, bool]) -> Diagram:
     if len(same) == 1:
         verdict = f"the same encoder only with {same[0]} pooling"
     canvas.conclusion(row * len(chains) + 18, verdict)
-    compared = "; ".join(f"with {name}, {'equal' if equal else 'not equal'}" for name, equal in chains.items())
+    compared = "; ".join(
+        f"with {name}, {'equal' if equal else 'not equal'}" for name, equal in chains.items()
+    )
     return canvas.finish(
         "Chains of Transformer, Pooling and Normalize that differ in the pooling. Compared with "
         f"the loaded model's vectors: {compared}."
@@ -108,7 +114,9 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
         for at in range(count):
             end = x + (at + 0.5) * wide
             if at != looks:
-                canvas.arrow((start, 62), (end, 62), bend=(start - end) * 0.11, tip=False, kind="head")
+                canvas.arrow(
+                    (start, 62), (end, 62), bend=(start - end) * 0.11, tip=False, kind="head"
+                )
 
     first, second = lengths
     left, right = 121, 398  # the middles of the two halves
@@ -150,7 +158,9 @@ def retrieve_and_rerank(sentences: int, candidates: int) -> Diagram:
     with canvas.step():
         canvas.arrow((322, 42), (322, 102))
         canvas.path((18, 42), (18, 72), (34, 72))
-        canvas.box(34, 52, 180, 40, f"bi-encoder\n1 pass, {sentences:,} cosines", "layer", size=SMALL)
+        canvas.box(
+            34, 52, 180, 40, f"bi-encoder\n1 pass, {sentences:,} cosines", "layer", size=SMALL
+        )
         canvas.arrow((214, 72), (314, 72), tip=False, dashed=True)
         canvas.box(242, 104, 160, 34, f"{candidates} candidates", "sentence")
         canvas.label(412, 121, "missed here:\nlost for good", kind="loss", bold=True)
@@ -214,4 +224,6 @@ def asked_and_found(rows: Sequence[tuple[str, str, float, str, bool]]) -> Diagra
         canvas.box(308, y, 208, high, textwrap.fill(text, 28), "token", SMALL)
     results = "; ".join(f"{wanted!r} finds {text!r} with {cosine:.2f}, {remark}"
                         for wanted, text, cosine, remark, _ in rows)  # fmt: skip
-    return canvas.finish(f"What was searched for, the nearest text that was found, and its cosine: {results}.")
+    return canvas.finish(
+        f"What was searched for, the nearest text that was found, and its cosine: {results}."
+    )

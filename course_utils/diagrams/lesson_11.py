@@ -77,8 +77,12 @@ def parts_by_construction(parts: Mapping[str, tuple[int, Sequence[str]]]) -> Dia
         for own, x, top, wide, construction in boxes:
             if own == kind:
                 canvas.box(x, top, wide, high, construction, kind, SMALL)
-    listed = "; ".join(f"{name}, {count} triplets: {', '.join(ways)}" for name, (count, ways) in parts.items())
-    return canvas.finish(f"Three parts of triplets. Each way of denying stands in one of them only. {listed}.")
+    listed = "; ".join(
+        f"{name}, {count} triplets: {', '.join(ways)}" for name, (count, ways) in parts.items()
+    )
+    return canvas.finish(
+        f"Three parts of triplets. Each way of denying stands in one of them only. {listed}."
+    )
 
 
 def data_and_losses(rows: Sequence[tuple[Sequence[str], str]]) -> Diagram:

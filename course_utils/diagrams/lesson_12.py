@@ -39,7 +39,11 @@ def query_and_pages(
 
 
 def rank_by_rank(
-    names: Sequence[str], grades: Sequence[int], rankings: Mapping[str, Sequence[int]], first: int, verdict: str
+    names: Sequence[str],
+    grades: Sequence[int],
+    rankings: Mapping[str, Sequence[int]],
+    first: int,
+    verdict: str,
 ) -> Diagram:
     """The ranks of a few pages in some rankings: good pages are green among the `first` places.
 
@@ -62,7 +66,9 @@ def rank_by_rank(
             if near:
                 kind = "sentence" if grade else "plain"
             thick = near and grade == 2
-            canvas.box(x + 3, y + 1, wide - 6, row - 5, f"{rank:,}", kind, bold=grade > 0, thick=thick)
+            canvas.box(
+                x + 3, y + 1, wide - 6, row - 5, f"{rank:,}", kind, bold=grade > 0, thick=thick
+            )
     legend = {"sentence": f"good, in the first {first}", "plain": f"neither, in the first {first}",
               "padding": "further down"}  # fmt: skip
     for x, (kind, meaning) in zip((4, 190, 390), legend.items()):
@@ -74,7 +80,9 @@ def rank_by_rank(
         of_page = ", ".join(f"{search} {ranks[at]:,}" for search, ranks in rankings.items())
         pages.append(f"{name} ({GRADES[grade]}): {of_page}")
     ranked = "; ".join(pages)
-    return canvas.finish(f"Ranks of {len(names)} pages in {len(rankings)} rankings. {ranked}. {verdict}.")
+    return canvas.finish(
+        f"Ranks of {len(names)} pages in {len(rankings)} rankings. {ranked}. {verdict}."
+    )
 
 
 def text_in_windows(words: int, size: int, cosines: Sequence[float]) -> Diagram:

@@ -74,7 +74,9 @@ def eight_bits(low: float, high: float, value: float, step: float) -> Diagram:
     )
 
 
-def second_look(texts: int, short_bytes: int, candidates: int, long_bytes: int, best: int) -> Diagram:
+def second_look(
+    texts: int, short_bytes: int, candidates: int, long_bytes: int, best: int
+) -> Diagram:
     """A coarse search over all, and a second look at few: what each reads, in bytes."""
     canvas = Canvas("13 second look", 226)
 

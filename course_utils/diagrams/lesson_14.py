@@ -29,7 +29,9 @@ def query_and_wanted(query: str, name: str, sentence: str) -> Diagram:
     words(116, sentence, "plain")
     both = ", ".join(sorted(asked & wanted)) or "none"
     canvas.conclusion(208, f"words in both: {both}", kind="loss")
-    return canvas.finish(f"The query {query!r}, and the text {name}, {sentence!r}. The words that both have: {both}.")
+    return canvas.finish(
+        f"The query {query!r}, and the text {name}, {sentence!r}. The words that both have: {both}."
+    )
 
 
 def order_of_work() -> Diagram:
@@ -85,7 +87,10 @@ def way_of_the_numbers(development: int, held_out: int) -> Diagram:
 
 
 def failed_query(
-    query: str, found: Sequence[tuple[str, float, int]], wanted: tuple[int, str, float, int], value: float
+    query: str,
+    found: Sequence[tuple[str, float, int]],
+    wanted: tuple[int, str, float, int],
+    value: float,
 ) -> Diagram:
     """A query, its first results with cosines and grades, and the rank of the text that answers it.
 

@@ -6,7 +6,13 @@ from .canvas import SMALL, WIDTH, Canvas, Diagram, in_lines
 
 
 def three_steps(
-    token: str, hidden: int, kept: int, rank: int, weight: float, tokens: int, other: tuple[str, float]
+    token: str,
+    hidden: int,
+    kept: int,
+    rank: int,
+    weight: float,
+    tokens: int,
+    other: tuple[str, float],
 ) -> Diagram:
     """How a token gets its row in a static model's table, in three steps.
 
@@ -17,7 +23,12 @@ def three_steps(
     encode_at, shorten_at, weigh_at, table_at = 76, 236, 352, 464
     below = 184  # the height of what stands below them
     canvas = Canvas("15 three steps", 208, gap=4)
-    titles = {encode_at: "1 · encode", shorten_at: "2 · shorten", weigh_at: "3 · weigh", table_at: "the table"}
+    titles = {
+        encode_at: "1 · encode",
+        shorten_at: "2 · shorten",
+        weigh_at: "3 · weigh",
+        table_at: "the table",
+    }
     for x, title in titles.items():
         canvas.text(x, 14, title, SMALL, bold=True)
     canvas.tokens(4, 34, ["[CLS]", token, "[SEP]"])
@@ -81,7 +92,9 @@ def masks(panels: Mapping[str, tuple[Sequence[Sequence[bool]], str]]) -> Diagram
 
 
 def last_column(
-    masks: Mapping[str, Sequence[Sequence[int]]], cosines: Mapping[str, Sequence[float]], texts: Sequence[str]
+    masks: Mapping[str, Sequence[Sequence[int]]],
+    cosines: Mapping[str, Sequence[float]],
+    texts: Sequence[str],
 ) -> Diagram:
     """A batch padded on each side, and how near `hidden[:, -1]` is to each text's own vector.
 
@@ -100,7 +113,9 @@ def last_column(
             canvas.label(6, y + 11, text, mono=True)
             for place, counted in enumerate(counts):
                 kind, last = "token" if counted else "padding", place == len(counts) - 1
-                canvas.box(left + cell * place, y, cell - 3, cell, kind=kind, round_by=2, thick=last)
+                canvas.box(
+                    left + cell * place, y, cell - 3, cell, kind=kind, round_by=2, thick=last
+                )
 
     def compared(top, side):
         canvas.text(right, top + 12, "cosine", SMALL, quiet=True)
@@ -128,11 +143,18 @@ def last_column(
                              for text, end, cosine in zip(texts, ends, cosines[side]))  # fmt: skip
         sides.append(f"Padding on the {side}: {of_texts}.")
     both = " ".join(sides)
-    return canvas.finish(f"A batch of {len(texts)} texts as rows of squares, the last column framed. {both}")
+    return canvas.finish(
+        f"A batch of {len(texts)} texts as rows of squares, the last column framed. {both}"
+    )
 
 
 def guessed_words(
-    text: str, guesses: Sequence[str], own: Sequence[str], content: int, share: float, frequent: float
+    text: str,
+    guesses: Sequence[str],
+    own: Sequence[str],
+    content: int,
+    share: float,
+    frequent: float,
 ) -> Diagram:
     """The attack on a stored vector: a linear map from it to guessed words, the right ones marked.
 
@@ -168,7 +190,9 @@ def guessed_words(
     )
 
 
-def late_and_alone(sentences: Sequence[str], alone: Sequence[float], late: Sequence[float], query: str) -> Diagram:
+def late_and_alone(
+    sentences: Sequence[str], alone: Sequence[float], late: Sequence[float], query: str
+) -> Diagram:
     """Chunks of a text read alone, and late chunks, pooled from one pass: cosines with a query.
 
     sentences: of the text, a chunk each. alone, late: the cosines, one for each chunk.
@@ -196,7 +220,8 @@ def late_and_alone(sentences: Sequence[str], alone: Sequence[float], late: Seque
         row(152, "late chunks: one pass, then pooled, and the same cosines", late, "sentence")
         canvas.box(6, 204, lefts[-1] + wide - 6, 18, "encoder", "layer", SMALL)
     compared = "; ".join(
-        f"{sentence} {own:.2f} alone, {pooled:.2f} late" for sentence, own, pooled in zip(sentences, alone, late)
+        f"{sentence} {own:.2f} alone, {pooled:.2f} late"
+        for sentence, own, pooled in zip(sentences, alone, late)
     )
     return canvas.finish(
         f"A text of {len(sentences)} chunks, first each read alone by the encoder, then all in one "

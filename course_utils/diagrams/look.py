@@ -22,9 +22,11 @@ KINDS = {
     "special": ("#ffffff", "#005b8f", "#15191d", "#7cc1ee"),  # [CLS], [SEP]: added by the tokenizer
     "padding": ("#e9ecef", "#5f6b76", "#2b333a", "#a3afb9"),  # [PAD], and what the mask hides
     "masked": ("#fbdccb", "#a33f00", "#5a2707", "#ffa775"),  # [MASK], and what must be predicted
-    "vector": ("#e3f2fb", "#2b7bb0", "#16303f", "#8ccbf0"),  # of a token: a row of last_hidden_state
+    # of a token: a row of last_hidden_state
+    "vector": ("#e3f2fb", "#2b7bb0", "#16303f", "#8ccbf0"),
     "layer": ("#f6e3ee", "#8f3a6c", "#472338", "#e9a6cb"),  # what has weights, such as a classifier
-    "head": ("#fdedc8", "#7d5600", "#493504", "#f3c04d"),  # of attention: queries, keys, values, weights
+    # of attention: queries, keys, values, weights
+    "head": ("#fdedc8", "#7d5600", "#493504", "#f3c04d"),
     "sentence": ("#d2efe4", "#00664c", "#0d4435", "#5fd3ae"),  # the vector of a whole text
     "loss": ("#fbdccb", "#a33f00", "#5a2707", "#ffa775"),  # a loss, an error, a gradient
     "plain": ("none", "#53606c", "none", "#9dabb8"),  # everything else

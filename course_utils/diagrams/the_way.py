@@ -71,9 +71,8 @@ def _in_words(here: str) -> str:
         place = f" Lesson {here} is about fine-tuning."
     elif here in WHOLE:
         place = f" Lesson {here} is about the whole way: {WHOLE[here]}."
-    return (
-        f"The way of the course: {', '.join(stages)}; fine-tuning leads back to the encoder (lessons 10 and 11).{place}"
-    )
+    way = ", ".join(stages)
+    return f"The way of the course: {way}; fine-tuning leads back to the encoder (lessons 10 and 11).{place}"
 
 
 def _number(canvas: Canvas, x: float, y: float, lesson: str, here: str) -> None:

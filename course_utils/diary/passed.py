@@ -72,4 +72,8 @@ def _read(path: Path) -> tuple[set[str], dict[str, Any], bool]:
     entries = content.pop("passed", [])
     listed = entries if isinstance(entries, list) else []
     ids = {entry for entry in listed if isinstance(entry, str)}
-    return ids, content, sound and entries is listed and all(isinstance(entry, str) for entry in listed)
+    return (
+        ids,
+        content,
+        sound and entries is listed and all(isinstance(entry, str) for entry in listed),
+    )

@@ -178,7 +178,9 @@ def _read(path: Path) -> Schedule:
     schedule = Schedule(content.get("cards", {}), content.get("answers", []))
     if sound and _is_sound(schedule):
         return schedule
-    return Schedule(notice=f"{path.name} cannot be read; it will be moved aside, and the review begins anew.")
+    return Schedule(
+        notice=f"{path.name} cannot be read; it will be moved aside, and the review begins anew."
+    )
 
 
 def _is_sound(schedule: Schedule) -> bool:

@@ -1,4 +1,5 @@
 """What counts until the kernel ends, or until `setup` runs again. Nothing of it is recorded."""
 
-hints_shown: dict[str, int] = {}  # id of an exercise -> how many of its hints were shown; cleared by `setup`
+# id of an exercise -> how many of its hints were shown; cleared by `setup`
+hints_shown: dict[str, int] = {}
 shows = {"solutions": True}  # whether `solution` shows answers; set by `setup`

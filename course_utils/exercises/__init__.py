@@ -18,12 +18,16 @@ from .judging import examine
 from .model import Completion, Exercise, Note, Report
 
 # numbers of the lessons that have exercises: "00", "01", ...
-LESSONS = tuple(sorted(name[-2:] for _, name, _ in pkgutil.iter_modules(__path__) if name.startswith("lesson_")))
+LESSONS = tuple(
+    sorted(name[-2:] for _, name, _ in pkgutil.iter_modules(__path__) if name.startswith("lesson_"))
+)
 
 
 def exercises_of(lessons) -> dict[str, Exercise]:
     """The exercises of some lessons, such as ("04", "05"), by id, in the order of their modules."""
-    return {key: task for key, task in tasks_of(lessons).items() if not isinstance(task, Completion)}
+    return {
+        key: task for key, task in tasks_of(lessons).items() if not isinstance(task, Completion)
+    }
 
 
 def tasks_of(lessons) -> dict[str, Exercise]:
@@ -68,10 +72,14 @@ def check(exercise_id: str, answer, seed: int | None = None) -> Report:
     if not isinstance(exercise, Completion):
         if report.passed:
             remember(exercise.id)
-        named = [one.name for one in exercise.mistakes if one.card and one.message in report.mistakes]
+        named = [
+            one.name for one in exercise.mistakes if one.card and one.message in report.mistakes
+        ]
         if named and is_the_lessons(answer, exercise.lesson):
             named = []
-        checked(exercise.id, report.passed, named[0] if named else "", hints_shown.get(exercise_id, 0))
+        checked(
+            exercise.id, report.passed, named[0] if named else "", hints_shown.get(exercise_id, 0)
+        )
     report.show()
     return report
 
@@ -82,7 +90,11 @@ def hint(exercise_id: str) -> Note:
     shown = hints_shown.get(exercise_id, 0)
     hints_shown[exercise_id] = min(shown + 1, len(exercise.hints))
     if shown == len(exercise.hints):
-        way = f" Run `solution({exercise_id!r})` to see one way to write it." if shows["solutions"] else ""
+        way = (
+            f" Run `solution({exercise_id!r})` to see one way to write it."
+            if shows["solutions"]
+            else ""
+        )
         return Note(f"There are no more hints.{way}")
     return Note(f"**Hint {shown + 1} of {len(exercise.hints)}.** {exercise.hints[shown]}")
 

@@ -79,7 +79,9 @@ def _validation(rng, layers, best, size, shift, copies):
 # What `keep_best` takes, drawn until the accuracies and losses after the epochs are as wanted.
 def _training(rng, wanted, best, epochs, classes=2, number=1, size=8, shift=0, copies=1):
     while True:
-        make, batches = small_training(rng, rng.randint(3, 5), classes, 4, number, rng.choice([2.0, 3.0]))
+        make, batches = small_training(
+            rng, rng.randint(3, 5), classes, 4, number, rng.choice([2.0, 3.0])
+        )
         layers, _ = _LAYERS(make, batches, batches[0], epochs)
         validation, right, losses = _validation(rng, layers, best, size, shift, copies)
         if wanted(right, losses):
@@ -90,12 +92,19 @@ def _best_cases(rng):
     cases = {
         "One epoch, one batch": _training(rng, lambda right, _: True, best=0, epochs=1),
         "The best epoch is in the middle, and a smaller rise comes later": _training(
-            rng, lambda right, _: right[2] < right[3] < 1 > right[0], best=1, epochs=4, number=2, size=16
+            rng,
+            lambda right, _: right[2] < right[3] < 1 > right[0],
+            best=1,
+            epochs=4,
+            number=2,
+            size=16,
         ),
         "Two epochs are equally good": _training(
             rng, lambda right, _: right.count(1) == 2 and right[3] < 1, best=1, epochs=4
         ),
-        "The first epoch is the best": _training(rng, lambda right, _: max(right[1:]) < 1, best=0, epochs=12),
+        "The first epoch is the best": _training(
+            rng, lambda right, _: max(right[1:]) < 1, best=0, epochs=12
+        ),
         "The last epoch is the best, by a single right answer": _training(
             rng, lambda right, _: 0.999 < right[0] < 1, best=1, epochs=2, number=2, copies=300
         ),
@@ -135,13 +144,19 @@ def _best(make, batches, validation, epochs):
     return scores, weights
 
 
-_LAYERS = Otherwise(_best, (("scores.append(score)", "scores.append(layer)"),))  # in place of the accuracies
+# in place of the accuracies
+_LAYERS = Otherwise(_best, (("scores.append(score)", "scores.append(layer)"),))
 _MEASURED = "        score = _accuracy(layer, validation)\n"
 
 DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
-    last_weights={"return scores": 'weights = {"weight": layer[:, :-1], "bias": layer[:, -1]}\n    return scores'},
+    last_weights={
+        "return scores": 'weights = {"weight": layer[:, :-1], "bias": layer[:, -1]}\n    return scores'
+    },
     last_of_ties={"score > best": "score >= best"},
-    compared_with_previous={"            best = score\n": "", "layer[:, -1]}": "layer[:, -1]}\n        best = score"},
+    compared_with_previous={
+        "            best = score\n": "",
+        "layer[:, -1]}": "layer[:, -1]}\n        best = score",
+    },
     lowest_loss={
         "-1, None": "-np.inf, None",
         "scores.append(score)": "scores.append(score)\n        score = -_loss(layer, validation)",
@@ -150,7 +165,10 @@ DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
     nothing_right=[{"-1, None": "0, None"}, {"-1, None": "0, {}"}],
     gradients_add_up=[
         {"            gradient = 0\n": ""},
-        {"            gradient = 0\n": "", "        for batch": "        gradient = 0\n        for batch"},
+        {
+            "            gradient = 0\n": "",
+            "        for batch": "        gradient = 0\n        for batch",
+        },
     ],
     fresh_each_epoch={
         "range(epochs):": "range(epochs):\n        layer = np.column_stack([weight, np.zeros(len(weight))])"

@@ -148,7 +148,9 @@ def _difference(got, right, strict):
     if type(got) is type(right) and type(right) in (str, bool, int, float) and got == right:
         return None  # most items of long lists
     if isinstance(got, BaseException):
-        return lambda: f"your function raised {type(got).__name__}: {text_of(got)[:200] or '(no text)'}"
+        return lambda: (
+            f"your function raised {type(got).__name__}: {text_of(got)[:200] or '(no text)'}"
+        )
     family = _family(right, strict)
     if _family(got, strict) != family:
         return lambda: RETURNED.format(kind_of(got), kind_of(right))

@@ -17,7 +17,18 @@ import signal
 import threading
 
 from .._support.inspection import notebook_data
-from .comparing import MOST_RETURNED, copied, difference, equal, kind_of, short, text_of, too_many, unchanged, wording
+from .comparing import (
+    MOST_RETURNED,
+    copied,
+    difference,
+    equal,
+    kind_of,
+    short,
+    text_of,
+    too_many,
+    unchanged,
+    wording,
+)
 from .model import Completion, Report
 from .otherwise import Otherwise
 from .raised import in_plain_words, line_of
@@ -35,7 +46,8 @@ MOST_PAIRS = 100  # of mistakes that are tried at once, so that a check stays qu
 STOPPED = "Stopped: your function did not come back{}. Does its loop ever end, and is each of its steps quick?"
 SECONDS = 10  # default limit for one call of an answer
 TRY = "Write the function above, run its cell, then run this one again."
-COMPLETE = "Write what is missing in the function, then run this cell again."  # its check stands in the same cell
+# its check stands in the same cell
+COMPLETE = "Write what is missing in the function, then run this cell again."
 
 
 class OutOfTime(BaseException):
@@ -67,7 +79,9 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
     """
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
     report = functools.partial(Report, exercise.id, exercise.title, seed=seed)
-    not_attempted = report("not attempted", (COMPLETE if isinstance(exercise, Completion) else TRY,))
+    not_attempted = report(
+        "not attempted", (COMPLETE if isinstance(exercise, Completion) else TRY,)
+    )
     if answer is None or answer is ...:
         return not_attempted
     if not callable(answer):
@@ -78,8 +92,11 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
         try:
             outcome, args = call(answer, copied(case.args), exercise.seconds or SECONDS)
         except (KeyboardInterrupt, OutOfTime):
-            return report("failed", (STOPPED.format(_given(exercise, case)),), discreet=(STOPPED.format(""),))
-        if isinstance(outcome, NotImplementedError) and not text_of(outcome):  # torch's own have a message
+            return report(
+                "failed", (STOPPED.format(_given(exercise, case)),), discreet=(STOPPED.format(""),)
+            )
+        # torch's own have a message
+        if isinstance(outcome, NotImplementedError) and not text_of(outcome):
             return not_attempted
         if too_many(outcome):
             return report("failed", (f"{case.label}: {TOO_MANY.format(kind_of(outcome))}",))
@@ -100,7 +117,9 @@ def _judged(exercise, answer, results, changed, report):
     if not wrong and not changed:
         labels = [case.label for case, _ in results if not case.secret]
         held = "property holds" if len({*labels}) == 1 else "properties hold"
-        measured = [exercise.measured(case.args, outcome) for case, outcome in results if case.secret]
+        measured = [
+            exercise.measured(case.args, outcome) for case, outcome in results if case.secret
+        ]
         return report("passed", (HELD.format(len({*labels}), held, len(labels)), *measured))
     mistakes, slip = (), ""
     if wrong:
@@ -145,7 +164,9 @@ def explanation_of(exercise, results):
     """
 
     def agrees(function):
-        return all(_same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in results)
+        return all(
+            _same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in results
+        )
 
     def slip_from(function, **words):
         pairs = [(outcome, case.outcome_of(function)) for case, outcome in results]
@@ -185,7 +206,9 @@ def explanation_of(exercise, results):
 # wrong ones, and no other mistake as many. The tuple is empty if there is none.
 def _made_in_most(exercise, results):
     def same_as(function):
-        return [_same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in results]
+        return [
+            _same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in results
+        ]
 
     right = same_as(exercise.reference)
     least = max(3, right.count(False) / 2)
@@ -252,7 +275,10 @@ def time_limit(seconds):
 
     Only where the system can interrupt this thread: not on Windows, and only in the main thread.
     """
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+    if (
+        not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
         yield
         return
 

@@ -15,7 +15,11 @@ def _nearest_cases(rng):  # the best, second best and worst partners lie on both
     tables = [
         ("The nearest other sentence, whichever row is asked for", _similarity(rng, 6), 6),
         ("The nearest other sentence, whichever row is asked for", _similarity(rng, 8), 8),
-        ("All similarities but the diagonal are negative", 0.4 * _similarity(rng, 6) - 0.5 + 1.1 * np.eye(6), 6),
+        (
+            "All similarities but the diagonal are negative",
+            0.4 * _similarity(rng, 6) - 0.5 + 1.1 * np.eye(6),
+            6,
+        ),
         ("Two sentences", np.array([[1.0, -1.0], [-1.0, 1.0]]), 2),
         ("Two sentences", np.array([[1.0, 0.4], [0.4, 1.0]]), 2),
         (
@@ -66,7 +70,9 @@ NEAREST = exercise("00-nearest", _nearest_cases, _nearest)(
 
 def _one_with_all_cases(rng):
     tables = [normal(rng, n, 12).numpy() for n in (5, 3, 1, 12)]
-    five, three, one, twelve = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in tables)
+    five, three, one, twelve = (
+        rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in tables
+    )
     return [
         Case("One cosine for each row", five, five[0]),
         Case("One cosine for each row", five, five[4]),
@@ -97,9 +103,15 @@ ONE_WITH_ALL = completion("00-one-with-all", _one_with_all_cases, _one_with_all)
 
 def _ranked_cases(rng):
     return [
-        *(Case("From the most similar to the least", _similarity(rng, n)[row]) for n, row in ((5, 0), (5, 4), (8, 3))),
+        *(
+            Case("From the most similar to the least", _similarity(rng, n)[row])
+            for n, row in ((5, 0), (5, 4), (8, 3))
+        ),
         Case("Negative numbers come last", np.array(rng.sample([-0.9, -0.4, -0.1, 0.3, 0.8], 5))),
-        Case("Each position once, where two are equally similar", np.array(rng.sample([0.2, 0.6, 0.6, 0.9], 4))),
+        Case(
+            "Each position once, where two are equally similar",
+            np.array(rng.sample([0.2, 0.6, 0.6, 0.9], 4)),
+        ),
     ]
 
 
@@ -116,13 +128,21 @@ def _ranked_problem(args, outcome):  # positions of equal similarities may come 
 
 RANKED = completion("00-ranked", _ranked_cases, _ranked, judge=_ranked_problem)(
     ascending={"-row": "row"},
-    similarities=[{"np.argsort(-row)": values} for values in ("np.sort(row)[::-1]", "np.sort(row)", "np.sort(-row)")],
+    similarities=[
+        {"np.argsort(-row)": values}
+        for values in ("np.sort(row)[::-1]", "np.sort(row)", "np.sort(-row)")
+    ],
     minus_outside={"np.argsort(-row)": "(-np.argsort(row))"},
     looked_up_by_value=[
-        {"np.argsort(-row).tolist()": f"[row.tolist().index(value) for value in np.sort(row){order}]"}
+        {
+            "np.argsort(-row).tolist()": f"[row.tolist().index(value) for value in np.sort(row){order}]"
+        }
         for order in ("[::-1]", "")
     ],
-    left_out=[{"np.argsort(-row)": f"np.argsort({part}"} for part in ("-row)[1:]", "row)[::-1][1:]", "row)[:-1]")],
+    left_out=[
+        {"np.argsort(-row)": f"np.argsort({part}"}
+        for part in ("-row)[1:]", "row)[::-1][1:]", "row)[:-1]")
+    ],
 )
 
 
@@ -143,13 +163,19 @@ def _odd_cases(rng):
     n = rng.randint(6, 8)
     flat, whole, order = np.full((n, n), 0.5), slice(None), rng.sample(range(3), 3)
 
-    def ring(odd):  # it is far from all others; the lowest single similarity is that of two that fit otherwise
+    # it is far from all others; the lowest single similarity is that of two that fit otherwise
+    def ring(odd):
         far = [i for i in range(n) if i != odd][:2]
         return _changed(0.5 + 0.1 * _similarity(rng, n), (odd, whole, 0.2), (*far, 0.05))
 
     return [
-        *(Case("The lowest mean similarity to the others", ring(odd)) for odd in (0, rng.randint(2, n - 2), n - 1)),
-        Case(  # 0 and 1 are far from each other, and 0 fits a little less to the rest; n - 1 has the lowest median
+        *(
+            Case("The lowest mean similarity to the others", ring(odd))
+            for odd in (0, rng.randint(2, n - 2), n - 1)
+        ),
+        # 0 and 1 are far from each other, and 0 fits a little less to the rest; n - 1 has the
+        # lowest median
+        Case(
             "A single very low similarity lowers the mean",
             _changed(flat, (0, 1, -0.9), (0, slice(2, None), 0.47), (n - 1, slice(1, -1), 0.42)),
         ),
@@ -157,11 +183,17 @@ def _odd_cases(rng):
             "A single very high similarity does not make up for the others",
             _changed(flat, (2, whole, 0.1), (n - 1, whole, 0.4), (n - 1, 2, 0.1), (0, 2, 0.9)),
         ),
-        Case("The diagonal does not count", ring(2) + np.diag([np.nan, 8.0, np.nan, -10.0, *[8.0] * (n - 4)])),
+        Case(
+            "The diagonal does not count",
+            ring(2) + np.diag([np.nan, 8.0, np.nan, -10.0, *[8.0] * (n - 4)]),
+        ),
         Case("All similarities may be negative", ring(1) - 1.5),
         # sums of quarters are exact in any order
         Case("Of two equally odd sentences, the first", _changed(ring(4), ([1, 4], whole, 0.25))),
-        Case("Three sentences", np.array([[1.0, 0.9, 0.3], [0.9, 1.0, 0.4], [0.3, 0.4, 1.0]])[order][:, order]),
+        Case(
+            "Three sentences",
+            np.array([[1.0, 0.9, 0.3], [0.9, 1.0, 0.4], [0.3, 0.4, 1.0]])[order][:, order],
+        ),
         Case("The lowest mean, by however little", _changed(flat, (-1, whole, 0.4996))),
     ]
 
@@ -175,7 +207,10 @@ def _odd(similarity):
 
 ODD = exercise("00-odd-one-out", _odd_cases, _odd, points=2)(
     diagonal_in_sums=[
-        {"row[other].mean() for": "row.sum() for", "np.argmin(means)": "np.argmin(means - np.diag(similarity))"},
+        {
+            "row[other].mean() for": "row.sum() for",
+            "np.argmin(means)": "np.argmin(means - np.diag(similarity))",
+        },
         lambda similarity: 0,  # with NaN on the diagonal
     ],
     values_left_out={"row[other]": "row[row < 0.999]"},
@@ -225,7 +260,8 @@ def _factor_cases(rng):
     ]
     return [
         *(Case(label, normal(rng, *size), normal(rng, *size[:2])) for label, *size in sizes),
-        Case("Factors of 0", normal(rng, 3, 4, 2), normal(rng, 3, 4).tril(-1)),  # in the first sentence, all are 0
+        # in the first sentence, all are 0
+        Case("Factors of 0", normal(rng, 3, 4, 2), normal(rng, 3, 4).tril(-1)),
     ]
 
 
@@ -237,7 +273,10 @@ WEIGHTED = exercise("00-weighted-sum", _factor_cases, _weighted_sum)(
     factors_on_numbers=[{".unsqueeze(-1)": ""}, {"unsqueeze(-1)": "unsqueeze(1)"}],
     sum_inside_vectors={"dim=1": "dim=-1"},
     sum_over_sentences={"dim=1": "dim=0"},
-    mean=[{".sum(": ".mean("}, {"return (vectors": "return 1 / factors.sum(dim=1, keepdim=True) * (vectors"}],
+    mean=[
+        {".sum(": ".mean("},
+        {"return (vectors": "return 1 / factors.sum(dim=1, keepdim=True) * (vectors"},
+    ],
     negative_changed=[{"* factors": f"* factors.{change}"} for change in ("clamp(min=0)", "abs()")],
 )
 
@@ -246,19 +285,38 @@ def _kept_cases(rng):
     import torch
 
     def keep(rows, columns):
-        return torch.tensor([rng.sample([1, 0, *rng.choices((0, 1), k=columns - 2)], columns) for _ in range(rows)])
+        return torch.tensor(
+            [rng.sample([1, 0, *rng.choices((0, 1), k=columns - 2)], columns) for _ in range(rows)]
+        )
 
-    unequal = torch.tensor([[1, 0, 0, 0], [1, 1, 1, 0]])  # the mean of the rows' means is another number
+    # the mean of the rows' means is another number
+    unequal = torch.tensor([[1, 0, 0, 0], [1, 1, 1, 0]])
     whole = torch.tensor([[3, *rng.choices(range(1, 10), k=3)], [1, 2, 4, rng.randint(1, 9)]])
     return [
         Case("Only the kept numbers count", normal(rng, 3, 5), keep(3, 5)),
         Case("Rows that keep different numbers of values", normal(rng, 2, 4), unequal),
         Case("As many rows as columns", normal(rng, 3, 3), keep(3, 3)),
         Case("A table of integers", whole, unequal),
-        Case("A kept 0 counts like any other number", normal(rng, 2, 3).tril(), torch.tensor([[1, 1, 0], [1, 0, 1]])),
-        Case("NaN where `keep` holds 0", normal(rng, 2, 4).masked_fill(unequal == 0, torch.nan), unequal),
-        Case("Infinity where `keep` holds 0", normal(rng, 2, 4).masked_fill(unequal == 0, torch.inf), unequal),
-        Case("A single 1", normal(rng, 3, 4), torch.tensor([[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])),
+        Case(
+            "A kept 0 counts like any other number",
+            normal(rng, 2, 3).tril(),
+            torch.tensor([[1, 1, 0], [1, 0, 1]]),
+        ),
+        Case(
+            "NaN where `keep` holds 0",
+            normal(rng, 2, 4).masked_fill(unequal == 0, torch.nan),
+            unequal,
+        ),
+        Case(
+            "Infinity where `keep` holds 0",
+            normal(rng, 2, 4).masked_fill(unequal == 0, torch.inf),
+            unequal,
+        ),
+        Case(
+            "A single 1",
+            normal(rng, 3, 4),
+            torch.tensor([[0, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]]),
+        ),
         Case("All kept", normal(rng, 3, 5), torch.ones(3, 5).long()),
     ]
 
@@ -278,7 +336,11 @@ KEPT = exercise("00-kept-mean", _kept_cases, _kept_mean, judge=_judge_kept)(
     upside_down={"== 1": "== 0"},
     multiplied_by_mask=[
         {"table[keep == 1].float().mean()": mean}
-        for mean in ("((table * keep).sum() / keep.sum())", "(table * keep).mean()", "(table * keep).float().mean()")
+        for mean in (
+            "((table * keep).sum() / keep.sum())",
+            "(table * keep).mean()",
+            "(table * keep).float().mean()",
+        )
     ],
     mean_of_row_means={
         "table[keep == 1].float().mean()": "np.nanmean([row[one == 1].float().mean() for row, one in zip(table, keep)])"

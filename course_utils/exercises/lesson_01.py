@@ -26,7 +26,12 @@ def _longest_start_cases(rng):
     return [
         Case("The longest known start wins", a + b + c, pieces, ""),
         Case("Inside a word, the mark is part of what is looked up", b + c + a, pieces, "##"),
-        Case("A piece that is known only without the mark does not fit inside a word", c + b, pieces, "##"),
+        Case(
+            "A piece that is known only without the mark does not fit inside a word",
+            c + b,
+            pieces,
+            "##",
+        ),
         Case("The whole rest may be known", a, pieces, "##"),
     ]
 
@@ -56,7 +61,11 @@ def _pair_totals_cases(rng):
     low, high = rng.randint(2, 9), rng.randint(10, 99)
     return [
         Case("A pair counts as often as its word occurs", {a + b: [a, b]}, {a + b: high}),
-        Case("A pair that occurs twice in a word counts twice", {a + b + a + b: [a, b, a, b]}, {a + b + a + b: low}),
+        Case(
+            "A pair that occurs twice in a word counts twice",
+            {a + b + a + b: [a, b, a, b]},
+            {a + b + a + b: low},
+        ),
         Case(
             "A pair that occurs in several words has one total",
             {a + b + c: [a, b, c], c + a + b: [c, a, b]},
@@ -112,8 +121,16 @@ def _encode_cases(rng):
     # of the pieces that are not in the vocabulary, ##ab and e have a twin there: ab and ##e
     strangers = [[a], [d, "##" + a + b, "##" + b], [e], [c, "##" + d]]
     return [
-        Case("The ids are in the order of the words, between [CLS] and [SEP]", [[a], [c], [b]], vocabulary),
-        Case("Every piece of a word gets an id", [[c, "##" + b, "##" + a], [a + b, "##" + c]], vocabulary),
+        Case(
+            "The ids are in the order of the words, between [CLS] and [SEP]",
+            [[a], [c], [b]],
+            vocabulary,
+        ),
+        Case(
+            "Every piece of a word gets an id",
+            [[c, "##" + b, "##" + a], [a + b, "##" + c]],
+            vocabulary,
+        ),
         Case("Two words make one sentence, with one [SEP]", [[b, "##" + c], [a]], vocabulary),
         Case("A word given as [UNK] keeps its place", [[a], ["[UNK]"], [c]], vocabulary),
         Case("A piece that is not in the vocabulary gets the id of [UNK]", strangers, vocabulary),
@@ -138,9 +155,17 @@ ENCODE = exercise("01-encode", _encode_cases, encode)(
     no_special_token=[{_SEP: ""}, {_CLS: "ids = []"}, {_CLS: "ids = []", _SEP: ""}],
     around_each_word=[
         {f"    {_SEP}": f"        {_SEP}"},
-        {f"    {_SEP}": f"        {_SEP}", _CLS: "ids = []", "+= inside": '+= [vocabulary["[CLS]"], *inside]'},
+        {
+            f"    {_SEP}": f"        {_SEP}",
+            _CLS: "ids = []",
+            "+= inside": '+= [vocabulary["[CLS]"], *inside]',
+        },
     ],
-    pieces_returned={_GET: "piece", 'vocabulary["[CLS]"]': '"[CLS]"', 'vocabulary["[SEP]"]': '"[SEP]"'},
+    pieces_returned={
+        _GET: "piece",
+        'vocabulary["[CLS]"]': '"[CLS]"',
+        'vocabulary["[SEP]"]': '"[SEP]"',
+    },
     lists_of_words={"+= inside": "+= [inside]"},
     unknown_without_id=[
         {_GET: other}
@@ -157,9 +182,19 @@ ENCODE = exercise("01-encode", _encode_cases, encode)(
         {"in word]": "in word[:1]]"},
         {"+= inside": "+= inside[: (inside + [unknown]).index(unknown) + 1]"},
     ],
-    unk_for_word={"+= inside": "+= inside if all(piece in vocabulary for piece in word) else [unknown]"},
-    berts_numbers=[_CLS_101, _UNK_100, _CLS_101 | _UNK_100, _CLS_101 | _SEP_102, _CLS_101 | _SEP_102 | _UNK_100],
-    pieces_changed=[{"(piece, ": f"(piece.{change}, "} for change in ("lower()", 'removeprefix("##")')],
+    unk_for_word={
+        "+= inside": "+= inside if all(piece in vocabulary for piece in word) else [unknown]"
+    },
+    berts_numbers=[
+        _CLS_101,
+        _UNK_100,
+        _CLS_101 | _UNK_100,
+        _CLS_101 | _SEP_102,
+        _CLS_101 | _SEP_102 | _UNK_100,
+    ],
+    pieces_changed=[
+        {"(piece, ": f"(piece.{change}, "} for change in ("lower()", 'removeprefix("##")')
+    ],
 )
 
 
@@ -204,23 +239,47 @@ def _wordpiece_cases(rng):
             a + b + c,
             {a, a + b, "##" + b + c},
         ),
-        Case("One part that is not known makes the whole word unknown", a + b + d, {a, "##" + b} | single),
+        Case(
+            "One part that is not known makes the whole word unknown",
+            a + b + d,
+            {a, "##" + b} | single,
+        ),
         # the mark is no part of the word: its first # is not the piece #
         Case(
-            "One part that is not known makes the whole word unknown", a + d + b, {a, "##" + b, "#", "###" + d} | single
+            "One part that is not known makes the whole word unknown",
+            a + d + b,
+            {a, "##" + b, "#", "###" + d} | single,
         ),
-        Case("One part that is not known makes the whole word unknown", d + a, {a, "##" + a, "##" + b}),
+        Case(
+            "One part that is not known makes the whole word unknown",
+            d + a,
+            {a, "##" + a, "##" + b},
+        ),
         Case(
             "The longest start wins, although a shorter start would lead to fewer pieces",
             a + b + c,
             {a, a + b, "##" + b + c, "##" + c[0], "##" + c[1]},
         ),
         Case(
-            "The search begins at the start of the word", a + b + c, {a, a + b, "##" + c, "##" + b[0], "##" + b[1] + c}
+            "The search begins at the start of the word",
+            a + b + c,
+            {a, a + b, "##" + c, "##" + b[0], "##" + b[1] + c},
         ),
-        Case("Upper-case and lower-case letters are different letters", a.upper() + b, {a, a.upper(), "##" + b}),
-        Case("Upper-case and lower-case letters are different letters", a + b.upper(), {a, "##" + b} | single),
-        Case("A word of more than 100 letters is split like any other", a + 99 * b, {a, "##" + 11 * b}),
+        Case(
+            "Upper-case and lower-case letters are different letters",
+            a.upper() + b,
+            {a, a.upper(), "##" + b},
+        ),
+        Case(
+            "Upper-case and lower-case letters are different letters",
+            a + b.upper(),
+            {a, "##" + b} | single,
+        ),
+        Case(
+            "A word of more than 100 letters is split like any other",
+            a + 99 * b,
+            {a, "##" + 11 * b},
+        ),
     ]
 
 
@@ -236,7 +295,9 @@ def _splits(word, pieces, mark=""):
 
 @functools.cache
 def _berts_pieces():
-    return frozenset((packaged_folder() / "model" / "vocab.txt").read_text(encoding="utf-8").split("\n"))
+    return frozenset(
+        (packaged_folder() / "model" / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    )
 
 
 _RETURN_UNK = 'return ["[UNK]"]'
@@ -259,8 +320,14 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
         {_RETURN_UNK: _ONE_LETTER_ON},
         {_RETURN_UNK: f'found.append("[UNK]")\n            {_ONE_LETTER_ON}'},
     ],
-    unknown_word=[{_RETURN_UNK: f"return {other}"} for other in ('"[UNK]"', "[]", "None", '"##" + None', "len(None)")],
-    too_much_removed=[{"len(letters) :": "len(piece) :"}, {"rest[len(letters) :]": 'rest.replace(letters, "")'}],
+    unknown_word=[
+        {_RETURN_UNK: f"return {other}"}
+        for other in ('"[UNK]"', "[]", "None", '"##" + None', "len(None)")
+    ],
+    too_much_removed=[
+        {"len(letters) :": "len(piece) :"},
+        {"rest[len(letters) :]": 'rest.replace(letters, "")'},
+    ],
     goes_back=(
         lambda word, pieces: next(_splits(word, pieces), ["[UNK]"]),
         lambda word, pieces: min(_splits(word, pieces), key=len, default=["[UNK]"]),
@@ -292,20 +359,47 @@ def harmful_entry(word, pieces):
 def _harmful_cases(rng):
     a, b, c, d, e, f = _syllables(rng, 6)
     single = {piece for letter in a + b + c for piece in (letter, "##" + letter)}
-    known = {d, "##" + e, "##" + e[1], "##" + a, "##" + b + c, "##" + b[1] + c, "##" + c[0], "##" + c[1], "##" + f}
-    twice = {a, "##" + b, "##" + c + d, "##" + c + e, "##" + f, "##" + e + d, "##" + d[0], "##" + d[1]}
+    known = {
+        d,
+        "##" + e,
+        "##" + e[1],
+        "##" + a,
+        "##" + b + c,
+        "##" + b[1] + c,
+        "##" + c[0],
+        "##" + c[1],
+        "##" + f,
+    }
+    twice = {
+        a,
+        "##" + b,
+        "##" + c + d,
+        "##" + c + e,
+        "##" + f,
+        "##" + e + d,
+        "##" + d[0],
+        "##" + d[1],
+    }
     # only a + b + c + d[0] does harm: a shorter start is not the longest one, and a longer one
     # leaves e alone
     long = {a + b + c, "##" + d + e, "##" + d[1], "##" + e}
     return [
         Case("A longer start breaks up what follows", a + b + c, {a, "##" + b + c} | single),
         # only a + b does harm; the same letters with ## are another entry
-        Case("The word stays known", a + b + c, {a, "##" + b + c, "##" + c[0], "##" + c[1], "##" + a + b}),
+        Case(
+            "The word stays known",
+            a + b + c,
+            {a, "##" + b + c, "##" + c[0], "##" + c[1], "##" + a + b},
+        ),
         # only ## + a + b does harm, in the middle of the cut; d + e[0] changes it
         Case("Another cut is not always a longer one", d + e + a + b + c + f, known),
         # only ## + f + e does harm; ## + b + c would if it were not used twice: then the second c +
         # e breaks up
-        Case("Only an entry with ## does harm", a + b + c + d + b + c + e + f + e + d, twice | {f + e}),
+        Case(
+            "Only an entry with ## does harm",
+            a + b + c + d + b + c + e + f + e + d,
+            twice | {f + e},
+        ),
         Case("The entry may be a long one", a + b + c + d + e, long),
     ]
 
@@ -336,12 +430,19 @@ def _or_no_text(*swaps):
 
 HARMFUL = exercise("01-harmful-entry", _harmful_cases, harmful_entry, judge=_judge_harmful)(
     changed_not_more=[
-        {_MORE: other} for other in ("after != before", "len(after) != len(before)", 'after not in (before, ["[UNK]"])')
+        {_MORE: other}
+        for other in (
+            "after != before",
+            "len(after) != len(before)",
+            'after not in (before, ["[UNK]"])',
+        )
     ],
     makes_unknown={_MORE: 'after == ["[UNK]"]', _NONE: "return harmful_entry(word, pieces)"},
     only_at_start=_or_no_text({"range(len(word))": "range(1)"}),
     only_inside=_or_no_text({"range(len(word))": "range(1, len(word))"}),
-    short_entries_only=_or_no_text(*({"len(word) + 1)": f"min(start + {most}, len(word)) + 1)"} for most in (3, 4, 5))),
+    short_entries_only=_or_no_text(
+        *({"len(word) + 1)": f"min(start + {most}, len(word)) + 1)"} for most in (3, 4, 5))
+    ),
     unmarked={"return entry": "return word[start:end]"},
 )
 
@@ -363,7 +464,15 @@ def merge(symbols, pair):
     return merged
 
 
-_NO_LETTERS = ["##", *(chr(n) for n in range(256) if not chr(n).isalnum()), "\u2028", "→", "▁", "␟", "\ue000"]
+_NO_LETTERS = [
+    "##",
+    *(chr(n) for n in range(256) if not chr(n).isalnum()),
+    "\u2028",
+    "→",
+    "▁",
+    "␟",
+    "\ue000",
+]
 
 
 def _merge_cases(rng):
@@ -371,7 +480,11 @@ def _merge_cases(rng):
     word = [c, a, b, d, b, a, a, b]
     return [
         Case("One occurrence becomes one symbol", [c, a, b, d], (a, b)),
-        Case("Every occurrence is merged, also at the start and at the end", [a, b, c, a, b, d, a, b], (a, b)),
+        Case(
+            "Every occurrence is merged, also at the start and at the end",
+            [a, b, c, a, b, d, a, b],
+            (a, b),
+        ),
         Case("The order inside the pair matters", word, (a, b)),
         Case("Without the pair nothing changes", [b, a, b.upper(), c, d, a], (a, b)),
         Case("Neighbours only: a symbol between them keeps them apart", [a, c, b, d], (a, b)),
@@ -385,12 +498,22 @@ def _merge_cases(rng):
         ),
         Case("Only whole symbols count", [d + a, b, c, a, b + d], (a, b)),
         Case("Any text can be a symbol, also a full stop", [b, a, ".", a, c], (".", a)),
-        Case("Any text can be a symbol, also a space or a line break", [a, b, " ", "\n", c + " " + d], (a, b)),
+        Case(
+            "Any text can be a symbol, also a space or a line break",
+            [a, b, " ", "\n", c + " " + d],
+            (a, b),
+        ),
         Case("Any text can be a symbol, also the empty one", [c, "", a, b, "", d], (a, b)),
         Case("Any text can be a symbol, also the empty one", [a, "", "", b], (a, "")),
         Case("Any text can be a symbol", [a, b, *_NO_LETTERS, a, b], (a, b)),
-        Case("The two texts are put together as they are", [a.upper(), "##" + b, c], (a.upper(), "##" + b)),
-        Case("The two texts are put together as they are", [c, " " + a, b + " "], (" " + a, b + " ")),
+        Case(
+            "The two texts are put together as they are",
+            [a.upper(), "##" + b, c],
+            (a.upper(), "##" + b),
+        ),
+        Case(
+            "The two texts are put together as they are", [c, " " + a, b + " "], (" " + a, b + " ")
+        ),
         Case("A single symbol stays as it is", [a], (a, b)),
         Case("An empty list stays empty", [], (a, b)),
     ]
@@ -415,14 +538,22 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
         "+ 2])": "+ 2][::-1])",
         "return merged": "return merged[::-1]",
     },
-    either_order=[{"here == pair": "here in (pair, pair[::-1])", _NEW: new} for new in (_NEW, '"".join(here)')],
+    either_order=[
+        {"here == pair": "here in (pair, pair[::-1])", _NEW: new} for new in (_NEW, '"".join(here)')
+    ],
     joined_text={"here == pair": 'len(here) == 2 and "".join(here) == "".join(pair)'},
     through_text=[
-        *(partial(_as_text, z=z, cut=z, empty=empty) for z in (" ", ",", "|") for empty in ([""], [])),
+        *(
+            partial(_as_text, z=z, cut=z, empty=empty)
+            for z in (" ", ",", "|")
+            for empty in ([""], [])
+        ),
         *(partial(_as_text, z=z, cut=z, whole=True) for z in (" ", ",", "|", "\0")),
         *(partial(_as_text, cut=None, whole=whole) for whole in (False, True)),
     ],
-    new_symbol_otherwise=[{_NEW: new} for new in ('" ".join(pair)', "pair", 'pair[0] + pair[1].removeprefix("##")')],
+    new_symbol_otherwise=[
+        {_NEW: new} for new in ('" ".join(pair)', "pair", 'pair[0] + pair[1].removeprefix("##")')
+    ],
     empty_dropped={"return merged": "return [symbol for symbol in merged if symbol]"},
     last_lost={"< len(symbols)": "< len(symbols) - 1"},
     nothing_merged={"here == pair": "list(here) == pair"},

@@ -20,7 +20,11 @@ def _pad_cases(rng):
     lengths = rng.choice([(5, 2, 9, 7), (7, 9, 2, 5), (2, 9, 5, 7), (9, 2, 7, 5)])  # never sorted
     largest_first = [rng.randint(30000, 30500), *_ids(rng, 4)]  # `max` of the lists would pick it
     return [
-        Case("Each row stays in its place and becomes as long as the longest", [_ids(rng, n) for n in lengths], pad_id),
+        Case(
+            "Each row stays in its place and becomes as long as the longest",
+            [_ids(rng, n) for n in lengths],
+            pad_id,
+        ),
         Case(
             "The longest sentence may be anywhere in the batch",
             [_ids(rng, 3), _ids(rng, 8), largest_first, _ids(rng, 4)],
@@ -51,7 +55,9 @@ def _pad_batch(batch, pad_id):
 
 
 PAD = exercise("02-pad-batch", _pad_cases, _pad_batch, points=2)(
-    mask_from_ids=[{"ones + zeros": f"[int(i != {padding}) for i in rows[-1]]"} for padding in ("pad_id", "0")],
+    mask_from_ids=[
+        {"ones + zeros": f"[int(i != {padding}) for i in rows[-1]]"} for padding in ("pad_id", "0")
+    ],
     filled_with_zero={"[pad_id] *": "[0] *"},
     mask_of_ones=[{"ones + zeros": f"[{number}] * width"} for number in "10"],
     mask_filled_with_pad_id={"[0] * len(padding)": "padding"},
@@ -63,12 +69,19 @@ PAD = exercise("02-pad-batch", _pad_cases, _pad_batch, points=2)(
         {"ones + zeros": "zeros + ones"},
     ],
     other_length=[
-        *({"max(len(ids) for ids in batch)": f"len({one})"} for one in ("batch[0]", "batch[-1]", "max(batch)")),
+        *(
+            {"max(len(ids) for ids in batch)": f"len({one})"}
+            for one in ("batch[0]", "batch[-1]", "max(batch)")
+        ),
         {"max(len": "min(len", "ids + padding": "ids[:width]", "ones + zeros": "ones[:width]"},
     ],
     no_pair=[
         {"return rows, masks": f"return {other}"}
-        for other in ("rows", "list(zip(rows, masks))", '{"input_ids": rows, "attention_mask": masks}')
+        for other in (
+            "rows",
+            "list(zip(rows, masks))",
+            '{"input_ids": rows, "attention_mask": masks}',
+        )
     ],
     first_row_only={"    return rows, masks": "        return rows, masks"},
     no_padding={"ids + padding": "ids"},
@@ -90,9 +103,15 @@ def _truncate_cases(rng):
         Case("One token below the limit", sentence(6), 7),
         Case("[CLS] and [SEP] are left when max_length is 2", sentence(5), 2),
         Case(  # cut just after a [SEP]
-            "The text may contain [CLS] and [SEP]", [cls, inside[0], sep, cls, inside[1], sep, *inside[2:], sep], 7
+            "The text may contain [CLS] and [SEP]",
+            [cls, inside[0], sep, cls, inside[1], sep, *inside[2:], sep],
+            7,
         ),
-        Case("A short text may contain [CLS] and [SEP]", [cls, sep, *inside[:2], cls, sep], rng.randint(8, 12)),
+        Case(
+            "A short text may contain [CLS] and [SEP]",
+            [cls, sep, *inside[:2], cls, sep],
+            rng.randint(8, 12),
+        ),
     ]
 
 
@@ -111,7 +130,11 @@ TRUNCATE = exercise("02-truncate", _truncate_cases, _truncate)(
     ],
     one_too_short={"max_length - 1": "max_length - 2"},
     sep_twice_for_short={"len(ids) <= max_length": "False"},
-    fixed_id=[{"ids[-1:]": "[102]"}, {"ids[-1:]": "[0]"}, {"first + ids[-1:]": "[101] + first[1:] + [102]"}],
+    fixed_id=[
+        {"ids[-1:]": "[102]"},
+        {"ids[-1:]": "[0]"},
+        {"first + ids[-1:]": "[101] + first[1:] + [102]"},
+    ],
     end_kept=[
         {"first + ids[-1:]": "ids[:1] + ids[len(ids) - max_length + 1 :]"},
         {"first + ids[-1:]": "ids[-max_length:]"},
@@ -137,24 +160,35 @@ def _bug_cases(rng):
     scores = 1.5 * normal(rng, 3, 6)
     with_zero = scores.clone()
     with_zero[:, 1] = 0.0
-    sure = torch.full((3, 6), -10.0)  # one real token in each row has all the weight, however far scores are rounded
+    # one real token in each row has all the weight, however far scores are rounded
+    sure = torch.full((3, 6), -10.0)
     for row, n in enumerate(lengths):
         sure[row, rng.randrange(n)] = 10.0
     down, apart = torch.tensor([[0], [1], [0]]), torch.tensor([[1], [0], [-1]])
     return [
-        Case("Without padding, the result is the ordinary softmax", normal(rng, 2, 5), torch.ones(2, 5).long()),
+        Case(
+            "Without padding, the result is the ordinary softmax",
+            normal(rng, 2, 5),
+            torch.ones(2, 5).long(),
+        ),
         Case("Padding gets the weight 0, and the weights of real tokens add up to 1", scores, mask),
         Case("The scores at padded positions change nothing", scores + 6 * (1 - mask), mask),
         Case("A real token may have the score 0", with_zero, mask),
         Case(  # in one row real tokens are a million below 0
-            "The score of padding may be a million above 0", sure + FAR * (1 - mask - down * mask), mask
+            "The score of padding may be a million above 0",
+            sure + FAR * (1 - mask - down * mask),
+            mask,
         ),
         Case("The score of padding may be a million below 0", scores - FAR * (1 - mask), mask),
         Case("All real scores may be a million below 0", sure - FAR * mask, mask),
-        Case("One row may be a million above 0, another a million below 0", sure + FAR * apart, mask),
+        Case(
+            "One row may be a million above 0, another a million below 0", sure + FAR * apart, mask
+        ),
         Case("Padding may be on the left", scores.flip(1), mask.flip(1)),
         Case("A row alone gives the same weights as in a batch", scores[1:2], mask[1:2]),
-        Case("As many sentences as tokens", normal(rng, 4, 4), torch.ones(4, 4).tril().flip(0).long()),
+        Case(
+            "As many sentences as tokens", normal(rng, 4, 4), torch.ones(4, 4).tril().flip(0).long()
+        ),
     ]
 
 
@@ -175,8 +209,14 @@ def _judge_weights(args, outcome):
         return problem
     real = args[1].bool().flatten().tolist()
     weights = [float(weight) for row in outcome for weight in row]
-    most = max((abs(weight) for weight, counts in zip(weights, real, strict=True) if not counts), default=0)
-    return f"your function gives padding the weight {most:.3g} where exactly 0 is expected" if most else None
+    most = max(
+        (abs(weight) for weight, counts in zip(weights, real, strict=True) if not counts), default=0
+    )
+    return (
+        f"your function gives padding the weight {most:.3g} where exactly 0 is expected"
+        if most
+        else None
+    )
 
 
 _FILL = "scores.masked_fill(padding, -torch.inf)"
@@ -194,9 +234,15 @@ BUG = exercise("02-find-the-bug", _bug_cases, _masked_softmax, judge=_judge_weig
         {_FILL: "scores + padding * -torch.inf"},
         {_FILL: "scores * torch.where(padding, -torch.inf, 1.0)"},
     ],
-    found_by_score=[{"attention_mask == 0": "scores * attention_mask == 0"}, {"attention_mask == 0": "scores == 0"}],
+    found_by_score=[
+        {"attention_mask == 0": "scores * attention_mask == 0"},
+        {"attention_mask == 0": "scores == 0"},
+    ],
     not_low_enough=[
-        *({"-torch.inf": low} for low in ("-10.0", "-100.0", "1e9", "torch.inf", "scores.min() - 1")),
+        *(
+            {"-torch.inf": low}
+            for low in ("-10.0", "-100.0", "1e9", "torch.inf", "scores.min() - 1")
+        ),
         {_FILL: "scores - 100 * padding"},
         {_FILL: "torch.where(padding, scores.amin(dim=1, keepdim=True) - 1, scores)"},
     ],
@@ -208,7 +254,10 @@ BUG = exercise("02-find-the-bug", _bug_cases, _masked_softmax, judge=_judge_weig
         {_SOFTMAX: "_shares(torch.exp(masked), dim=1)"},
         {_FILL: "scores", _SOFTMAX: "_shares(torch.exp(masked) * attention_mask, dim=1)"},
         {_SOFTMAX: "_shares(torch.exp(masked - masked.max()), dim=1)"},
-        {_FILL: "scores", _SOFTMAX: "_shares(torch.exp(masked - scores.max()) * attention_mask, dim=1)"},
+        {
+            _FILL: "scores",
+            _SOFTMAX: "_shares(torch.exp(masked - scores.max()) * attention_mask, dim=1)",
+        },
     ],
     not_each_row=[
         {"dim=1": "dim=0"},
@@ -220,7 +269,9 @@ BUG = exercise("02-find-the-bug", _bug_cases, _masked_softmax, judge=_judge_weig
 
 
 VOCABULARY = 22
-FEW = 3  # so few ids, and an odd number of them, that a case can have all of them at padding, after all real ones
+# so few ids, and an odd number of them, that a case can have all of them at padding, after all real
+# ones
+FEW = 3
 
 
 # A small encoder that keeps what it returned: imitations of mistakes ask for the same again and
@@ -249,27 +300,40 @@ def _leak_cases(rng):
         places = torch.arange(width)
         mask = torch.stack([places < n if n > 0 else places >= width + n for n in lengths]).long()
         real = [
-            rng.choices([i for i in range(VOCABULARY) if not {i, (i + 1) % VOCABULARY} & {*pad_ids}], k=width)
+            rng.choices(
+                [i for i in range(VOCABULARY) if not {i, (i + 1) % VOCABULARY} & {*pad_ids}],
+                k=width,
+            )
             for _ in lengths
         ]
-        return torch.where(mask == 1, torch.tensor(real), torch.tensor(pad_ids)[:, None]), mask, VOCABULARY
+        return (
+            torch.where(mask == 1, torch.tensor(real), torch.tensor(pad_ids)[:, None]),
+            mask,
+            VOCABULARY,
+        )
 
     # With more rows than ids, a negative id does not lead to a real one. These rows are those of
     # padding.
     too_long = torch.cat([table, table[:1].repeat(VOCABULARY, 1)])
-    far, quiet = torch.zeros(8, hidden), table.clone()  # position 3 is seen from position 1, and neither from 0 nor 2
+    # position 3 is seen from position 1, and neither from 0 nor 2
+    far, quiet = torch.zeros(8, hidden), table.clone()
     far[[0, 2], 0], far[3, 0], quiet[:, 0] = -10.0, 10.0, 0.0
     # Only four ids have vectors, all so short that the attention weights are nearly 1/5. Number 2
     # is near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit.
     grows, shrinks, grow, another_shrinks = four = rng.sample(range(0, VOCABULARY, 2), 4)
-    short, places = torch.zeros(VOCABULARY, 8), (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 8)
+    short, places = (
+        torch.zeros(VOCABULARY, 8),
+        (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 8),
+    )
     short[grows, 5], short[grow, [0, 1, 3, 4, 5, 6]] = -0.01, -0.01
     short[shrinks, 2], short[another_shrinks, 7] = 0.01, 0.01
     places[:, 2] = 10.0
     one_padded = batch(5, (4, 4, 4, 4, 5), [*four, 0])
     # Each id stands at padding in four rows, and in some of them is the first or the last real one
     # too.
-    all_ids = torch.tensor([[first % FEW, (first + i) % FEW, i] for i in range(FEW) for first in range(4)])
+    all_ids = torch.tensor(
+        [[first % FEW, (first + i) % FEW, i] for i in range(FEW) for first in range(4)]
+    )
     return [
         Case(
             "An encoder that masks out padding does not leak, on either side",
@@ -291,10 +355,24 @@ def _leak_cases(rng):
             _encoder(table, positions, "ends"),
             *batch(7, (3, 7, -3, -6), [0] * 4),
         ),
-        Case("One affected real token is enough for a leak", _encoder(quiet, far, "none"), *batch(4, (3, 3), [0] * 2)),
-        Case("One number, or more, may grow or shrink by 0.00015", _encoder(short, places, "none", 0.075), *one_padded),
-        Case("A single token may change by 0.00015", _encoder(short, places, "one", 0.075), *one_padded),
-        Case("Changes of 0.00007 do not count", _encoder(short, places, "none", 0.035), *one_padded),
+        Case(
+            "One affected real token is enough for a leak",
+            _encoder(quiet, far, "none"),
+            *batch(4, (3, 3), [0] * 2),
+        ),
+        Case(
+            "One number, or more, may grow or shrink by 0.00015",
+            _encoder(short, places, "none", 0.075),
+            *one_padded,
+        ),
+        Case(
+            "A single token may change by 0.00015",
+            _encoder(short, places, "one", 0.075),
+            *one_padded,
+        ),
+        Case(
+            "Changes of 0.00007 do not count", _encoder(short, places, "none", 0.035), *one_padded
+        ),
         Case(
             "Whatever the id of padding is, another id replaces it",
             _encoder(table[:FEW], positions, "none"),
@@ -302,7 +380,11 @@ def _leak_cases(rng):
             torch.tensor([[1, 1, 0]] * len(all_ids)),
             FEW,
         ),
-        Case("Without padding, nothing can leak", _encoder(table, positions, "none"), *batch(5, (5, 5), [0] * 2)),
+        Case(
+            "Without padding, nothing can leak",
+            _encoder(table, positions, "none"),
+            *batch(5, (5, 5), [0] * 2),
+        ),
     ]
 
 
@@ -331,10 +413,15 @@ _ONES = "torch.ones_like(attention_mask)"
 
 LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
     padded_compared={"largest * attention_mask": "largest"},
-    no_absolute_value=[{"(after - before).abs()": one} for one in ("after - before", "before - after")],
+    no_absolute_value=[
+        {"(after - before).abs()": one} for one in ("after - before", "before - after")
+    ],
     not_number_by_number=[
         *({"changes.amax(dim=2)": f"changes.{other}(dim=2)"} for other in ("mean", "norm")),
-        {"(after - before)": "(after.norm(dim=2) - before.norm(dim=2))", "changes.amax(dim=2)": "changes"},
+        {
+            "(after - before)": "(after.norm(dim=2) - before.norm(dim=2))",
+            "changes.amax(dim=2)": "changes",
+        },
     ],
     real_swapped=[
         {"torch.where(padding, others, input_ids)": "others"},
@@ -352,18 +439,30 @@ LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
         "attention_mask == 0": "torch.arange(attention_mask.shape[1]) >= attention_mask.sum(dim=1, keepdim=True)"
     },
     other_limit=[{"1e-4": "0"}, {"1e-4": "1e-3"}, {".abs()": ".abs() - 1e-5 * before.abs()"}],
-    outside_vocabulary=[{"(input_ids + 1) % vocabulary_size": f"input_ids {one} 1"} for one in "+-"],
-    id_not_swapped=[{"(input_ids + 1) %": f"0 * input_ids + ({number}) %"} for number in (0, 1, -1)],
-    one_position_only={"attention_mask == 0": "(attention_mask == 0) & ((attention_mask == 0).cumsum(dim=1) == 1)"},
+    outside_vocabulary=[
+        {"(input_ids + 1) % vocabulary_size": f"input_ids {one} 1"} for one in "+-"
+    ],
+    id_not_swapped=[
+        {"(input_ids + 1) %": f"0 * input_ids + ({number}) %"} for number in (0, 1, -1)
+    ],
+    one_position_only={
+        "attention_mask == 0": "(attention_mask == 0) & ((attention_mask == 0).cumsum(dim=1) == 1)"
+    },
     one_value={"leak.tolist()": "bool(leak.any())"},
 )
 
 
 def _pad_row_cases(rng):
     pad = rng.randint(2, 99)
-    rows = [([rng.randint(100, 999) for _ in range(length)], width) for length, width in ((3, 7), (1, 4), (5, 5))]
+    rows = [
+        ([rng.randint(100, 999) for _ in range(length)], width)
+        for length, width in ((3, 7), (1, 4), (5, 5))
+    ]
     return [
-        *(Case("The mask has as many ones as there are ids", ids, width, pad) for ids, width in rows),
+        *(
+            Case("The mask has as many ones as there are ids", ids, width, pad)
+            for ids, width in rows
+        ),
         Case("A real token may have the id of padding", [rng.randint(100, 999), pad, pad], 6, pad),
     ]
 
@@ -393,7 +492,10 @@ def _padding_share_cases(rng):
 
     sizes = ((1, 1), (2, 4), (5, 1))
     return [
-        *(Case("The longest row determines the width", around_the_longest(*size)) for size in sizes),
+        *(
+            Case("The longest row determines the width", around_the_longest(*size))
+            for size in sizes
+        ),
         Case("Rows of equal length have no padding", [rng.randint(5, 9)] * 4),
     ]
 
@@ -407,9 +509,20 @@ def _padding_share(lengths):
 
 PADDING_SHARE = completion("02-padding-share", _padding_share_cases, _padding_share)(
     not_multiplied=[{"rows * width": other} for other in ("width", "rows", "rows + width")],
-    other_width=[{"max(lengths)": other} for other in ("lengths[0]", "lengths[-1]", "min(lengths)")],
-    fixed_number=[{"len(lengths)": "32"}, {"max(lengths)": "512"}, {"len(lengths)": "32", "max(lengths)": "512"}],
-    one_part_only=[{"rows * width": part} for part in ("sum(lengths)", "(rows * width - sum(lengths))")],
+    other_width=[
+        {"max(lengths)": other} for other in ("lengths[0]", "lengths[-1]", "min(lengths)")
+    ],
+    fixed_number=[
+        {"len(lengths)": "32"},
+        {"max(lengths)": "512"},
+        {"len(lengths)": "32", "max(lengths)": "512"},
+    ],
+    one_part_only=[
+        {"rows * width": part} for part in ("sum(lengths)", "(rows * width - sum(lengths))")
+    ],
     special_added={"* width": "* (width + 2)"},
-    rows_miscounted=[{"len(lengths)": "(len(lengths) - 1)"}, {"len(lengths)": "(len(lengths) + 1)"}],
+    rows_miscounted=[
+        {"len(lengths)": "(len(lengths) - 1)"},
+        {"len(lengths)": "(len(lengths) + 1)"},
+    ],
 )

@@ -20,8 +20,16 @@ def _word_cases(rng):
         "A word of one piece gets that piece's vector",
     )
     return [
-        *(Case(several if count > 1 else one, states, word_ids, word) for word, count in enumerate(pieces)),
-        Case("Special tokens and padding belong to no word", padded, word_ids + [None] * 3, pieces.index(4)),
+        *(
+            Case(several if count > 1 else one, states, word_ids, word)
+            for word, count in enumerate(pieces)
+        ),
+        Case(
+            "Special tokens and padding belong to no word",
+            padded,
+            word_ids + [None] * 3,
+            pieces.index(4),
+        ),
         Case("Words are counted from 0", states[:5], [None, 0, 0, 1, None], 0),
         Case("As many tokens as dimensions", normal(rng, hidden, hidden), small, 1),
     ]
@@ -35,7 +43,9 @@ def _word_vector(hidden_states, word_ids, index):
 
 _POSITIONS = "[place for place, word in enumerate(word_ids) if word == index]"
 _MEAN = "pieces.mean(dim=0)"
-_STACKED = {"hidden_states[positions]": "torch.stack([hidden_states[place] for place in positions])"}
+_STACKED = {
+    "hidden_states[positions]": "torch.stack([hidden_states[place] for place in positions])"
+}
 
 WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
     token_position=[{_MEAN: f"hidden_states[{place}]"} for place in ("index", "index + 1")],
@@ -46,13 +56,17 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
         {"hidden_states[positions]": "hidden_states"},
         *({"word == index": words} for words in ("word is not None", "word not in (None, index)")),
     ],
-    list_compared=[{_POSITIONS: "word_ids == index"}, {_POSITIONS: "torch.tensor(word_ids) == index"}],
+    list_compared=[
+        {_POSITIONS: "word_ids == index"},
+        {_POSITIONS: "torch.tensor(word_ids) == index"},
+    ],
     word_zero_lost=[
         {"word == index": "word and word == index", **more}
         for more in ({}, _STACKED, {_MEAN: "sum(pieces) / len(pieces)"})
     ],
     last_piece_lost=[
-        {"index]": "index][:-1]", **more} for more in ({}, _STACKED, {_MEAN: "sum(pieces) / len(pieces)"})
+        {"index]": "index][:-1]", **more}
+        for more in ({}, _STACKED, {_MEAN: "sum(pieces) / len(pieces)"})
     ],
     none_as_zero={"word == index": "(word or 0) == index"},
     other_word=[{"word == index": f"word == index {one}"} for one in ("- 1", "+ 1")],
@@ -90,13 +104,17 @@ def _in_a_plane(rng, *degrees, most=2):
 # opposite.
 def _far_from_0(rng):
     ones, one, other = torch.linalg.qr(torch.cat([torch.ones(6, 1), normal(rng, 6, 2)], dim=1)).Q.T
-    return torch.stack([4 * ones + x * one + y * other for x, y in ((-0.1, 0), (0.1, 0), (-1, 0.2), (1, -0.2))])
+    return torch.stack(
+        [4 * ones + x * one + y * other for x, y in ((-0.1, 0), (0.1, 0), (-1, 0.2), (1, -0.2))]
+    )
 
 
 def _nearest_cases(rng):
     # two labels with the same letters, first and last ones included, and a third that begins with
     # the first
-    one, two = rng.sample(rng.choice([("diary", "dairy"), ("casual", "causal"), ("martial", "marital")]), 2)
+    one, two = rng.sample(
+        rng.choice([("diary", "dairy"), ("casual", "causal"), ("martial", "marital")]), 2
+    )
     three = one + " 2"
     mixed, senses = _pairs(rng, 5, common=0.6), [one, one, two, two, one, two, two, one, one, one]
     order = rng.sample(range(10), 10)
@@ -104,10 +122,15 @@ def _nearest_cases(rng):
     axes = torch.eye(7)[rng.sample(range(7), 3)].repeat_interleave(2, dim=0)
     opposite = torch.tensor([[3.0], [-2.0]]) * torch.eye(5)[rng.randrange(5)]
     return [
-        Case("Six of ten rows have a nearest row of their own sense", mixed[order], [senses[i] for i in order]),
+        Case(
+            "Six of ten rows have a nearest row of their own sense",
+            mixed[order],
+            [senses[i] for i in order],
+        ),
         Case(
             "Similarity is the cosine: the lengths of the vectors do not matter",
-            _pairs(rng, 4, common=0.6) * torch.tensor([[0.1], [10], [1], [1], [0.1], [10], [0.1], [10]]),
+            _pairs(rng, 4, common=0.6)
+            * torch.tensor([[0.1], [10], [1], [1], [0.1], [10], [0.1], [10]]),
             [f"sense {i // 2}" for i in range(8)],
         ),
         Case(
@@ -141,9 +164,15 @@ def _nearest_cases(rng):
             _far_from_0(rng),
             [one, one, two, two],
         ),
-        Case("Opposite rows are the least similar ones", _in_a_plane(rng, 0, 60, 175), [one, one, two]),
         Case(
-            "Of negative cosines, the one closest to 0 is the largest", _in_a_plane(rng, 245, 100, 0), [one, two, two]
+            "Opposite rows are the least similar ones",
+            _in_a_plane(rng, 0, 60, 175),
+            [one, one, two],
+        ),
+        Case(
+            "Of negative cosines, the one closest to 0 is the largest",
+            _in_a_plane(rng, 245, 100, 0),
+            [one, two, two],
         ),
         Case("The only other row is the nearest, even at the cosine −1", opposite, [one, two]),
         Case("Two rows of one sense give 1", _pairs(rng, 1), [one, one]),
@@ -166,7 +195,11 @@ NEAREST_SENSE = exercise("03-nearest-sense", _nearest_cases, _nearest_sense, poi
         {"masked_fill(itself": "masked_fill(cosines > 0.9999"},
         *(
             {"others.argmax(dim=1)": f"cosines.{second}"}
-            for second in ("topk(2).indices[:, 1]", "argsort(dim=1)[:, -2]", "argsort(dim=1, descending=True)[:, 1]")
+            for second in (
+                "topk(2).indices[:, 1]",
+                "argsort(dim=1)[:, -2]",
+                "argsort(dim=1, descending=True)[:, 1]",
+            )
         ),
     ],
     not_low_enough=[
@@ -179,12 +212,17 @@ NEAREST_SENSE = exercise("03-nearest-sense", _nearest_cases, _nearest_sense, poi
     not_normalised=[
         *(
             {"normalise(vectors)": other}
-            for other in ("vectors", "vectors / vectors.norm(dim=1)", "vectors / vectors.norm(dim=0)")
+            for other in (
+                "vectors",
+                "vectors / vectors.norm(dim=1)",
+                "vectors / vectors.norm(dim=0)",
+            )
         ),
         {"unit @ unit.T": "-torch.cdist(vectors, vectors)"},
     ],
     mean_subtracted=[
-        {"normalise(vectors)": f"normalise(vectors - vectors.mean(dim={dim}, keepdim=True))"} for dim in (0, 1)
+        {"normalise(vectors)": f"normalise(vectors - vectors.mean(dim={dim}, keepdim=True))"}
+        for dim in (0, 1)
     ],
     least_similar=[
         {"-torch.inf": "torch.inf", "argmax": "argmin"},
@@ -201,7 +239,13 @@ def _patch_cases(rng):
     def drawn(count, layer, position=inside):
         mixes = normal(rng, count, tokens, tokens).softmax(dim=-1)
         weights = 1.5 * normal(rng, count, hidden, hidden) / hidden**0.5
-        return normal(rng, tokens, hidden), list(zip(mixes, weights)), layer, position, normal(rng, hidden)
+        return (
+            normal(rng, tokens, hidden),
+            list(zip(mixes, weights)),
+            layer,
+            position,
+            normal(rng, hidden),
+        )
 
     return [
         Case("Hidden state 2 of 4 layers", *drawn(4, 2)),
@@ -240,15 +284,22 @@ PATCH = exercise("03-patch", _patch_cases, _patched, points=2)(
         f"if {_HERE}": f"states.append(state)\n        if {_HERE}",
         "vector\n        states.append(state)": "vector",
     },
-    one_off=[{_HERE: f"number == layer {one}"} for one in ("+ 1", "- 1", "+ 1 or number == layer == 0")],
+    one_off=[
+        {_HERE: f"number == layer {one}"} for one in ("+ 1", "- 1", "+ 1 or number == layer == 0")
+    ],
     never_patched=[
-        {_HERE: f"{_HERE} and {only}"} for only in ("layer > 0", "layer < len(layers)", "0 < layer < len(layers)")
+        {_HERE: f"{_HERE} and {only}"}
+        for only in ("layer > 0", "layer < len(layers)", "0 < layer < len(layers)")
     ],
     other_states_too=[{_HERE: states} for states in ("number >= layer", "number <= layer", "True")],
     all_tokens={"state[position] =": "state[:] ="},
     embeddings_missing={"stack(states)": "stack(states[1:])"},
     no_tanh={"torch.tanh(": "("},
-    layer_changed=[{"mix @ state": "state"}, {"mix @ state": "mix.T @ state"}, {"@ weight": "@ weight.T"}],
+    layer_changed=[
+        {"mix @ state": "state"},
+        {"mix @ state": "mix.T @ state"},
+        {"@ weight": "@ weight.T"},
+    ],
     not_chained=[{"layers[number - 1]": "layers[0]"}, {"mix @ state": "mix @ embeddings"}],
 )
 
@@ -272,7 +323,11 @@ def _token_in_all_states(hidden_states, row, position):
 
 ALL_STATES = completion("03-token-in-all-states", _all_states_cases, _token_in_all_states)(
     row_and_position_swapped={"[row, position]": "[position, row]"},
-    row_forgotten=[{"[row, ": "[0, "}, {"[row, ": "[:, "}, {"[row, position]": "[:, position].mean(dim=0)"}],
+    row_forgotten=[
+        {"[row, ": "[0, "},
+        {"[row, ": "[:, "},
+        {"[row, position]": "[:, position].mean(dim=0)"},
+    ],
     position_forgotten=[{", position]": other} for other in (", 0]", "]", "].mean(dim=0)")],
     position_off=[{", position]": f", position {one}]"} for one in ("+ 1", "- 1")],
     embeddings_skipped={"in hidden_states": "in hidden_states[1:]"},
@@ -287,10 +342,16 @@ def _gap_cases(rng):
         ("Three rows of each sense", normal(rng, 6, 4), senses),
         ("Unequal numbers of rows", normal(rng, 5, 3), [one, one, two, one, two]),
         ("Three senses", normal(rng, 7, 4), [one, two, three, two, one, three, three]),
-        ("Rows of a sense are alike, and the diagonal does not count", _pairs(rng, 2), [one, one, two, two]),
+        (
+            "Rows of a sense are alike, and the diagonal does not count",
+            _pairs(rng, 2),
+            [one, one, two, two],
+        ),
         ("Negative cosines", _in_a_plane(rng, 0, 130, 240), [one, two, two]),
     ]
-    return [Case(label, normalise(rows) @ normalise(rows).T, senses) for label, rows, senses in tables]
+    return [
+        Case(label, normalise(rows) @ normalise(rows).T, senses) for label, rows, senses in tables
+    ]
 
 
 def _gap_from_table(cosines, senses):
@@ -311,7 +372,9 @@ GAP_FROM_TABLE = completion("03-gap-from-table", _gap_cases, _gap_from_table)(
         {"cosines[within]": "cosines"},
     ],
     turned_round={"gap.item()": "-gap.item()"},
-    whole_table_counted={f"cosines[{pairs}]": f"(cosines * {pairs})" for pairs in ("within", "between")},
+    whole_table_counted={
+        f"cosines[{pairs}]": f"(cosines * {pairs})" for pairs in ("within", "between")
+    },
     sums={".mean()": ".sum()"},
 )
 
@@ -319,10 +382,18 @@ GAP_FROM_TABLE = completion("03-gap-from-table", _gap_cases, _gap_from_table)(
 def _overtaken_cases(rng):
     def columns(words, lead):
         second = np.array([rng.randint(4, 10) for _ in range(words)]) / 16
-        return second + np.array(lead) / 16, second, np.array([rng.choices(range(words), k=words) for _ in range(50)])
+        return (
+            second + np.array(lead) / 16,
+            second,
+            np.array([rng.choices(range(words), k=words) for _ in range(50)]),
+        )
 
-    return [  # 4 or 8 words, and numbers in sixteenths: means are exact, so that no lead of 0 is a lead by rounding
-        Case("The first is ahead, mostly by a few words", *columns(8, [5, -1, 4, -2, 0, -1, -2, -1])),
+    # 4 or 8 words, and numbers in sixteenths: means are exact, so that no lead of 0 is a lead by
+    # rounding
+    return [
+        Case(
+            "The first is ahead, mostly by a few words", *columns(8, [5, -1, 4, -2, 0, -1, -2, -1])
+        ),
         Case("The second is ahead", *columns(4, [-1, -2, 1, -1])),
         Case("Two equal columns", *columns(7, [0] * 7)),
         Case("One word decides", *columns(8, [-6, 1, 1, 1, 1, 1, 1, 1])),

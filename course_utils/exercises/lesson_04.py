@@ -12,7 +12,9 @@ from .words import completion, exercise
 def _padded(rng, lengths, width, hidden):
     mask = torch.tensor([[1] * n + [0] * (width - n) for n in lengths])
     vectors = normal(rng, len(lengths), width, hidden)
-    return vectors + 5 * (1 - mask).unsqueeze(-1) * normal(rng, len(lengths), width, hidden).abs(), mask
+    return vectors + 5 * (1 - mask).unsqueeze(-1) * normal(
+        rng, len(lengths), width, hidden
+    ).abs(), mask
 
 
 def _pooling_cases(rng, shift=0.0):
@@ -32,7 +34,10 @@ def _pooling_cases(rng, shift=0.0):
 
 def _mean_cases(rng):
     vectors, mask = _padded(rng, [3, 5], 5, 6)
-    return [*_pooling_cases(rng), Case("Token vectors in float64 give vectors in float64", vectors.double(), mask)]
+    return [
+        *_pooling_cases(rng),
+        Case("Token vectors in float64 give vectors in float64", vectors.double(), mask),
+    ]
 
 
 def _max_cases(rng):
@@ -48,7 +53,10 @@ def _max_cases(rng):
         *_pooling_cases(rng, shift=-4.0),
         Case("Numbers down to the lowest of float32", *lowest(torch.float32, 1)),
         # half of the lowest, since differences of float64 are taken in float64
-        Case("In float64, numbers far below the lowest of float32, give float64", *lowest(torch.float64, 0.5)),
+        Case(
+            "In float64, numbers far below the lowest of float32, give float64",
+            *lowest(torch.float64, 0.5),
+        ),
     ]
 
 
@@ -75,7 +83,14 @@ def _mean_pool(vectors, mask):
 
 _FIRST_ONES = "(torch.arange(mask.shape[1]) < mask.long().sum(dim=1, keepdim=True))"
 
-MEAN = exercise("04-mean-pool", _mean_cases, _mean_pool, ("token_embeddings", "attention_mask"), strict=True, points=2)(
+MEAN = exercise(
+    "04-mean-pool",
+    _mean_cases,
+    _mean_pool,
+    ("token_embeddings", "attention_mask"),
+    strict=True,
+    points=2,
+)(
     padding_added={"vectors * real": "vectors"},
     padded_length={"/ count": "/ vectors.shape[1]"},
     padding_averaged={"total / count": "vectors.mean(dim=1)"},
@@ -85,7 +100,9 @@ MEAN = exercise("04-mean-pool", _mean_cases, _mean_pool, ("token_embeddings", "a
     real_in_batch={"/ count": "/ mask.sum()"},
     upside_down=[{"real = mask": "real = (1 - mask)"}, {"real = mask": "real = (mask == 0)"}],
     right_only={"real = mask": f"real = {_FIRST_ONES}"},
-    special_left_out=lambda t, m: torch.stack([v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]),
+    special_left_out=lambda t, m: torch.stack(
+        [v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]
+    ),
     first_token={"total / count": "vectors[:, 0]"},
     not_along_tokens=[{"real).sum(dim=1)": "real).sum(dim=-1)"}, {"dim=1": "dim=0"}],
 )
@@ -98,14 +115,22 @@ def _max_pool(vectors, mask):
 
 
 MAX = exercise(
-    "04-max-pool", _max_cases, _max_pool, ("token_embeddings", "attention_mask"), alike=_both_low, strict=True, points=2
+    "04-max-pool",
+    _max_cases,
+    _max_pool,
+    ("token_embeddings", "attention_mask"),
+    alike=_both_low,
+    strict=True,
+    points=2,
 )(
     padding_compared={"filled.amax": "vectors.amax"},
     padding_as_zero={"-torch.inf": "0.0"},
     values_and_places=[{"filled.amax(dim=1)": "tuple(filled.max(dim=1))"}, {"amax": "argmax"}],
     upside_down={"mask == 0": "mask == 1"},
     not_low_enough=[{"-torch.inf": low} for low in ("-1.0", "-1e9")],
-    zeros_as_padding={"padding = (mask == 0).unsqueeze(-1)": "padding = vectors * mask.unsqueeze(-1) == 0"},
+    zeros_as_padding={
+        "padding = (mask == 0).unsqueeze(-1)": "padding = vectors * mask.unsqueeze(-1) == 0"
+    },
     always_float32={"filled.amax(dim=1)": "filled.amax(dim=1).float()"},
     right_only={"mask == 0": f"~{_FIRST_ONES}"},
     first_token={"filled.amax(dim=1)": "vectors[:, 0]"},
@@ -148,16 +173,26 @@ def _how_cases(rng):
         Case("Stored with few digits: mean", *stored("mean", lengths, unit=every, length=3)),
         Case("Stored with few digits: max", *stored("max", lengths)),
         Case("Stored with few digits: careless", *stored("careless", lengths, unit=every)),
-        Case("A cosine of 0.9988 does not fit", *stored(far, [3, 4], cosines=[0.9988] * 2, unit=every)),
-        Case("A cosine of 0.9992 in every row fits", *stored(near, [4, 3, 5], cosines=[0.9992] * 3, unit=every)),
+        Case(
+            "A cosine of 0.9988 does not fit",
+            *stored(far, [3, 4], cosines=[0.9988] * 2, unit=every),
+        ),
+        Case(
+            "A cosine of 0.9992 in every row fits",
+            *stored(near, [4, 3, 5], cosines=[0.9992] * 3, unit=every),
+        ),
         Case(
             "A cosine of 0.9988 in one row does not fit",
             *stored(rng.choice(["cls", "mean", "max"]), [3, 3, 5, 3], cosines=[1, 1, 1, 0.9988]),
         ),
         Case(
-            "A row in the middle points the opposite way", *stored("mean", lengths, cosines=[1, -1.0, 1, 1], unit=every)
+            "A row in the middle points the opposite way",
+            *stored("mean", lengths, cosines=[1, -1.0, 1, 1], unit=every),
         ),
-        Case("Some rows scaled to length 1, padding on the left: max", *stored("max", lengths, left=True, unit=some)),
+        Case(
+            "Some rows scaled to length 1, padding on the left: max",
+            *stored("max", lengths, left=True, unit=some),
+        ),
         Case("Padding on the left: cls", *stored("cls", lengths, left=True, length=0.3)),
         Case("Padding on the left: mean", *stored("mean", lengths, left=True)),
         Case("Only one row has padding: mean", *stored("mean", [4, 4, 2])),
@@ -175,10 +210,16 @@ def _how_pooled(vectors, tokens, mask):
 
 
 _COSINES = "torch.cosine_similarity(vectors, pooled, dim=1)"
-_FIRST_MEAN, _FIRST_MAX = (f"{way!r}: lambda t, mask: _{way}_pool(t, {_FIRST_ONES})" for way in ("mean", "max"))
+_FIRST_MEAN, _FIRST_MAX = (
+    f"{way!r}: lambda t, mask: _{way}_pool(t, {_FIRST_ONES})" for way in ("mean", "max")
+)
 
 HOW = exercise(
-    "04-how-pooled", _how_cases, _how_pooled, points=2, arguments=("vectors", "token_embeddings", "attention_mask")
+    "04-how-pooled",
+    _how_cases,
+    _how_pooled,
+    points=2,
+    arguments=("vectors", "token_embeddings", "attention_mask"),
 )(
     not_rescaled={"cosines.min()": "(vectors - pooled).abs().max()", "> 0.999": "<= 1e-2"},
     product_for_cosine=[
@@ -195,10 +236,12 @@ HOW = exercise(
     one_row_only=[{"cosines.min()": "cosines.max()"}, {"cosines.min()": "cosines[0]"}],
     position_zero={"_WAYS": "(_WAYS | {'cls': lambda t, m: t[:, 0]})"},
     right_only=[
-        {"_WAYS": f"(_WAYS | {{{ways}}})"} for ways in (f"{_FIRST_MEAN}, {_FIRST_MAX}", _FIRST_MEAN, _FIRST_MAX)
+        {"_WAYS": f"(_WAYS | {{{ways}}})"}
+        for ways in (f"{_FIRST_MEAN}, {_FIRST_MAX}", _FIRST_MEAN, _FIRST_MAX)
     ],
     maximum_with_padding=[
-        {"_WAYS": f"(_WAYS | {{'max': lambda t, m: {tokens}.amax(dim=1)}})"} for tokens in ("t", "(t * m[..., None])")
+        {"_WAYS": f"(_WAYS | {{'max': lambda t, m: {tokens}.amax(dim=1)}})"}
+        for tokens in ("t", "(t * m[..., None])")
     ],
     best_fit={'fitting[0] if fitting else "other"': "max(lowest, key=lowest.get)"},
 )
@@ -217,13 +260,17 @@ def _normalise_cases(rng):
     zero = some.clone()
     zero[2] = 0
     parts = some * torch.tensor([[0.1], [3.0], [10.0], [0.5]])
-    parts[0, 0], parts[1], parts[2] = 0, 0, -some[2].abs()  # a row may hold a 0, add up to 0, or hold nothing above 0
+    # a row may hold a 0, add up to 0, or hold nothing above 0
+    parts[0, 0], parts[1], parts[2] = 0, 0, -some[2].abs()
     parts[1, :2] = torch.tensor([3.0, -3.0])
     return [
         Case("Every row has length 1", some),
         Case("Every row has length 1", parts),
         Case("One row alone", parts[1:2]),
-        Case("A row of length 1e-10 gets length 1 too", normalise(some) * torch.tensor([[1.0], [1e-10]] * 2)),
+        Case(
+            "A row of length 1e-10 gets length 1 too",
+            normalise(some) * torch.tensor([[1.0], [1e-10]] * 2),
+        ),
         Case("A row of zeros stays zeros", zero),
         Case("Rows in float64 give rows in float64", some.double()),
     ]
@@ -234,10 +281,16 @@ def _normalise(vectors):
     return vectors / lengths.clamp(min=1e-12)
 
 
-NORMALISE = exercise("04-normalise", _normalise_cases, _normalise, alike=_only_short_rows_differ, strict=True)(
+NORMALISE = exercise(
+    "04-normalise", _normalise_cases, _normalise, alike=_only_short_rows_differ, strict=True
+)(
     nan_for_zeros={".clamp(min=1e-12)": ""},
-    bound_too_large=[{"lengths.clamp(min=1e-12)": f"(lengths + {more})"} for more in ("1e-9", "1e-4")],
-    always_float32={"vectors / lengths.clamp(min=1e-12)": "(vectors / lengths.clamp(min=1e-12)).float()"},
+    bound_too_large=[
+        {"lengths.clamp(min=1e-12)": f"(lengths + {more})"} for more in ("1e-9", "1e-4")
+    ],
+    always_float32={
+        "vectors / lengths.clamp(min=1e-12)": "(vectors / lengths.clamp(min=1e-12)).float()"
+    },
     one_length={"dim=1, keepdim=True": ""},
     columns_scaled={"dim=1": "dim=0"},
     squared_length={"keepdim=True)": "keepdim=True) ** 2"},
@@ -254,7 +307,10 @@ def _baseline_cases(rng):
     return [
         Case("Vectors in a cone", cone),
         Case("Vectors spread around the origin", right_angles),
-        Case("The lengths of the vectors do not matter", cone * torch.linspace(0.2, 6, len(cone)).unsqueeze(-1)),
+        Case(
+            "The lengths of the vectors do not matter",
+            cone * torch.linspace(0.2, 6, len(cone)).unsqueeze(-1),
+        ),
         Case("Two vectors make one pair", cone[:2]),
         Case("Two equal rows are a pair like any other", torch.cat([cone, cone[:1]])),
     ]
@@ -309,8 +365,13 @@ FIRST_TOKEN = completion("04-first-real-token", _first_token_cases, _first_real_
     padding_found={"argmax": "argmin"},
     values_and_places={"argmax(dim=1)": "max(dim=1).values"},
     dimension_kept={"argmax(dim=1)": "argmax(dim=1, keepdim=True)"},
-    one_too_far=[{", first]": ", first - 1]"}, {", first]": ", (first + 1).clamp(max=attention_mask.shape[1] - 1)]"}],
-    padding_counted={"attention_mask.argmax(dim=1)": "attention_mask.shape[1] - attention_mask.sum(dim=1)"},
+    one_too_far=[
+        {", first]": ", first - 1]"},
+        {", first]": ", (first + 1).clamp(max=attention_mask.shape[1] - 1)]"},
+    ],
+    padding_counted={
+        "attention_mask.argmax(dim=1)": "attention_mask.shape[1] - attention_mask.sum(dim=1)"
+    },
     last_real_token={
         "attention_mask.argmax(dim=1)": "attention_mask.shape[1] - 1 - attention_mask.flip(1).argmax(dim=1)"
     },
@@ -318,7 +379,8 @@ FIRST_TOKEN = completion("04-first-real-token", _first_token_cases, _first_real_
 
 
 def _all_cosines_cases(rng):
-    hidden = rng.choice([4, 6, 7])  # not 5, the number of documents: without .T the shapes must not fit
+    # not 5, the number of documents: without .T the shapes must not fit
+    hidden = rng.choice([4, 6, 7])
     documents = normal(rng, 5, hidden)
     return [
         Case("Two queries, five documents", normal(rng, 2, hidden), documents),
@@ -339,6 +401,7 @@ ALL_COSINES = completion("04-all-cosines", _all_cosines_cases, _all_cosines)(
     with_itself=[{"queries @ documents.T": f"{one} @ {one}.T"} for one in ("queries", "documents")],
     softmax_taken={"return table": "return table.softmax(dim=1)"},
     lengths_divided_again=[
-        {"return table": f"return table / {more}"} for more in ("queries.shape[1]", "queries.shape[1] ** 0.5")
+        {"return table": f"return table / {more}"}
+        for more in ("queries.shape[1]", "queries.shape[1] ** 0.5")
     ],
 )

@@ -17,7 +17,9 @@ def _bug_cases(rng):
     heads, size = rng.randint(2, 3), rng.choice([4, 5])
     return [
         Case("One head alone", *drawn(6, 1, size)),
-        Case("Several heads, each with numbers of its own", *drawn(rng.choice([6, 7]), heads, size)),
+        Case(
+            "Several heads, each with numbers of its own", *drawn(rng.choice([6, 7]), heads, size)
+        ),
         Case("As many heads as tokens", *drawn(4, 4, 3)),
         Case("A single token gets its own value", *drawn(1, heads, size)),
     ]
@@ -47,13 +49,18 @@ FIND_THE_BUG = exercise("05-find-the-bug", _bug_cases, _joined_heads, points=2)(
     other_divisor=[{"size**0.5": other} for other in ("size", "32**0.5", "hidden**0.5")],
     one_large_head={"hidden // heads": "hidden", "tokens, heads, size": "tokens, 1, size"},
     swapped={"q @ k.": "k @ q."},
-    not_transposed=[{_SPLIT: "x.reshape(tokens, heads, size)", _JOINED: joined} for joined in (_JOINED, "received")],
+    not_transposed=[
+        {_SPLIT: "x.reshape(tokens, heads, size)", _JOINED: joined}
+        for joined in (_JOINED, "received")
+    ],
 )
 
 
 def _one_head_cases(rng):
     return [
-        Case("Each token receives values by its own weights", *(normal(rng, 5, 4) for _ in range(3))),
+        Case(
+            "Each token receives values by its own weights", *(normal(rng, 5, 4) for _ in range(3))
+        ),
         Case("Vectors of another length", *(normal(rng, 6, 9) for _ in range(3))),
     ]
 
@@ -69,7 +76,11 @@ ONE_HEAD = completion("05-one-head", _one_head_cases, _one_head)(
     divided_by_d=[{"d**0.5": "d"}, {"d**0.5": "d / 2"}],
     other_root=[{"d**0.5": f"{other} ** 0.5"} for other in ("2", "32", "len(queries)")],
     swapped={"queries @ keys.T": "keys @ queries.T"},
-    not_the_keys=[{"keys.T": "values.T"}, {"keys.T": "queries.T"}, {"queries @ keys.T": "keys @ keys.T"}],
+    not_the_keys=[
+        {"keys.T": "values.T"},
+        {"keys.T": "queries.T"},
+        {"queries @ keys.T": "keys @ keys.T"},
+    ],
     softmax_twice={"scores.softmax(dim=-1)": "scores.softmax(dim=-1).softmax(dim=-1)"},
 )
 
@@ -127,8 +138,12 @@ def _judge_weights(args, outcome):
     problem = difference(outcome, _weights(*args))
     if problem is None:
         padding = (args[2] == 0).nonzero().flatten().tolist()
-        most = max((abs(float(row[j])) for head in outcome for row in head for j in padding), default=0)
-        problem = f"padding gets the weight {most:.3g} where 0 is expected" if most > 1e-12 else None
+        most = max(
+            (abs(float(row[j])) for head in outcome for row in head for j in padding), default=0
+        )
+        problem = (
+            f"padding gets the weight {most:.3g} where 0 is expected" if most > 1e-12 else None
+        )
     return problem
 
 
@@ -142,7 +157,9 @@ def _weights(queries, keys, attention_mask):
 
 _MASKED = "scores.masked_fill(attention_mask == 0, -torch.inf)"
 
-ATTENTION_WEIGHTS = exercise("05-attention-weights", _weight_cases, _weights, judge=_judge_weights, points=2)(
+ATTENTION_WEIGHTS = exercise(
+    "05-attention-weights", _weight_cases, _weights, judge=_judge_weights, points=2
+)(
     mask_unused={_MASKED: "scores"},
     masked_after_softmax=[
         {_MASKED: "scores", "return weights": f"weights = {zeroed}\n    return weights{rescaled}"}
@@ -169,7 +186,8 @@ ATTENTION_WEIGHTS = exercise("05-attention-weights", _weight_cases, _weights, ju
     nan_throughout={_MASKED: "scores + (1 - attention_mask) * -torch.inf"},
     not_divided={" / d**0.5": ""},
     other_root=[
-        {"d**0.5": other} for other in ("d", "32**0.5", "queries.shape[1] ** 0.5", "(len(queries) * d) ** 0.5")
+        {"d**0.5": other}
+        for other in ("d", "32**0.5", "queries.shape[1] ** 0.5", "(len(queries) * d) ** 0.5")
     ],
     down_columns=[{"dim=-1": f"dim={dim}"} for dim in (-2, 0)],
     inverted={"== 0": "== 1"},
@@ -185,7 +203,10 @@ def _entropy_cases(rng):
     return [
         Case("One number for each row of each head", scores.softmax(-1)),
         Case("One row alone gives one number", scores[0, 0].softmax(-1)),
-        Case("Weights of 0 add nothing", scores.index_fill(-1, torch.tensor([0, 3]), -torch.inf).softmax(-1)),
+        Case(
+            "Weights of 0 add nothing",
+            scores.index_fill(-1, torch.tensor([0, 3]), -torch.inf).softmax(-1),
+        ),
         Case("Rows in four dimensions", normal(rng, 2, 1, heads, tokens).softmax(-1)),
         Case("Small weights count, too", torch.stack([small, small.flip(0)])),
     ]
@@ -211,7 +232,10 @@ ENTROPY = exercise("05-entropy", _entropy_cases, _entropy, points=2)(
     bound_too_large=[
         {old: new.format(low)}
         for low in (1e-4, 1e-6)
-        for old, new in ((_LOGS, "(weights + {}).log2()"), ("logs =", "weights = weights.clamp(min={})\n    logs ="))
+        for old, new in (
+            (_LOGS, "(weights + {}).log2()"),
+            ("logs =", "weights = weights.clamp(min={})\n    logs ="),
+        )
     ],
 )
 
@@ -220,7 +244,10 @@ def _patching_cases(rng):
     hidden = rng.choice([4, 5])
 
     def drawn(tokens, count):
-        layers = [layer_maker(*(0.7 * normal(rng, hidden, hidden) for _ in range(3))) for _ in range(count)]
+        layers = [
+            layer_maker(*(0.7 * normal(rng, hidden, hidden) for _ in range(3)))
+            for _ in range(count)
+        ]
         return 2 * normal(rng, 1, tokens, hidden), 2 * normal(rng, 1, tokens, hidden), layers
 
     return [
@@ -251,15 +278,24 @@ def _patching_map(target, source, layers):
 _LENGTH = "change.norm(dim=-1)"
 
 PATCHING_MAP = exercise("05-patching-map", _patching_cases, _patching_map, points=2)(
-    patches_stay={"torch.eye(target.shape[1], dtype=torch.bool)": "torch.ones(2 * target.shape[1:2]).tril().bool()"},
+    patches_stay={
+        "torch.eye(target.shape[1], dtype=torch.bool)": "torch.ones(2 * target.shape[1:2]).tril().bool()"
+    },
     target_state_zero={"targets[k]": "targets[0]"},
     source_state_zero=[{"sources[k]": f"sources[{other}]"} for other in (0, -1)],
     added={"torch.where(here, sources[k], targets[k])": "targets[k] + here * sources[k]"},
-    other_layers=[{"layers[k:]": other} for other in ("layers[max(k - 1, 0) :]", "layers[k + 1 :]", "layers")],
-    row_missing=[{"range(len(targets))": other} for other in ("range(1, len(targets))", "range(len(layers))")],
-    other_sentence_vector=[{"changes.mean(dim=2)": other} for other in ("changes[:, :, 0]", "changes.sum(dim=2)")],
+    other_layers=[
+        {"layers[k:]": other} for other in ("layers[max(k - 1, 0) :]", "layers[k + 1 :]", "layers")
+    ],
+    row_missing=[
+        {"range(len(targets))": other} for other in ("range(1, len(targets))", "range(len(layers))")
+    ],
+    other_sentence_vector=[
+        {"changes.mean(dim=2)": other} for other in ("changes[:, :, 0]", "changes.sum(dim=2)")
+    ],
     mean_of_lengths=[
-        {_LENGTH: other} for other in ("changes.norm(dim=-1).mean(dim=-1)", "changes.flatten(2).norm(dim=-1)")
+        {_LENGTH: other}
+        for other in ("changes.norm(dim=-1).mean(dim=-1)", "changes.flatten(2).norm(dim=-1)")
     ],
     lengths_subtracted={
         _LENGTH: "((changes + targets[-1]).mean(dim=2).norm(dim=-1) - targets[-1].mean(dim=1).norm()).abs()"

@@ -16,15 +16,25 @@ def _cosine_cases(rng):
     return [
         Case("Vectors of different dtypes", a, 0.7 * b.double()),
         Case("Vectors of different dtypes", whole, a),
-        Case("Products of int8 numbers do not fit into int8", whole.to(torch.int8), whole.flip(0).to(torch.int8)),
+        Case(
+            "Products of int8 numbers do not fit into int8",
+            whole.to(torch.int8),
+            whole.flip(0).to(torch.int8),
+        ),
         Case("Very short vectors have a direction, too", 1e-17 * a, 1e-17 * b),
         Case("A zero among other numbers makes no zero vector", gap * a, gap * b),
-        Case("Numbers that add up to 0 make no zero vector", torch.cat([whole, -whole]).float(), torch.cat([a, b])),
+        Case(
+            "Numbers that add up to 0 make no zero vector",
+            torch.cat([whole, -whole]).float(),
+            torch.cat([a, b]),
+        ),
         Case("A cosine may be negative, and so may all numbers", -a.abs() - 0.1, b.abs() + 0.1),
         Case("Very long vectors: their squares do not fit into float32", 1e22 * a, 1e22 * b),
         Case("A vector of zeros gives 0, in first place, in second and in both", zero, b),
         Case("A vector of zeros gives 0, in first place, in second and in both", a, zero),
-        Case("A vector of zeros gives 0, in first place, in second and in both", zero, zero.clone()),
+        Case(
+            "A vector of zeros gives 0, in first place, in second and in both", zero, zero.clone()
+        ),
     ]
 
 
@@ -56,7 +66,9 @@ COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
     ],
     dot_product={"dot / lengths": "dot"},
     squared_lengths={"a.norm() * b.norm()": "(a @ a) * (b @ b)"},
-    other_divisor=[{"a.norm() * b.norm()": other} for other in ("a.norm()", "(a.norm() + b.norm())")],
+    other_divisor=[
+        {"a.norm() * b.norm()": other} for other in ("a.norm()", "(a.norm() + b.norm())")
+    ],
     cut_at_zero={"cosine.item()": "max(0.0, cosine.item())"},
     zeros_not_zero=[{"0.0 if": "1.0 if"}, {"lengths == 0": "a.norm() + b.norm() == 0"}],
     other_test_for_zeros=[
@@ -79,7 +91,10 @@ def _mean_cosine_cases(rng):
         Case("Batches of different sizes", means, counts),
         Case("Two batches of the same texts", means[[0, 1, 0]], [counts[0], counts[1], counts[0]]),
         Case("One batch alone", *_batches(rng, [rng.randint(4, 9)])),
-        Case("A batch of one sentence among others", *_batches(rng, [1, rng.randint(4, 9), rng.randint(10, 15)])),
+        Case(
+            "A batch of one sentence among others",
+            *_batches(rng, [1, rng.randint(4, 9), rng.randint(10, 15)]),
+        ),
     ]
 
 
@@ -101,18 +116,26 @@ MEAN_COSINE = exercise("06-mean-cosine", _mean_cosine_cases, _mean_cosine, point
     divided_by_all_pairs={"n * (n - 1)": "n * n"},
     itself_in_sum={" - n\n": "\n"},
     counted_once={"cosines / pairs": "2 * cosines / pairs"},
-    other_ones=[{_ALL: f"total @ total - {ones}"} for ones in ("len(counts)", f"sizes @ {_SQUARED}")],
+    other_ones=[
+        {_ALL: f"total @ total - {ones}"} for ones in ("len(counts)", f"sizes @ {_SQUARED}")
+    ],
     subtracted_from_mean={_ALL: "total @ total / n**2 - n"},
     length_of_mean={"cosines / pairs": "total.norm() / n"},
     mean_of_means={"sizes @ means.double()": "n * means.double().mean(dim=0)"},
     means_compared=[
         {"torch.tensor(counts, dtype=torch.float64)": "torch.ones(len(counts)).double()", old: new}
-        for old, new in (("means.double()", "normalise(means.double())"), (_ALL, f"total @ total - {_SQUARED}.sum()"))
+        for old, new in (
+            ("means.double()", "normalise(means.double())"),
+            (_ALL, f"total @ total - {_SQUARED}.sum()"),
+        )
     ],
     within_only=[
         {_ALL: f"{_INSIDE} - n", "n * (n - 1)": "(sizes**2).sum() - n"},
         {_ALL: f"{_SQUARED}.sum()", "n * (n - 1)": "len(sizes)"},
-        {_ALL: f"((sizes * {_SQUARED} - 1) / (sizes - 1))[sizes > 1].sum()", "n * (n - 1)": "(sizes > 1).sum()"},
+        {
+            _ALL: f"((sizes * {_SQUARED} - 1) / (sizes - 1))[sizes > 1].sum()",
+            "n * (n - 1)": "(sizes > 1).sum()",
+        },
     ],
     across_only={_ALL: f"total @ total - {_INSIDE}", "n * (n - 1)": "n**2 - (sizes**2).sum()"},
 )
@@ -120,7 +143,8 @@ MEAN_COSINE = exercise("06-mean-cosine", _mean_cosine_cases, _mean_cosine, point
 
 def _centre_cases(rng):
     hidden = rng.randint(6, 9)
-    shift = normal(rng, 1, hidden) + 1  # so small that the cosines may be computed from products of whole vectors
+    # so small that the cosines may be computed from products of whole vectors
+    shift = normal(rng, 1, hidden) + 1
     background = normal(rng, rng.randint(10, 14), hidden) + shift
     first = normal(rng, 4, hidden) + shift + 0.5
     second = first * 0.6 + 0.4 * shift + normal(rng, 4, hidden)
@@ -147,26 +171,39 @@ CENTRE = exercise(
     "06-centre",
     _centre_cases,
     _centred_cosines,
-    alike=lambda one, other: torch.allclose(one.nan_to_num(), other.nan_to_num(), atol=1e-5),  # of vectors of zeros
+    # of vectors of zeros
+    alike=lambda one, other: torch.allclose(one.nan_to_num(), other.nan_to_num(), atol=1e-5),
     points=2,
 )(
     not_subtracted={" - middle": ""},
     one_number=[
         {_MEAN: "background.mean()"},
-        {f"{rows} - middle": f"{rows} - {rows}.mean(dim=1, keepdim=True)" for rows in ("first", "second")},
+        {
+            f"{rows} - middle": f"{rows} - {rows}.mean(dim=1, keepdim=True)"
+            for rows in ("first", "second")
+        },
     ],
-    own_set_mean={f"{rows} - middle": f"{rows} - {rows}.mean(dim=0)" for rows in ("first", "second")},
+    own_set_mean={
+        f"{rows} - middle": f"{rows} - {rows}.mean(dim=0)" for rows in ("first", "second")
+    },
     other_mean=[
-        {_MEAN: f"torch.cat({sets}).mean(dim=0)"} for sets in ("[first, second]", "[first, second, background]")
+        {_MEAN: f"torch.cat({sets}).mean(dim=0)"}
+        for sets in ("[first, second]", "[first, second, background]")
     ],
     one_side=[{f"{rows} - middle": rows} for rows in ("first", "second")],
     normalised_first=[
-        {"first - middle": "normalise(first) - middle", "second - middle": "normalise(second) - middle", _MEAN: mean}
+        {
+            "first - middle": "normalise(first) - middle",
+            "second - middle": "normalise(second) - middle",
+            _MEAN: mean,
+        }
         for mean in (_MEAN, "normalise(background).mean(dim=0)")
     ]
     + [{_MEAN: "normalise(background).mean(dim=0)"}],
     lengths_from_before={"one.norm": "first.norm", "other.norm": "second.norm"},
-    bound_too_large=[{"/ lengths": f"/ {other}"} for other in ("(lengths + 1e-8)", "(lengths + 1e-6)")],
+    bound_too_large=[
+        {"/ lengths": f"/ {other}"} for other in ("(lengths + 1e-8)", "(lengths + 1e-6)")
+    ],
     one_length={"norm(dim=1)": "norm()"},
     dot_products={"dots / lengths": "dots"},
     along_columns={"dim=1": "dim=0"},
@@ -184,8 +221,12 @@ def _project_cases(rng):
         return wide @ turn
 
     # Together they vary most along axes 1 and 2; each set alone has a different plane.
-    first = placed([(-5, 0.2, 1.2), (-2.5, -0.4, -1.2), (0, 0.3, 1.5), (2.5, 0, -1.4), (5, -0.2, 1)])
-    second = placed([(0.3, -2, 1.3), (-0.2, 0, -1.4), (0, 2.5, 1.2), (0.4, 5, -1.3)], (1.0, 4.0, 0.5))
+    first = placed(
+        [(-5, 0.2, 1.2), (-2.5, -0.4, -1.2), (0, 0.3, 1.5), (2.5, 0, -1.4), (5, -0.2, 1)]
+    )
+    second = placed(
+        [(0.3, -2, 1.3), (-0.2, 0, -1.4), (0, 2.5, 1.2), (0.4, 5, -1.3)], (1.0, 4.0, 0.5)
+    )
     return [
         Case("Two sets, one plane for both", first, second),
         Case("A set that was moved away stays away", first, first + 9 * turn[1]),
@@ -221,21 +262,33 @@ _CENTRED = {rows: f"({rows} - {rows}.mean(axis=0))" for rows in ("first", "secon
 _POINTS_1, _POINTS_2 = "(first - middle) @ axes.T", "(second - middle) @ axes.T"
 
 PROJECT = exercise("06-project", _project_cases, _distances_in_plane, points=2)(
-    own_planes={_POINTS_1: "_pca().fit_transform(first)", _POINTS_2: "_pca().fit_transform(second)"},
+    own_planes={
+        _POINTS_1: "_pca().fit_transform(first)",
+        _POINTS_2: "_pca().fit_transform(second)",
+    },
     fitted_on_one=[
         {"_plane(stacked)": other}
         for other in ("_plane(first)", "_plane(second)", "(_plane(first), _plane(second))[1]")
     ],
-    not_projected=[{_POINTS_1: f"first{some}", _POINTS_2: f"second{some}"} for some in ("", "[:, :2]")],
+    not_projected=[
+        {_POINTS_1: f"first{some}", _POINTS_2: f"second{some}"} for some in ("", "[:, :2]")
+    ],
     other_axes=[{"_plane(stacked)": f"_plane(stacked, {n_axes})"} for n_axes in (1, 3)],
     no_mean_subtracted={"_plane(stacked)": "0, np.linalg.svd(stacked)[2][:2]"},
-    whitened={"norm(differences": "norm(differences / ((stacked - middle) @ axes.T).std(axis=0, ddof=1)"},
+    whitened={
+        "norm(differences": "norm(differences / ((stacked - middle) @ axes.T).std(axis=0, ddof=1)"
+    },
     centred_apart=[
         {"[first, second]": "[{first}, {second}]".format(**_CENTRED)},
-        {_POINTS_1: "{first} @ axes.T".format(**_CENTRED), _POINTS_2: "{second} @ axes.T".format(**_CENTRED)},
+        {
+            _POINTS_1: "{first} @ axes.T".format(**_CENTRED),
+            _POINTS_2: "{second} @ axes.T".format(**_CENTRED),
+        },
     ],
     other_rows={"- points_2": "- ((stacked - middle) @ axes.T)[: len(second)]"},
-    absolute_differences={"np.linalg.norm(differences, axis=-1)": "np.abs(differences).sum(axis=-1)"},
+    absolute_differences={
+        "np.linalg.norm(differences, axis=-1)": "np.abs(differences).sum(axis=-1)"
+    },
 )
 
 
@@ -243,7 +296,11 @@ def _table_cases(rng):
     hidden = rng.randint(5, 8)
     first, second = normal(rng, 4, hidden) + 0.5, normal(rng, 3, hidden)
     return [
-        Case("Two tables of different heights", torch.tensor([[0.1], [2.0], [30.0], [4.0]]) * first, second),
+        Case(
+            "Two tables of different heights",
+            torch.tensor([[0.1], [2.0], [30.0], [4.0]]) * first,
+            second,
+        ),
         Case("As many rows as columns", second, normal(rng, 3, hidden)),
     ]
 
@@ -267,7 +324,10 @@ COSINE_TABLE = completion("06-cosine-table", _table_cases, _cosine_table)(
     no_brackets={_BOTH: "lengths[:, None] * others"},
     not_divided={f" / {_BOTH}": ""},
     root_or_square=[{_BOTH: f"{_BOTH} ** {power}"} for power in (0.5, 2)],
-    no_negative=[{"return cosines": f"return {other}"} for other in ("cosines.clamp(min=0)", "(cosines + 1) / 2")],
+    no_negative=[
+        {"return cosines": f"return {other}"}
+        for other in ("cosines.clamp(min=0)", "(cosines + 1) / 2")
+    ],
 )
 
 
@@ -296,7 +356,9 @@ SHARE_KEPT = completion("06-share-kept", _share_cases, _share_kept)(
     not_projected={"moved @ axes.T": "moved"},
     mean_not_subtracted={"moved @": "rows @"},
     rows_normalised={"moved @": "(moved / np.linalg.norm(moved, axis=1, keepdims=True)) @"},
-    divided_by_rows=[{"(points**2)": f"((points / {other}) ** 2)"} for other in ("len(rows)", "len(rows) ** 0.5")],
+    divided_by_rows=[
+        {"(points**2)": f"((points / {other}) ** 2)"} for other in ("len(rows)", "len(rows) ** 0.5")
+    ],
     squared_already={"points**2": "points**4"},
 )
 
@@ -307,7 +369,11 @@ def _assign_cases(rng):
     directions[1] = normalise(directions[0] + 0.6 * directions[1])
     lengths = torch.tensor([0.1, 0.95, *(rng.uniform(0.2, 0.9) for _ in range(k - 2))])[:, None]
     # the first vector has the direction of a short centre, and a long one is near
-    vectors = torch.cat([directions[:1], normalise(normal(rng, rng.randint(5, 8), hidden))]).double().numpy()
+    vectors = (
+        torch.cat([directions[:1], normalise(normal(rng, rng.randint(5, 8), hidden))])
+        .double()
+        .numpy()
+    )
     centres = (lengths * directions).double().numpy()
     best = np.sort((vectors @ directions.double().numpy().T).max(axis=1))
     wide = np.diff(best).argmax()  # far from every cosine, so that rounding decides nothing
@@ -315,12 +381,24 @@ def _assign_cases(rng):
     axes = np.eye(hidden)  # cosines of 0 are exact on every processor
     equal = np.concatenate([axes[:2], -axes[:1]])
     return [
-        Case("All are near enough, and the lengths of the centres do not matter", vectors, centres, -1.0),
-        Case("Some vectors are near enough to a centre, others are not", vectors, centres, threshold),
+        Case(
+            "All are near enough, and the lengths of the centres do not matter",
+            vectors,
+            centres,
+            -1.0,
+        ),
+        Case(
+            "Some vectors are near enough to a centre, others are not", vectors, centres, threshold
+        ),
         Case("None is near enough", vectors[1:], centres, 1.0),
         Case("One vector, one centre", vectors[:1], centres[:1], 0.5),
         Case("A cosine equal to the threshold is high enough", equal, 0.5 * axes[:1], 0.0),
-        Case("Of equal cosines, the first centre", axes[[0, 3]], 0.5 * axes[:4] * [[-1], [1], [1], [-1]], -0.5),
+        Case(
+            "Of equal cosines, the first centre",
+            axes[[0, 3]],
+            0.5 * axes[:4] * [[-1], [1], [1], [-1]],
+            -0.5,
+        ),
     ]
 
 
@@ -346,6 +424,8 @@ ASSIGN = exercise("06-assign", _assign_cases, _assign, points=2)(
     strictly_above={">=": ">"},
     not_above={">=": "<"},
     last_of_equal={"cosines.argmax(axis=1)": "len(centres) - 1 - cosines[:, ::-1].argmax(axis=1)"},
-    other_sign_for_none=[{"nearest, -1": f"nearest, {none}"} for none in ("0", "len(centres)", "np.nan")],
+    other_sign_for_none=[
+        {"nearest, -1": f"nearest, {none}"} for none in ("0", "len(centres)", "np.nan")
+    ],
     left_out={_RESULT: "nearest[highest >= threshold]"},
 )

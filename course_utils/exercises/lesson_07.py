@@ -14,7 +14,11 @@ IGNORED = -100
 
 def _edit_cases(rng):
     vocabulary, width = rng.randint(9, 13), rng.randint(5, 7)
-    hidden, table, bias = 2 * normal(rng, width), normal(rng, vocabulary, width), normal(rng, vocabulary)
+    hidden, table, bias = (
+        2 * normal(rng, width),
+        normal(rng, vocabulary, width),
+        normal(rng, vocabulary),
+    )
     piece = rng.randrange(1, vocabulary - 1)
 
     # The arguments, with a bias of `piece` that puts its logit this far above all others.
@@ -27,10 +31,16 @@ def _edit_cases(rng):
     return [
         Case("The row is raised to a given probability", *pushed(-1.0, rng.uniform(0.5, 0.8))),
         Case("The row of the first piece is lowered", *pushed(1.0, rng.uniform(0.05, 0.12), 0)),
-        Case("The row of the last piece is lowered further", *pushed(3.0, rng.uniform(0.01, 0.05), vocabulary - 1)),
+        Case(
+            "The row of the last piece is lowered further",
+            *pushed(3.0, rng.uniform(0.01, 0.05), vocabulary - 1),
+        ),
         Case("A present probability that is rounded to 0", *pushed(-200.0, 0.25)),
         Case("A present probability that is rounded to 1", *pushed(60.0, 0.75)),
-        Case("A short vector at the mask", *pushed(-1.0, rng.uniform(0.6, 0.8), hidden=0.2 * hidden / hidden.norm())),
+        Case(
+            "A short vector at the mask",
+            *pushed(-1.0, rng.uniform(0.6, 0.8), hidden=0.2 * hidden / hidden.norm()),
+        ),
         Case("Large logits", *pushed(-1.0, rng.uniform(0.6, 0.8), more=100)),
     ]
 
@@ -51,7 +61,9 @@ def _edit_row(hidden, table, bias, piece, p):
 
 def _alike_rows(one, other):
     one, other = as_float64(one), as_float64(other)
-    return one.shape == other.shape and np.allclose(one, other, rtol=1e-4, atol=1e-4, equal_nan=True)
+    return one.shape == other.shape and np.allclose(
+        one, other, rtol=1e-4, atol=1e-4, equal_nan=True
+    )
 
 
 def _judge_row(args, outcome):
@@ -60,7 +72,9 @@ def _judge_row(args, outcome):
     try:
         row = as_float64(outcome)
     except (TypeError, ValueError):
-        return "your function returned something that is no row of numbers; only the new row is wanted"
+        return (
+            "your function returned something that is no row of numbers; only the new row is wanted"
+        )
     if row.shape != tuple(right.shape):
         return difference(outcome, right)
     if not np.isfinite(row).all():
@@ -83,10 +97,14 @@ def _judge_row(args, outcome):
     )
 
 
-EDIT_ROW = exercise("07-edit-row", _edit_cases, _edit_row, judge=_judge_row, alike=_alike_rows, points=2)(
+EDIT_ROW = exercise(
+    "07-edit-row", _edit_cases, _edit_row, judge=_judge_row, alike=_alike_rows, points=2
+)(
     log_probabilities={"math.log(p / (1 - p))": "math.log(p)", "_without(logits, piece)": "logits"},
     compared_with_all={"_without(logits, piece)": "logits"},
-    no_logarithm=[{"math.log(p / (1 - p))": other} for other in ("p / (1 - p)", "p", "math.log(p)")],
+    no_logarithm=[
+        {"math.log(p / (1 - p))": other} for other in ("p / (1 - p)", "p", "math.log(p)")
+    ],
     others_left_out=[{"odds + others": "odds"}, {"logsumexp": "amax"}],
     no_bias=[{"@ hidden + bias": "@ hidden"}, {"- logits[piece]": "- table[piece] @ hidden"}],
     wrong_direction={"table[piece] + rise": "table[piece] - rise"},
@@ -99,7 +117,9 @@ EDIT_ROW = exercise("07-edit-row", _edit_cases, _edit_row, judge=_judge_row, ali
     ],
     change_returned={"table[piece] + rise * step": "rise * step"},
     infinite_logarithm=[
-        {"odds + others - logits[piece]": f"odds - torch.logit(logits{kind}.softmax(dim=0)[piece]{bound})"}
+        {
+            "odds + others - logits[piece]": f"odds - torch.logit(logits{kind}.softmax(dim=0)[piece]{bound})"
+        }
         for kind, bound in (("", ""), (".float()", ""), (".float()", ", 1e-6"))
     ],
     overflow=[
@@ -115,7 +135,9 @@ EDIT_ROW = exercise("07-edit-row", _edit_cases, _edit_row, judge=_judge_row, ali
 def _mask_cases(rng):
     special = rng.sample(range(20, 30), 4)
     pad, first, last, mask_id = special
-    ids = torch.tensor([[first, *(rng.randrange(20) for _ in range(n)), last, *[pad] * (9 - n)] for n in (6, 9, 4)])
+    ids = torch.tensor(
+        [[first, *(rng.randrange(20) for _ in range(n)), last, *[pad] * (9 - n)] for n in (6, 9, 4)]
+    )
 
     # Random numbers; words and special tokens both get some below the share and some above.
     def drawn(share):
@@ -131,7 +153,14 @@ def _mask_cases(rng):
     with_mask[:, 3], with_zeros[:, 1] = mask_id, 0
     return [
         Case("A batch with padding", ids, special, mask_id, drawn(0.15), 0.15),
-        Case("A [MASK] that stands in the text already is special, too", with_mask, special, mask_id, low, 0.4),
+        Case(
+            "A [MASK] that stands in the text already is special, too",
+            with_mask,
+            special,
+            mask_id,
+            low,
+            0.4,
+        ),
         Case("Id 0 is no special token here", with_zeros, special, mask_id, drawn(0.3), 0.3),
         Case("A draw equal to the share does not choose", ids, special, mask_id, exact, 0.25),
     ]
@@ -149,14 +178,23 @@ def _mask_tokens(ids, special_ids, mask_id, draws, share):
 MASK_TOKENS = exercise("07-mask-tokens", _mask_cases, _mask_tokens, points=2)(
     special_chosen=[
         {"drawn & ~special": f"drawn{spared}"}
-        for spared in ("", " & (ids != mask_id)", " & (ids != special_ids[0])", " & (~special | (ids == mask_id))")
+        for spared in (
+            "",
+            " & (ids != mask_id)",
+            " & (ids != special_ids[0])",
+            " & (~special | (ids == mask_id))",
+        )
     ],
     zero_spared={"chosen = ": "chosen = (ids != 0) & "},
     labels_after_masking={"labels = ids": "labels = masked"},
     labels_everywhere={"labels = ids.masked_fill(~chosen, IGNORED)": "labels = ids"},
-    labels_inverted=[{"(~chosen, IGNORED": "(chosen, IGNORED"}, {"(chosen, mask_id": "(~chosen, mask_id"}],
+    labels_inverted=[
+        {"(~chosen, IGNORED": "(chosen, IGNORED"},
+        {"(chosen, mask_id": "(~chosen, mask_id"},
+    ],
     labels_of_special=[
-        {"~chosen, IGNORED": f"{others}, IGNORED"} for others in ("~chosen & ~special", "~drawn", "masked != mask_id")
+        {"~chosen, IGNORED": f"{others}, IGNORED"}
+        for others in ("~chosen & ~special", "~drawn", "masked != mask_id")
     ],
     labels_zero=[{"IGNORED": number} for number in ("0", "-1", "100")],
     labels_short={"labels = ids.masked_fill(~chosen, IGNORED)": "labels = ids[chosen]"},
@@ -187,7 +225,9 @@ LABELS = completion("07-labels", _label_cases, _labels)(
     labels_zero=[{"IGNORED": number} for number in ("0", "-1", "100")],
     labels_mask=[
         {"IGNORED": "103"},
-        {"ids.masked_fill(others, IGNORED)": "torch.full_like(ids, 103).masked_fill(others, IGNORED)"},
+        {
+            "ids.masked_fill(others, IGNORED)": "torch.full_like(ids, 103).masked_fill(others, IGNORED)"
+        },
     ],
     labels_everywhere={".masked_fill(others, IGNORED)": ""},
     labels_short={".masked_fill(others, IGNORED)": "[chosen]"},
@@ -201,12 +241,22 @@ def _surprisal_cases(rng):
     targets = torch.tensor([rng.randrange(vocabulary) for _ in range(rows)])
     levels = 900.0 * (torch.arange(rows) % 2)[:, None]
     hopeless = logits.clone()
-    hopeless[torch.arange(rows), targets] = torch.tensor([-2000.0, -50000.0, *[-900.0] * (rows - 2)])
+    hopeless[torch.arange(rows), targets] = torch.tensor(
+        [-2000.0, -50000.0, *[-900.0] * (rows - 2)]
+    )
     return [
         Case("Some positions", logits, targets),
         Case("One position", logits[:1], targets[:1]),
-        Case("The same number added to all logits of a place changes nothing", 10 * logits + levels, targets),
-        Case("The surprisal of a very improbable piece is large, and it is not infinite", hopeless, targets),
+        Case(
+            "The same number added to all logits of a place changes nothing",
+            10 * logits + levels,
+            targets,
+        ),
+        Case(
+            "The surprisal of a very improbable piece is large, and it is not infinite",
+            hopeless,
+            targets,
+        ),
     ]
 
 
@@ -236,7 +286,11 @@ SURPRISAL = exercise("07-surprisal", _surprisal_cases, _surprisal, alike=_both_b
     no_sign={"-of_target": "of_target"},
     infinite=[
         {_LOG: f"logits{other}.log()"}
-        for other in (".softmax(dim=-1)", ".double().softmax(dim=-1)", ".softmax(dim=-1).clamp(min=1e-8)")
+        for other in (
+            ".softmax(dim=-1)",
+            ".double().softmax(dim=-1)",
+            ".softmax(dim=-1).clamp(min=1e-8)",
+        )
     ],
     overflow=[
         {_LOG: other}
@@ -258,7 +312,10 @@ def _bits_cases(rng):
     rows, vocabulary = rng.randint(4, 6), rng.randint(9, 12)
     logits = 2 * normal(rng, rows, vocabulary)
     targets = torch.tensor([rng.randrange(vocabulary) for _ in range(rows)])
-    return [Case("Several masked places", logits, targets), Case("One masked place", logits[:1], targets[:1])]
+    return [
+        Case("Several masked places", logits, targets),
+        Case("One masked place", logits[:1], targets[:1]),
+    ]
 
 
 def _mean_bits(logits, targets):
@@ -309,7 +366,8 @@ _OF_SENTENCES = "torch.stack([row[kept].mean() for row, kept in zip(loss, chosen
 BUG = exercise("07-find-the-bug", _perplexity_cases, _perplexity, points=2)(
     mean_left={"loss[chosen]": "loss"},
     power_left=[
-        {"math.exp(mean)": other} for other in ("2**mean", "math.exp(mean / math.log(2))", "2 ** (mean * math.log(2))")
+        {"math.exp(mean)": other}
+        for other in ("2**mean", "math.exp(mean / math.log(2))", "2 ** (mean * math.log(2))")
     ],
     divided_by_all={"loss[chosen]": "(loss * chosen)"},
     piece_zero_left_out={"labels != IGNORED": "labels > 0"},
@@ -325,6 +383,8 @@ BUG = exercise("07-find-the-bug", _perplexity_cases, _perplexity, points=2)(
             ("(-loss[chosen]).exp()", "1 / mean"),
         )
     ],
-    mean_of_sentences=[{"loss[chosen].mean()": _OF_SENTENCES.format(some)} for some in (" if kept.any()", "")],
+    mean_of_sentences=[
+        {"loss[chosen].mean()": _OF_SENTENCES.format(some)} for some in (" if kept.any()", "")
+    ],
     over_tokens={"dim=-1": "dim=1"},
 )

@@ -25,12 +25,20 @@ def _spearman_cases(rng):
     swapped = [{place: place + 1, place + 1: place}.get(value, value) for value in close]
     return [
         Case("All numbers differ", x, y),
-        Case("One number is far from all others", x, [4000.0 if v == min(x) else w for v, w in zip(x, y)]),
+        Case(
+            "One number is far from all others",
+            x,
+            [4000.0 if v == min(x) else w for v, w in zip(x, y)],
+        ),
         Case("A curve that only rises is perfect, 1", x, [value**3 for value in x]),
         Case("A curve that only falls is −1", x, [-(value**3) for value in x]),
         Case("Equal numbers share the mean of their ranks", _tied(rng), _distinct(rng, 8)),
         Case("Equal numbers in both columns", _tied(rng), _tied(rng)),
-        Case("Numbers that differ only in the fifth decimal", [0.5 + 0.00001 * v for v in close], swapped),
+        Case(
+            "Numbers that differ only in the fifth decimal",
+            [0.5 + 0.00001 * v for v in close],
+            swapped,
+        ),
         Case("Lists of two numbers", _distinct(rng, 2), _distinct(rng, 2)),
     ]
 
@@ -69,7 +77,10 @@ SPEARMAN = exercise("08-spearman", _spearman_cases, _spearman, points=2)(
         lambda x, y: np.corrcoef(rankdata(x), rankdata(y)),
         lambda x, y: float(spearmanr(x, y).pvalue),
     ],
-    two_divisors=[{"/ scale": f"/ scale * {factor}"} for factor in ("len(x) / (len(x) - 1)", "(len(x) - 1) / len(x)")],
+    two_divisors=[
+        {"/ scale": f"/ scale * {factor}"}
+        for factor in ("len(x) / (len(x) - 1)", "(len(x) - 1) / len(x)")
+    ],
     covariance=[{"/ scale": f"/ {count}"} for count in ("len(x)", "(len(x) - 1)")],
 )
 
@@ -99,21 +110,30 @@ def _shuffled(rng, values, labels):
 # Training and test values and labels, drawn until the mistakes named in `differing` give another
 # result.
 def _pairs_drawn(rng, *differing):
-    told = [imitate for one in THRESHOLD.mistakes if one.name in differing for imitate in one.imitations]
+    told = [
+        imitate for one in THRESHOLD.mistakes if one.name in differing for imitate in one.imitations
+    ]
     while True:
         places = rng.sample(range(10, 110), rng.choice(TRAINED))
         labels = [int(place + rng.gauss(0, 40) > 60) for place in places]
         train = [place * UNIT for place in places]
-        test = [rng.choice([rng.choice(train), round(rng.uniform(0.1, 0.9), 2)]) for _ in range(rng.randint(8, 10))]
+        test = [
+            rng.choice([rng.choice(train), round(rng.uniform(0.1, 0.9), 2)])
+            for _ in range(rng.randint(8, 10))
+        ]
         drawn = train, labels, test, rng.choices((0, 1), k=len(test))
-        if {*labels} == {0, 1} and all(abs(imitate(*drawn) - _held_out(*drawn)) > 1e-3 for imitate in told):
+        if {*labels} == {0, 1} and all(
+            abs(imitate(*drawn) - _held_out(*drawn)) > 1e-3 for imitate in told
+        ):
             return drawn
 
 
 # No training value is as good as a threshold above all of them: the most similar training pair is
 # labelled 0.
 def _best_is_none(rng):
-    low, *others, high = sorted((rng.randint(12, 102) + place / 8) * UNIT for place in range(TRAINED[0]))
+    low, *others, high = sorted(
+        (rng.randint(12, 102) + place / 8) * UNIT for place in range(TRAINED[0])
+    )
     train = _shuffled(rng, [low, *others, high], [1] + [0] * (len(others) + 1))
     return *train, [high, high, high + 0.05, high + 0.1, low - 0.02, others[0]], [1, 1, 1, 1, 0, 0]
 
@@ -124,7 +144,11 @@ def _just_below(rng, similar):
     low, high = rng.sample(range(10, 40), TRAINED[0] - similar), rng.sample(range(60, 90), similar)
     train = _shuffled(rng, [value * UNIT for value in low + high], [0] * len(low) + [1] * len(high))
     best, under = min(high) * UNIT, max(low) * UNIT
-    return *train, [best, best - 0.02, best - 0.03, best + 0.04, under, under + 0.001], [1, 0, 0, 1, 0, 0]
+    return (
+        *train,
+        [best, best - 0.02, best - 0.03, best + 0.04, under, under + 0.001],
+        [1, 0, 0, 1, 0, 0],
+    )
 
 
 # Every training pair is similar, except one in the middle; some test values lie below all
@@ -140,10 +164,19 @@ def _all_similar(rng):
 # Whatever order a sort leaves them in, a cut between them is right more often than any threshold
 # in one of the two. The best threshold occurs twice in training and is no test value.
 def _equal_values(rng):
-    low, best, one, other, equal, high = sorted(value * UNIT for value in rng.sample(range(12, 120, 6), 6))
-    values, labels = _shuffled(rng, [low, one, other, best, best, equal, equal, high], [0, 0, 0, 1, 1, None, None, 1])
+    low, best, one, other, equal, high = sorted(
+        value * UNIT for value in rng.sample(range(12, 120, 6), 6)
+    )
+    values, labels = _shuffled(
+        rng, [low, one, other, best, best, equal, equal, high], [0, 0, 0, 1, 1, None, None, 1]
+    )
     first, second = (place for place, label in enumerate(labels) if label is None)
-    test = [low, *(best + share * (equal - best) for share in (0.3, 0.6, 0.9)), (equal + high) / 2, high]
+    test = [
+        low,
+        *(best + share * (equal - best) for share in (0.3, 0.6, 0.9)),
+        (equal + high) / 2,
+        high,
+    ]
     for labels[first], labels[second] in ((0, 1), (1, 0)):
         yield values, list(labels), test, [0, 1, 1, 1, 1, 1]
 
@@ -154,9 +187,17 @@ def _equal_values(rng):
 # The test values lie between the training values, or closely around the best one. All their
 # labels are 1, so the lower a threshold is, the more it gets right.
 def _seldom_right(rng):
-    low, middle, best = rng.randint(13, 38) * UNIT, rng.randint(45, 64) * UNIT, (rng.randint(77, 102) + 0.5) * UNIT
+    low, middle, best = (
+        rng.randint(13, 38) * UNIT,
+        rng.randint(45, 64) * UNIT,
+        (rng.randint(77, 102) + 0.5) * UNIT,
+    )
     train = _shuffled(rng, [low, middle, middle, best, best, best], [1, 0, 0, 0, 0, 0])
-    return *train, [best, best + 0.05, best - 0.00001, (middle + best) / 2, (low + middle) / 2], [1] * 5
+    return (
+        *train,
+        [best, best + 0.05, best - 0.00001, (middle + best) / 2, (low + middle) / 2],
+        [1] * 5,
+    )
 
 
 def _threshold_cases(rng):
@@ -167,12 +208,17 @@ def _threshold_cases(rng):
         ),
         Case("Values equal to the threshold", *_pairs_drawn(rng, "greater_only")),
         Case("Several thresholds are equally good", *_pairs_drawn(rng, "not_the_lowest")),
-        Case("The best threshold is neither 0.5 nor the mean", *_pairs_drawn(rng, "labels_not_used")),
+        Case(
+            "The best threshold is neither 0.5 nor the mean", *_pairs_drawn(rng, "labels_not_used")
+        ),
         Case("The most similar training pair is labelled 0", *_best_is_none(rng)),
         Case("Test values just below the best threshold", *_just_below(rng, rng.randint(3, 5))),
         Case("The highest training value is the best threshold", *_just_below(rng, 1)),
         Case("Test values below all training values", *_all_similar(rng)),
-        Case("The best threshold is right on less than half of the training pairs", *_seldom_right(rng)),
+        Case(
+            "The best threshold is right on less than half of the training pairs",
+            *_seldom_right(rng),
+        ),
         *(Case("Training pairs with equal values", *drawn) for drawn in _equal_values(rng)),
     ]
 
@@ -182,25 +228,39 @@ def _between(values):
     return (values[1:] + values[:-1]) / 2
 
 
-_PLACES = {"values >= candidates[:, None]": "np.arange(len(labels)) >= np.arange(len(labels))[:, None]"}
+_PLACES = {
+    "values >= candidates[:, None]": "np.arange(len(labels)) >= np.arange(len(labels))[:, None]"
+}
 _BEYOND = "np.append(np.sort(values), values.max() + {})"
 _ACCURACY = "float((similar == np.array(test_labels)).mean())"
 _BEST = "candidates[right.argmax()]"
 
 THRESHOLD = exercise("08-threshold", _threshold_cases, _held_out, points=2)(
     chosen_on_test=[
-        {"np.array(train_values)": f"np.array({values})", "np.array(train_labels)": f"np.array({labels})", **more}
+        {
+            "np.array(train_values)": f"np.array({values})",
+            "np.array(train_labels)": f"np.array({labels})",
+            **more,
+        }
         for values, labels, more in (
             ("test_values", "test_labels", {}),
             ("test_values", "test_labels", {"np.sort(values)": "np.sort(train_values)"}),
             ("train_values + test_values", "train_labels + test_labels", {}),
         )
     ],
-    training_accuracy={"similar = np.array(test_values)": "similar = values", "== np.array(test_labels)": "== labels"},
+    training_accuracy={
+        "similar = np.array(test_values)": "similar = values",
+        "== np.array(test_labels)": "== labels",
+    },
     threshold_returned=[
-        {_ACCURACY: other} for other in ("float(best)", f"float(best), {_ACCURACY}", f"{_ACCURACY}, float(best)")
+        {_ACCURACY: other}
+        for other in ("float(best)", f"float(best), {_ACCURACY}", f"{_ACCURACY}, float(best)")
     ],
-    greater_only=[{">=": ">"}, {"values >= candidates": "values > candidates"}, {">= best": "> best"}],
+    greater_only=[
+        {">=": ">"},
+        {"values >= candidates": "values > candidates"},
+        {">= best": "> best"},
+    ],
     at_most={">=": "<="},
     other_measure=[
         {"(called == labels).mean(axis=1)": measure}
@@ -211,10 +271,15 @@ THRESHOLD = exercise("08-threshold", _threshold_cases, _held_out, points=2)(
             "called @ (labels / labels.sum().clip(1) - (1 - labels) / (1 - labels).sum().clip(1))",
         )
     ],
-    not_the_lowest=[{"np.sort(values)": other} for other in ("values", "values[::-1]", "np.sort(values)[::-1]")],
+    not_the_lowest=[
+        {"np.sort(values)": other} for other in ("values", "values[::-1]", "np.sort(values)[::-1]")
+    ],
     cut_at_a_place=[
         {"np.array(train_values)": "np.sort(train_values)"},
-        {"candidates = np.sort(values)": "candidates, labels = np.array(sorted(zip(values, labels))).T", **_PLACES},
+        {
+            "candidates = np.sort(values)": "candidates, labels = np.array(sorted(zip(values, labels))).T",
+            **_PLACES,
+        },
         {
             "candidates = np.sort(values)": "order = np.argsort(values, kind='stable')\n"
             "    candidates, labels = values[order], labels[order]",
@@ -247,7 +312,8 @@ THRESHOLD = exercise("08-threshold", _threshold_cases, _held_out, points=2)(
 # The second model is noisier than the first. The rows of a group do not stand together.
 def _grouped(rng, *sizes):
     groups = rng.sample(range(len(sizes)), sum(sizes), counts=sizes)
-    scores = [score / 10 for score in rng.sample(range(51), len(sizes))]  # all differ, so no resample is constant
+    # all differ, so no resample is constant
+    scores = [score / 10 for score in rng.sample(range(51), len(sizes))]
     near, far = ([rng.gauss(score, spread) for score in scores] for spread in (1.5, 3))
     a, b = ([round(rng.gauss(model[group], 0.8), 3) for group in groups] for model in (near, far))
     return [scores[group] for group in groups], a, b, groups
@@ -255,7 +321,9 @@ def _grouped(rng, *sizes):
 
 # Resamples of group numbers, each with at least three different groups.
 def _draws(rng, groups, times):
-    return [rng.sample(range(groups), 3) + rng.choices(range(groups), k=times - 3) for _ in range(7)]
+    return [
+        rng.sample(range(groups), 3) + rng.choices(range(groups), k=times - 3) for _ in range(7)
+    ]
 
 
 def _groups_cases(rng):
@@ -265,8 +333,14 @@ def _groups_cases(rng):
         Case("Three rows of each pair", *_grouped(rng, *[3] * 8), _draws(rng, 8, 8)),
         Case("Groups of different sizes", *_grouped(rng, *uneven), _draws(rng, 7, 7)),
         Case("Each row is a group of its own", *_grouped(rng, *[1] * 12), _draws(rng, 12, 12)),
-        Case("A group counts as often as it was drawn", *_grouped(rng, *uneven), _draws(rng, 7, 11)),
-        Case("Some rows are equal", *(column + column[:6] for column in _grouped(rng, *uneven)), _draws(rng, 7, 7)),
+        Case(
+            "A group counts as often as it was drawn", *_grouped(rng, *uneven), _draws(rng, 7, 11)
+        ),
+        Case(
+            "Some rows are equal",
+            *(column + column[:6] for column in _grouped(rng, *uneven)),
+            _draws(rng, 7, 7),
+        ),
         Case("Some resamples draw the same groups", *_grouped(rng, *uneven), draws + 3 * draws[:3]),
     ]
 
@@ -276,7 +350,8 @@ def _groups_cases(rng):
 def _agreements(columns, change=np.sign):
     centred = change(columns[:, :, None] - columns[:, None]).sum(axis=2)  # of the signs, ranks
     squares = (centred * centred).sum(axis=1)
-    with np.errstate(invalid="ignore"):  # some mistakes take rows of one group only, whose scores are equal
+    # some mistakes take rows of one group only, whose scores are equal
+    with np.errstate(invalid="ignore"):
         return centred[1:] @ centred[0] / np.sqrt(squares[1:] * squares[0])
 
 
@@ -311,7 +386,9 @@ GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, points=2)(
     ],
     pearson={"table[:, rows]": "table[:, rows], np.positive"},
     subtracted_reversed={"one - other": "other - one"},
-    other_percentiles=[{"[2.5, 97.5]": other} for other in ("[5, 95]", "[0, 100]", "[0.025, 0.975]")],
+    other_percentiles=[
+        {"[2.5, 97.5]": other} for other in ("[5, 95]", "[0, 100]", "[0.025, 0.975]")
+    ],
     absolute={"differences, [": "abs(differences), ["},
     normal_interval={_ENDS: "differences.mean() + np.array([-1.96, 1.96]) * differences.std()"},
     equal_blocks=[
@@ -351,7 +428,12 @@ PAIRED_GAIN = completion("08-paired-gain", _paired_cases, _paired_interval)(
         {"one - other": "other"},
         {"one - other": "one - _agreements(np.array([gold, b]))[0]"},
     ],
-    columns_apart=[{"gold[rows]": "gold"}, {"a[rows]": "a"}, {"b[rows]": "b"}, {"a[rows]": "a", "b[rows]": "b"}],
+    columns_apart=[
+        {"gold[rows]": "gold"},
+        {"a[rows]": "a"},
+        {"b[rows]": "b"},
+        {"a[rows]": "a", "b[rows]": "b"},
+    ],
     model_against_model={"one - other": "_agreements(np.array([a[rows], b[rows]]))[0]"},
     absolute={"one - other": "abs(one - other)"},
     rows_once={"in draws": "in map(np.unique, draws)"},
@@ -359,7 +441,11 @@ PAIRED_GAIN = completion("08-paired-gain", _paired_cases, _paired_interval)(
 
 
 def _inner_cases(rng):
-    for label, lengths in (("Padding on the right", [5, 3, 4]), ("No padding", [4, 4]), ("Nothing between", [2, 6])):
+    for label, lengths in (
+        ("Padding on the right", [5, 3, 4]),
+        ("No padding", [4, 4]),
+        ("Nothing between", [2, 6]),
+    ):
         width = max(lengths) + rng.randint(0, 2) * (label != "No padding")
         yield Case(label, torch.tensor([[1] * n + [0] * (width - n) for n in lengths]))
 
@@ -378,7 +464,9 @@ INNER_MASK = completion("08-inner-mask", _inner_cases, _inner_mask)(
     beside_the_last=[{" - 1": ""}, {" - 1": " - 2"}],
     every_row={"[rows, last]": "[:, last]"},
     last_kept={"inner[rows, last] = 0": ""},
-    a_row_left_out=[{"[rows, last]": f"[rows[{some}], last[{some}]]"} for some in (":-1", "1:", "0")],
+    a_row_left_out=[
+        {"[rows, last]": f"[rows[{some}], last[{some}]]"} for some in (":-1", "1:", "0")
+    ],
 )
 
 

@@ -32,7 +32,8 @@ def _long_texts(rng):
         total, mean = sum(lengths), sum(lengths) / n
         in_pairs = (n - 1) * total - pairs
         cut = int(mean * n) < total and int((2 * mean - 1) * pairs) < in_pairs
-        if cut and in_pairs % 2 and 2 * pairs * abs(mean - round(mean, 3)) > 2:  # odd, and above 2 ** 24
+        # odd, and above 2 ** 24
+        if cut and in_pairs % 2 and 2 * pairs * abs(mean - round(mean, 3)) > 2:
             return lengths
 
 
@@ -71,7 +72,8 @@ TOKENS = exercise(
     four_special={" - 1": ""},
     other_special=[{" - 1": more} for more in (" + 3", " + 1", " - 2", " - 3", " - 4")],
     saved_too_rarely=[
-        {" - 1": "", "int(together)": f"int(together) - {saved}"} for saved in ("1", "len(lengths)", "len(lengths) + 1")
+        {" - 1": "", "int(together)": f"int(together) - {saved}"}
+        for saved in ("1", "len(lengths)", "len(lengths) + 1")
     ],
     both_orders={"    alone": "    pair = pair | pair.T\n    alone"},
     with_itself=[
@@ -80,7 +82,8 @@ TOKENS = exercise(
         {"(table * pair).sum()": "table.sum() // 2"},
     ],
     pairs_left_out=[
-        {"(table * pair)": kept} for kept in ("(table * pair)[:-1, :-1]", "(table * pair)[1:, 1:]", "np.diag(table, 1)")
+        {"(table * pair)": kept}
+        for kept in ("(table * pair)[:-1, :-1]", "(table * pair)[1:, 1:]", "np.diag(table, 1)")
     ],
     equal_lengths_skipped={"table * pair": "table * pair * (lengths[:, None] != lengths)"},
     special_changed=[{"lengths.sum()": f"(lengths {more} 2).sum()"} for more in "+-"],
@@ -91,7 +94,10 @@ TOKENS = exercise(
         {"lengths.sum()": "len(lengths) * lengths.max()"},
         {"lengths[:, None] + lengths": "0 * (lengths[:, None] + lengths) + 2 * lengths.max()"},
     ],
-    in_float32={"np.array(lengths)": "np.array(lengths, np.float32)", "table.shape, int": "table.shape, np.float32"},
+    in_float32={
+        "np.array(lengths)": "np.array(lengths, np.float32)",
+        "table.shape, int": "table.shape, np.float32",
+    },
     floats={"int(alone), int(together)": "float(alone), float(together)"},
 )
 
@@ -108,17 +114,22 @@ def _closest_cases(rng):
         vectors[j] = normalise(vectors[i] + 0.05 * normal(rng, hidden))
         return vectors
 
-    halves = torch.tensor(rng.sample(list(product([0.5, -0.5], repeat=4)), n - 1))  # their cosines are exact
+    # their cosines are exact
+    halves = torch.tensor(rng.sample(list(product([0.5, -0.5], repeat=4)), n - 1))
     one = torch.eye(hidden)[rng.randrange(hidden)]
     return [
         Case("The closest pair is the last two", drawn(n - 2, n - 1)),
         Case("Vectors at random", normalise(normal(rng, n, hidden))),
         Case("The closest pair is the first and the last", drawn(0, n - 1)),
         Case("Two equal vectors are a pair", torch.cat([halves, halves[[rng.randrange(3)]]])),
-        Case("Two equal vectors are a pair", torch.eye(4)[[0, 1, 2, 3, 0]]),  # `topk` finds the diagonal twice
+        # `topk` finds the diagonal twice
+        Case("Two equal vectors are a pair", torch.eye(4)[[0, 1, 2, 3, 0]]),
         Case("Several pairs are equally close", halves[[0, 1, 0, 2, 3, 1, 0, 4]]),
         *(
-            Case("A pair is a little closer than the members of a group", _group_and_pair(rng, spread))
+            Case(
+                "A pair is a little closer than the members of a group",
+                _group_and_pair(rng, spread),
+            )
             for spread in (False, True)
         ),
         Case("All cosines are negative", normalise(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))),
@@ -135,7 +146,11 @@ def _closest_cases(rng):
 def _group_and_pair(rng, spread):
     axes, cosine = torch.eye(9), 0.9501
     group = [0.95**0.5 * axes[0] + 0.05**0.5 * axes[place] for place in (1, 2, 3, 4)]
-    one, across = torch.tensor([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, -0.5, -0.5]]) @ axes[5:] if spread else axes[5:7]
+    one, across = (
+        torch.tensor([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, -0.5, -0.5]]) @ axes[5:]
+        if spread
+        else axes[5:7]
+    )
     later = [*group[2:], one, cosine * one + (1 - cosine**2) ** 0.5 * across]
     rng.shuffle(later)
     return torch.stack([*group[:2], *later])
@@ -163,7 +178,9 @@ def _in_order(pair):
 # rounding.
 def _alike_pairs(one, other):
     pairs = [_in_order(one), _in_order(other)]
-    same_row = all(isinstance(pair, list) and len(pair) == 2 and pair[0] == pair[1] for pair in pairs)
+    same_row = all(
+        isinstance(pair, list) and len(pair) == 2 and pair[0] == pair[1] for pair in pairs
+    )
     return same_row or difference(*pairs) is None
 
 
@@ -190,7 +207,11 @@ CLOSEST = exercise(
 )(
     itself=[
         {".fill_diagonal_(-2)": "", "argmax()": found}
-        for found in ("argmax()", "flatten().topk(2).indices[1]", "flatten().argsort(descending=True)[1]")
+        for found in (
+            "argmax()",
+            "flatten().topk(2).indices[1]",
+            "flatten().argsort(descending=True)[1]",
+        )
     ],
     not_low_enough=[
         {"fill_diagonal_(-2)": "fill_diagonal_(0)"},
@@ -200,13 +221,20 @@ CLOSEST = exercise(
     ],
     pairs_left_out=[
         {"vectors @ vectors.T": "vectors[:-1] @ vectors[:-1].T"},
-        {"vectors @ vectors.T": "vectors[:-1] @ vectors[:-1].T", "[row, column]": "[row, column] if n > 1 else None"},
+        {
+            "vectors @ vectors.T": "vectors[:-1] @ vectors[:-1].T",
+            "[row, column]": "[row, column] if n > 1 else None",
+        },
         {"seen.argmax().item()": "seen.diag(1).argmax().item() * (n + 1) + 1"},
     ],
-    row_by_row=[{"[row, column]": f"seen.{found}.tolist()"} for found in ("argmax(dim=1)", "amax(dim=1)")],
+    row_by_row=[
+        {"[row, column]": f"seen.{found}.tolist()"} for found in ("argmax(dim=1)", "amax(dim=1)")
+    ],
     cosine_returned={"[row, column]": "seen.max().item()"},
     absolute={"vectors @ vectors.T": "(vectors @ vectors.T).abs()"},
-    ones_left_out=[{"fill_diagonal_(-2)": f"masked_fill(table > 0.9999, {fill})"} for fill in (-2, -1, 0)],
+    ones_left_out=[
+        {"fill_diagonal_(-2)": f"masked_fill(table > 0.9999, {fill})"} for fill in (-2, -1, 0)
+    ],
     farthest={"fill_diagonal_(-2)": "fill_diagonal_(2)", "argmax": "argmin"},
     flat_index={"return [row, column]": "return place"},
     divided_by_hidden={"divmod(place, n)": "divmod(place, vectors.shape[1])"},
@@ -242,7 +270,12 @@ def _can_skip_cases(rng):
     rounded = "Rounding put the cosine of a sentence"
     for label, question, sentences, best in (
         ("Sentences on both sides of the question", np.cos(x), around(x, t, 2.9), np.cos(t)),
-        ("The question has a negative cosine with the pivot", np.cos(np.pi - x), around(np.pi - x, t), np.cos(t)),
+        (
+            "The question has a negative cosine with the pivot",
+            np.cos(np.pi - x),
+            around(np.pi - x, t),
+            np.cos(t),
+        ),
         (
             "The best cosine so far is negative",
             np.cos(0.3),
@@ -250,9 +283,24 @@ def _can_skip_cases(rng):
             np.cos(low),
         ),
         ("The pivot is the question itself", 1.0, cosines(0.2, 0.7, *close, 2.0, 3.0), itself),
-        ("The pivot is the opposite of the question", -1.0, -cosines(0.2, 0.7, *close, 2.0, 3.0), itself),
-        ("A sentence equal to the pivot, and one opposite to it", given, np.array([1, -1, given]), 0.5),
-        ("A sentence that can only equal the best cosine so far", 0.0, np.array([0.4, 0.0, -0.4]), 1.0),
+        (
+            "The pivot is the opposite of the question",
+            -1.0,
+            -cosines(0.2, 0.7, *close, 2.0, 3.0),
+            itself,
+        ),
+        (
+            "A sentence equal to the pivot, and one opposite to it",
+            given,
+            np.array([1, -1, given]),
+            0.5,
+        ),
+        (
+            "A sentence that can only equal the best cosine so far",
+            0.0,
+            np.array([0.4, 0.0, -0.4]),
+            1.0,
+        ),
         ("One sentence that can be skipped", np.cos(x), cosines(x - 0.8), np.cos(0.6)),
         ("One sentence that cannot", np.cos(x), cosines(x - 0.4), np.cos(0.6)),
         (f"{rounded} above 1", given, np.array([far, 0.9, over, given]), 0.5),
@@ -274,14 +322,19 @@ def _can_skip(query_pivot, corpus_pivot, best):
     return skip.tolist()
 
 
-_CLIP_Q, _CLIP_C, _SKIP = "np.clip(query_pivot, -1, 1)", "np.clip(corpus_pivot, -1, 1)", "highest <= best"
+_CLIP_Q, _CLIP_C, _SKIP = (
+    "np.clip(query_pivot, -1, 1)",
+    "np.clip(corpus_pivot, -1, 1)",
+    "highest <= best",
+)
 
 CAN_SKIP = exercise("09-can-skip", _can_skip_cases, _can_skip, points=2)(
     lowest_possible={"x - y": "x + y"},
     inverted=[{_SKIP: "highest > best"}, {_SKIP: "highest >= best"}],
     equal_kept={_SKIP: "highest < best"},
     not_clipped=[
-        {_CLIP_Q: "query_pivot", _CLIP_C: "corpus_pivot", **more} for more in ({}, {_SKIP: "~(highest > best)"})
+        {_CLIP_Q: "query_pivot", _CLIP_C: "corpus_pivot", **more}
+        for more in ({}, {_SKIP: "~(highest > best)"})
     ]
     + [{_CLIP_Q: "query_pivot"}, {_CLIP_C: "corpus_pivot"}]
     + [
@@ -289,10 +342,15 @@ CAN_SKIP = exercise("09-can-skip", _can_skip_cases, _can_skip, points=2)(
         for one, end in (("minimum", 1), ("maximum", -1))
     ],
     clipped_too_far={"-1, 1": "-1 + 1e-6, 1 - 1e-6"},
-    cosines_subtracted=[{"np.cos(x - y)": other} for other in ("1 - np.abs(q - c)", "np.abs(q - c)", "q - c", "c - q")],
+    cosines_subtracted=[
+        {"np.cos(x - y)": other}
+        for other in ("1 - np.abs(q - c)", "np.abs(q - c)", "q - c", "c - q")
+    ],
     cosines_multiplied={"np.cos(x - y)": "q * c"},
     one_side_only=[{_SKIP: f"(highest <= best) & (y {sign} x)"} for sign in (">=", "<=")],
-    angle_with_cosine=[{"np.cos(x - y)": other} for other in ("np.abs(x - y)", "x - y", "y - x", "x + y")],
+    angle_with_cosine=[
+        {"np.cos(x - y)": other} for other in ("np.abs(x - y)", "x - y", "y - x", "x + y")
+    ],
     stored_compared={"np.cos(x - y)": "c"},
     absolute=[
         {"np.cos(x - y)": "np.abs(np.cos(x - y))"},
@@ -339,8 +397,11 @@ def _nearest_cases(rng):
         ("All, in order", 5, 8, 5),
         ("Few dimensions", 8, 3, 4),
     ):
-        while True:  # until no two cosines are nearly equal, of which rounding would decide the order
-            question, vectors = (normalise(normal(rng, *shape)).numpy() for shape in ((hidden,), (n, hidden)))
+        # until no two cosines are nearly equal, of which rounding would decide the order
+        while True:
+            question, vectors = (
+                normalise(normal(rng, *shape)).numpy() for shape in ((hidden,), (n, hidden))
+            )
             if np.diff(np.sort(vectors @ question)).min() > 1e-3:
                 break
         yield Case(label, question, vectors, k)
@@ -355,11 +416,14 @@ def _nearest(question, vectors, k):
 
 NEAREST = completion("09-nearest", _nearest_cases, _nearest)(
     farthest_first={"(-cosines)": "cosines"},
-    among_themselves=[{"products.sum(axis=1)": f"vectors @ vectors{some}"} for some in (".T", "[0]")],
+    among_themselves=[
+        {"products.sum(axis=1)": f"vectors @ vectors{some}"} for some in (".T", "[0]")
+    ],
     not_summed={"products.sum(axis=1)": "products"},
     wrong_axis={"axis=1": "axis=0"},
     absolute={"cosines = sums": "cosines = abs(sums)"},
     sorted_before=[
-        {"(-cosines)": f"(-{other})"} for other in ("np.sort(cosines)", "np.sort(cosines)[::-1]", "cosines.argsort()")
+        {"(-cosines)": f"(-{other})"}
+        for other in ("np.sort(cosines)", "np.sort(cosines)[::-1]", "cosines.argsort()")
     ],
 )

@@ -16,16 +16,41 @@ def _leak_cases(rng):
     def sentence(number):
         return f"{rng.choice(['a fine', 'A dull', 'one  more'])} film , number {number} ."
 
-    train, clean = [sentence(number) for number in range(6)], [sentence(number) for number in range(20, 25)]
+    train, clean = (
+        [sentence(number) for number in range(6)],
+        [sentence(number) for number in range(20, 25)],
+    )
     year = rng.randint(1950, 2020)
-    loud, wide, accent = sentence(10), sentence(11), f"amélie , a film of {year} ."  # É is not among A to Z
-    both = [*train, loud.upper(), f" {wide} ".replace(" ", "  "), accent.upper()]  # not all are in the common form
-    dirty = [*clean, train[2].upper(), f" {train[4]} ".replace(" ", "  "), train[0], loud, wide, accent]
+    # É is not among A to Z
+    loud, wide, accent = sentence(10), sentence(11), f"amélie , a film of {year} ."
+    # not all are in the common form
+    both = [*train, loud.upper(), f" {wide} ".replace(" ", "  "), accent.upper()]
+    dirty = [
+        *clean,
+        train[2].upper(),
+        f" {train[4]} ".replace(" ", "  "),
+        train[0],
+        loud,
+        wide,
+        accent,
+    ]
     return [
-        Case("The same text, in capitals (É, too) or with other spaces", both, rng.sample(dirty, len(dirty))),
+        Case(
+            "The same text, in capitals (É, too) or with other spaces",
+            both,
+            rng.sample(dirty, len(dirty)),
+        ),
         Case("A text that appears twice in the test part", train, [train[1], clean[0], train[1]]),
-        Case("A text that appears twice in the training part", [train[0], train[1], train[0]], [clean[0], train[0]]),
-        Case("A word more, or a word less", [f"{train[0]} and more", "good"], [train[0], "film", "good good"]),
+        Case(
+            "A text that appears twice in the training part",
+            [train[0], train[1], train[0]],
+            [clean[0], train[0]],
+        ),
+        Case(
+            "A word more, or a word less",
+            [f"{train[0]} and more", "good"],
+            [train[0], "film", "good good"],
+        ),
         Case("Nothing to train on", [], clean),
         Case("Nothing to test", train, []),
         Case(
@@ -93,7 +118,10 @@ def _alike_texts(one, other):
 _JOINED = '" ".join(words)'
 
 LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
-    as_written=[{"text = text.lower()": "return text"}, lambda train, test: list(set(train) & set(test))],
+    as_written=[
+        {"text = text.lower()": "return text"},
+        lambda train, test: list(set(train) & set(test)),
+    ],
     capitals_left=[
         {"text = text.lower()": lowered}
         for lowered in ("pass", 'text = re.sub("[A-Z]", lambda capital: capital[0].lower(), text)')
@@ -111,7 +139,10 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
         )
     ],
     one_part_only=[{"key(text) in seen": "text in seen"}, {"{key(text)": "{text"}],
-    not_whole_texts=[{_JOINED: "frozenset(words)"}, {"key(text) in seen": "any(key(text) in one for one in seen)"}],
+    not_whole_texts=[
+        {_JOINED: "frozenset(words)"},
+        {"key(text) in seen": "any(key(text) in one for one in seen)"},
+    ],
     all_space_removed={'" ".join': '"".join'},
     punctuation_removed=[
         {"text.split()": 're.findall(r"\\w+", text)'},
@@ -123,7 +154,9 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
         "text for text in test if key(text) in seen": "text for text in train if key(text) in map(key, test)"
     },
     listed_once={"return found": "return list(dict.fromkeys(found))"},
-    listed_for_each_in_train={"if key(text) in seen": "for other in train if key(text) == key(other)"},
+    listed_for_each_in_train={
+        "if key(text) in seen": "for other in train if key(text) == key(other)"
+    },
     not_in_train={"in seen": "not in seen"},
 )
 
@@ -132,8 +165,10 @@ def _schedule_cases(rng):
     steps = rng.randint(40, 90)
     warmup, peak = rng.randint(5, 9), rng.choice([2.0, 5.0, 10.0])
     middle = rng.randint(warmup + 5, steps - 5)
-    early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])  # halfway, curves meet the line
-    small = (rng.randint(50, 300) + 0.33) * 1e-7 * steps / (steps - middle)  # as encoders need it; rounding shows
+    # halfway, curves meet the line
+    early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])
+    # as encoders need it; rounding shows
+    small = (rng.randint(50, 300) + 0.33) * 1e-7 * steps / (steps - middle)
     for label, step, rise, top in (
         ("The first step: nothing yet", 0, warmup, peak),
         ("Within the warm-up", early, warmup, peak),
@@ -179,7 +214,10 @@ SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, judge=_problem_of_rat
         {"left /": "(step - warmup) /"},
         {"left / (steps - warmup)": "min(1, (step - warmup) / (steps - warmup))"},
     ],
-    zero_too_early={"steps - step)": "steps - 1 - step)", "(steps - warmup)": "(steps - 1 - warmup)"},
+    zero_too_early={
+        "steps - step)": "steps - 1 - step)",
+        "(steps - warmup)": "(steps - 1 - warmup)",
+    },
     zero_without_warmup=[
         {"step < warmup": "step <= warmup", "/ warmup": "/ max(1, warmup)"},
         {"left =": "warmup = max(1, warmup)\n    left ="},
@@ -212,8 +250,23 @@ DIAGNOSE = best_epoch.DIAGNOSE
 
 
 def _group_cases(rng):
-    nouns = ["door", "lamp", "boat", "train", "piano", "river", "oven", "letter", "garden", "window", "clock", "coat"]
-    a, b, c, d, e, f, g, h = (f"The {noun} is {rng.choice(['old', 'new', 'lost'])}." for noun in rng.sample(nouns, 8))
+    nouns = [
+        "door",
+        "lamp",
+        "boat",
+        "train",
+        "piano",
+        "river",
+        "oven",
+        "letter",
+        "garden",
+        "window",
+        "clock",
+        "coat",
+    ]
+    a, b, c, d, e, f, g, h = (
+        f"The {noun} is {rng.choice(['old', 'new', 'lost'])}." for noun in rng.sample(nouns, 8)
+    )
     many = [f"Sentence {number}." for number in range(rng.randint(30, 40))]
     chain = rng.sample([*zip(many, many[1:])], len(many) - 1)
     chain.insert(rng.randint(3, 9), (a, b))
@@ -221,10 +274,16 @@ def _group_cases(rng):
         ("No sentence is in two pairs", [(a, b), (c, d), (e, f)]),
         ("A sentence that stands first in two pairs", [(a, b), (c, d), (a, e)]),
         ("A sentence that stands second in two pairs", [(a, b), (c, d), (e, b)]),
-        ("A sentence that stands first in one pair and second in another", [(a, b), (c, d), (d, e), (f, a)]),
+        (
+            "A sentence that stands first in one pair and second in another",
+            [(a, b), (c, d), (d, e), (f, a)],
+        ),
         ("A chain of pairs", [(d, e), (a, b), (g, f), (c, b), (f, e)]),
         ("A pair that joins two groups", [(a, b), (c, d), (e, f), (g, h), (f, a)]),
-        ("A later pair joins two groups: no number is left out", [(a, b), (c, d), (a, d), (e, f), (g, h)]),
+        (
+            "A later pair joins two groups: no number is left out",
+            [(a, b), (c, d), (a, d), (e, f), (g, h)],
+        ),
         ("A long chain, in any order", chain),
         ("The same pair twice, and once in the other order", [(a, b), (c, d), (a, b), (d, c)]),
         ("A pair of the same sentence", [(a, a), (b, c), (d, a), (e, e), (c, d)]),
@@ -258,7 +317,9 @@ def _pairs_as(changed):
 
 
 _JOIN, _AT_END = " if old in met", "found = [group_of[one] for one, _ in pairs]"
-_FIRST, _LAST = ({"min(met, default=begun)": f"met[{place}] if met else begun"} for place in (0, -1))
+_FIRST, _LAST = (
+    {"min(met, default=begun)": f"met[{place}] if met else begun"} for place in (0, -1)
+)
 _KEPT = {"group_of | dict.fromkeys(pair, group)": "dict.fromkeys(pair, group) | group_of"}
 _EARLIER = {  # the group of an earlier pair with a common sentence
     "[group_of[sentence] for sentence in pair if sentence in group_of]": "[number for number, other in "
@@ -268,7 +329,10 @@ _EARLIER = {  # the group of an earlier pair with a common sentence
 _ORDER, _RETURNED = "list(dict.fromkeys(found))", "[order.index(group) for group in found]"
 
 SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
-    one_side_only=[_pairs_as("(one, one) for one, _ in pairs"), _pairs_as("(two, two) for _, two in pairs")],
+    one_side_only=[
+        _pairs_as("(one, one) for one, _ in pairs"),
+        _pairs_as("(two, two) for _, two in pairs"),
+    ],
     same_side_only=_pairs_as("((0, one), (1, two)) for one, two in pairs"),
     not_joined=[
         *(
@@ -280,7 +344,10 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
                 {},
                 _FIRST,
                 {**_FIRST, **_KEPT},
-                {_AT_END: "found = [min(group_of[one], group_of[two]) for one, two in pairs]", **_FIRST},
+                {
+                    _AT_END: "found = [min(group_of[one], group_of[two]) for one, two in pairs]",
+                    **_FIRST,
+                },
             )
         ),
         {**_EARLIER, **_FIRST},
@@ -290,8 +357,14 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
         _AT_END: "found = [next(n for n, other in enumerate(pairs) if set(pair) & set(other)) for pair in pairs]"
     },
     previous_only={"group_of | dict": "dict", _AT_END: "pass"},
-    equal_pairs=[_pairs_as("(pair, pair) for pair in pairs"), _pairs_as("[frozenset(pair)] * 2 for pair in pairs")],
-    numbers_left_out=[{_RETURNED: "found"}, {_RETURNED: "found", "default=begun": "default=len(found)"}],
+    equal_pairs=[
+        _pairs_as("(pair, pair) for pair in pairs"),
+        _pairs_as("[frozenset(pair)] * 2 for pair in pairs"),
+    ],
+    numbers_left_out=[
+        {_RETURNED: "found"},
+        {_RETURNED: "found", "default=begun": "default=len(found)"},
+    ],
     numbered_otherwise=[
         {_ORDER: other}
         for other in (
@@ -302,9 +375,16 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
     ],
     sentences_normalised=[
         _pairs_as(f"tuple({form} for text in pair) for pair in pairs")
-        for form in ("text.lower()", "text.strip()", "text.strip().lower()", '" ".join(text.split())')
+        for form in (
+            "text.lower()",
+            "text.strip()",
+            "text.strip().lower()",
+            '" ".join(text.split())',
+        )
     ],
-    places_returned={_RETURNED: "[[n for n, one in enumerate(found) if one == group] for group in order]"},
+    places_returned={
+        _RETURNED: "[[n for n, one in enumerate(found) if one == group] for group in order]"
+    },
     empty_skipped=_pairs_as("tuple(text or object() for text in pair) for pair in pairs"),
 )
 
@@ -316,7 +396,9 @@ def _epoch_cases(rng):
         ("Five batches", 5, 3),
         ("Batches of one example", 4, 1),
     ):
-        yield Case(label, *small_training(rng, rng.randint(2, 4), rng.randint(2, 3), size, count, 0.5))
+        yield Case(
+            label, *small_training(rng, rng.randint(2, 4), rng.randint(2, 3), size, count, 0.5)
+        )
 
 
 def _train_epoch(make, batches):
@@ -354,12 +436,21 @@ def _report_cases(rng):
         ("Names", ("head", "last layer", "everything")),
     ):
         scores = rng.sample(range(500, 800), len(settings) - 1)
-        scores.insert(len(settings) // 2, rng.randint(800, 900))  # the best is neither the first nor the last
-        test_scores = {name: rng.randint(500, 900) / 1000 for name in settings[1:] + settings[:1]}  # in another order
-        yield Case(label, {name: score / 1000 for name, score in zip(settings, scores)}, test_scores)
+        # the best is neither the first nor the last
+        scores.insert(len(settings) // 2, rng.randint(800, 900))
+        # in another order
+        test_scores = {name: rng.randint(500, 900) / 1000 for name in settings[1:] + settings[:1]}
+        yield Case(
+            label, {name: score / 1000 for name, score in zip(settings, scores)}, test_scores
+        )
     low, middle, good, best = (score / 1000 for score in sorted(rng.sample(range(500, 900), 4)))
-    validation = {"b": best, "a": good, "c": low, "d": middle}  # each way to choose ends at another setting
-    yield Case("The highest test score belongs to another", validation, {"b": 0.6, "a": 0.95, "c": 0.5, "d": 0.4})
+    # each way to choose ends at another setting
+    validation = {"b": best, "a": good, "c": low, "d": middle}
+    yield Case(
+        "The highest test score belongs to another",
+        validation,
+        {"b": 0.6, "a": 0.95, "c": 0.5, "d": 0.4},
+    )
 
 
 def _score_to_report(validation_scores, test_scores):
@@ -375,7 +466,13 @@ REPORT = completion("10-report", _report_cases, _score_to_report)(
     worst_setting={"max(": "min("},
     not_by_score=[
         {"max(scores, key=scores.get)": key}
-        for key in ("max(scores)", "list(scores)[0]", "list(scores)[-1]", "[*test_scores][0]", "[*test_scores][-1]")
+        for key in (
+            "max(scores)",
+            "list(scores)[0]",
+            "list(scores)[-1]",
+            "[*test_scores][0]",
+            "[*test_scores][-1]",
+        )
     ],
     by_position=[
         {"test_scores[setting]": "list(test_scores.values())[list(scores).index(setting)]"},

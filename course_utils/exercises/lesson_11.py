@@ -20,13 +20,20 @@ def _triplet_cases(rng):
     return [
         Case("Some triplets are right by far, some are wrong", anchor, mixed, other, 1.0),
         Case("All are right by more than the margin: the loss is 0", anchor, near, near + 30, 1.0),
-        Case("All are right, by less than the margin", anchor, near, near + 0.05 * normal(rng, n, hidden), 2.0),
+        Case(
+            "All are right, by less than the margin",
+            anchor,
+            near,
+            near + 0.05 * normal(rng, n, hidden),
+            2.0,
+        ),
         Case("Another margin", anchor, mixed, other, rng.choice([0.5, 3.0, 5.0])),
         Case("One triplet", anchor[:1], far[:1], near[:1], 1.5),
         Case(
             "Negatives of other rows are nearer to the anchor than its own",
             anchor,
-            0.9 * anchor + 0.1 * anchor.roll(1, 0),  # each lies between its anchor and the negative of its row,
+            # each lies between its anchor and the negative of its row,
+            0.9 * anchor + 0.1 * anchor.roll(1, 0),
             anchor.roll(1, 0),  # which is the anchor of another row
             10.0,
         ),
@@ -46,8 +53,14 @@ _COSINE = "torch.cosine_similarity(anchor, {})"
 
 TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
     not_clamped=[{".clamp(min=0)": other} for other in ("", ".abs()", ".clamp(max=0)")],
-    mean_clamped={"(apart + margin).clamp(min=0)": "apart + margin", "costs.mean()": "costs.mean().clamp(min=0)"},
-    margin_not_added=[{"apart + margin": other} for other in ("apart", "apart - margin", "apart + 1.0", "apart + 0.5")],
+    mean_clamped={
+        "(apart + margin).clamp(min=0)": "apart + margin",
+        "costs.mean()": "costs.mean().clamp(min=0)",
+    },
+    margin_not_added=[
+        {"apart + margin": other}
+        for other in ("apart", "apart - margin", "apart + 1.0", "apart + 0.5")
+    ],
     margin_after=[
         {"(apart + margin).clamp(min=0)": "apart.clamp(min=0) + margin"},
         {"apart + margin": "apart", "return costs.mean()": "return costs.mean() + margin"},
@@ -55,7 +68,8 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
     ],
     swapped={"near - far": "far - near"},
     not_euclidean=[
-        {".norm(dim=1)": other} for other in (".pow(2).sum(dim=1)", ".pow(2).mean(dim=1)", ".abs().sum(dim=1)")
+        {".norm(dim=1)": other}
+        for other in (".pow(2).sum(dim=1)", ".pow(2).mean(dim=1)", ".abs().sum(dim=1)")
     ],
     cosines=[
         {_NEAR: f"-{_COSINE.format('positive')}", _FAR: f"-{_COSINE.format('negative')}"},
@@ -87,8 +101,12 @@ TRIPLET = exercise("11-triplet-loss", _triplet_cases, _triplet, points=3)(
 
 def _ranking_cases(rng):
     n, hidden = rng.randint(5, 8), rng.randint(4, 7)
-    anchor = normal(rng, n, hidden) * torch.tensor([[rng.choice([0.3, 1.0, 4.0])] for _ in range(n)])
-    positive = (anchor + 0.8 * normal(rng, n, hidden)) * torch.tensor([[rng.choice([0.5, 1.0, 3.0])] for _ in range(n)])
+    anchor = normal(rng, n, hidden) * torch.tensor(
+        [[rng.choice([0.3, 1.0, 4.0])] for _ in range(n)]
+    )
+    positive = (anchor + 0.8 * normal(rng, n, hidden)) * torch.tensor(
+        [[rng.choice([0.5, 1.0, 3.0])] for _ in range(n)]
+    )
     close = 4 * normalise(normal(rng, 1, hidden)) + 0.2 * normal(rng, n, hidden)
     opposite = torch.cat([anchor[:1], -2 * anchor[:1], anchor[2:]])
     return [
@@ -110,7 +128,11 @@ def _ranking_cases(rng):
 def _judge(right, allowed):
     def judge(args, outcome):
         problem = difference(outcome, right(*args))
-        near = problem and np.ndim(outcome) == 0 and abs(float(outcome) - right(*args)) <= allowed(*args)
+        near = (
+            problem
+            and np.ndim(outcome) == 0
+            and abs(float(outcome) - right(*args)) <= allowed(*args)
+        )
         return None if near else problem
 
     return judge
@@ -129,25 +151,41 @@ RANKING = exercise(
     "11-ranking-loss",
     _ranking_cases,
     _ranking,
-    judge=_judge(lambda a, p, scale: _ranking(a.double(), p.double(), scale).item(), lambda a, p, scale: 1e-6 * scale),
-    alike=lambda one, other: math.isclose(one, other, rel_tol=1e-4, abs_tol=1e-4),  # of no numbers, this raises
+    judge=_judge(
+        lambda a, p, scale: _ranking(a.double(), p.double(), scale).item(),
+        lambda a, p, scale: 1e-6 * scale,
+    ),
+    # of no numbers, this raises
+    alike=lambda one, other: math.isclose(one, other, rel_tol=1e-4, abs_tol=1e-4),
     points=3,
 )(
     dot_products=[
         {"normalise(anchor)": "anchor", "normalise(positive)": "positive"},
         {"normalise(anchor)": "anchor"},
         {"normalise(positive)": "positive"},
-        {"normalise(anchor)": "normalise(anchor.T).T", "normalise(positive)": "normalise(positive.T).T"},
-        {"normalise(anchor)": "anchor / anchor.norm()", "normalise(positive)": "positive / positive.norm()"},
+        {
+            "normalise(anchor)": "normalise(anchor.T).T",
+            "normalise(positive)": "normalise(positive.T).T",
+        },
+        {
+            "normalise(anchor)": "anchor / anchor.norm()",
+            "normalise(positive)": "positive / positive.norm()",
+        },
     ],
-    no_scale=[{"scale * (a @ p.T)": other} for other in ("a @ p.T", "(a @ p.T) / scale", "20.0 * (a @ p.T)")],
+    no_scale=[
+        {"scale * (a @ p.T)": other}
+        for other in ("a @ p.T", "(a @ p.T) / scale", "20.0 * (a @ p.T)")
+    ],
     underflow=[
         {"logits.log_softmax(dim=1)": f"{other}.log()"}
         for other in (
             "logits.softmax(dim=1)",
             "logits.double().softmax(dim=1)",
             "(logits.exp() / logits.exp().sum(dim=1, keepdim=True))",
-            *(f"logits.softmax(dim=1).clamp(min={small})" for small in ("1e-12", "1e-10", "1e-9", "1e-8")),
+            *(
+                f"logits.softmax(dim=1).clamp(min={small})"
+                for small in ("1e-12", "1e-10", "1e-9", "1e-8")
+            ),
             *(f"(logits.softmax(dim=1) + {small})" for small in ("1e-10", "1e-9", "1e-8")),
         )
     ],
@@ -181,16 +219,25 @@ RANKING = exercise(
 
 
 def _stuck_cases(rng):
-    a, b, c, d, e, f, g, h = rng.sample("praise blame neutral sport music travel food science".split(), 8)
+    a, b, c, d, e, f, g, h = rng.sample(
+        "praise blame neutral sport music travel food science".split(), 8
+    )
     n = rng.randint(6, 10)
     few = rng.randint(2, n // 2 - 1)
     alike = [d, d.title(), f"{d} ", f"{d} it", f"{d}  it", f"it {d}", f"so {d}", d]
     return [
-        Case("Two texts, one more often than the other", rng.sample([a, b], n, counts=(few, n - few))),
-        Case("Six texts come twice, the others once", rng.sample([a, b, c, d, e, f] * 2 + [g, h], 14)),
+        Case(
+            "Two texts, one more often than the other", rng.sample([a, b], n, counts=(few, n - few))
+        ),
+        Case(
+            "Six texts come twice, the others once", rng.sample([a, b, c, d, e, f] * 2 + [g, h], 14)
+        ),
         Case("One text comes five times", [a, b, c, d, a, a, a, a]),
         Case("All positives differ", [a, b, c, d, e]),
-        Case("Texts with another capital, space or order of words are different texts", rng.sample(alike, 8)),
+        Case(
+            "Texts with another capital, space or order of words are different texts",
+            rng.sample(alike, 8),
+        ),
         Case("All positives are the same text", [g] * n),
         Case("One pair", [h]),
     ]
@@ -210,7 +257,9 @@ def _lowest(positives):
 
 _COUNTED = "[positives.count(text) for text in positives]"
 
-STUCK = exercise("11-stuck-loss", _stuck_cases, _lowest, judge=_judge(_lowest, lambda positives: 1e-4), points=3)(
+STUCK = exercise(
+    "11-stuck-loss", _stuck_cases, _lowest, judge=_judge(_lowest, lambda positives: 1e-4), points=3
+)(
     zero={"sum(costs) / len(costs)": "0.0"},
     not_copies_counted=[
         {"positives.count(text)": other}
@@ -226,7 +275,10 @@ STUCK = exercise("11-stuck-loss", _stuck_cases, _lowest, judge=_judge(_lowest, l
         {"for text in positives": "for text in set(positives)", "len(costs)": "len(positives)"},
     ],
     log_not_of_each=[
-        {"math.log(count)": "count", "sum(costs) / len(costs)": "math.log(sum(costs) / len(costs))"},
+        {
+            "math.log(count)": "count",
+            "sum(costs) / len(costs)": "math.log(sum(costs) / len(costs))",
+        },
         {"math.log(count)": "count"},
         {"math.log(count)": "1 / count"},
     ],
@@ -235,7 +287,12 @@ STUCK = exercise("11-stuck-loss", _stuck_cases, _lowest, judge=_judge(_lowest, l
     sum={" / len(costs)": ""},
     texts_normalised=[
         {"    copies =": f"    positives = [{same} for text in positives]\n    copies ="}
-        for same in ("text.lower()", "text.strip()", "' '.join(text.split())", "' '.join(text.lower().split())")
+        for same in (
+            "text.lower()",
+            "text.strip()",
+            "' '.join(text.split())",
+            "' '.join(text.lower().split())",
+        )
     ],
     runs_only={_COUNTED: "_runs(positives)"},
     other_copies=[
@@ -248,11 +305,14 @@ STUCK = exercise("11-stuck-loss", _stuck_cases, _lowest, judge=_judge(_lowest, l
 
 
 def _epoch_cases(rng):
-    n = 400  # the standard error of 0.7 is 0.023; all accuracies below are shares of n, the test's with four digits
+    # the standard error of 0.7 is 0.023; all accuracies below are shares of n, the test's with four
+    # digits
+    n = 400
     late = rng.randint(3, 6)
     rising = [(160 + 4 * rng.randint(0, 5)) / n for _ in range(late)] + [0.6, 0.685, 0.7, 0.62]
     test = [_odd(rng, 121) for _ in rising]
-    test[late : late + 3] = 0.8025, 0.5525, 0.6025  # the luckiest score, at an epoch that the development part rejects
+    # the luckiest score, at an epoch that the development part rejects
+    test[late : late + 3] = 0.8025, 0.5525, 0.6025
     for label, *scores in (
         ("An earlier epoch is lower by less than one standard error", rising, test, n),
         (
@@ -263,10 +323,25 @@ def _epoch_cases(rng):
         ),
         # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not
         # within that of 0.97
-        ("The best score has the smallest standard error", [0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n),
+        (
+            "The best score has the smallest standard error",
+            [0.5, 0.95, 0.97, 0.5],
+            [0.4025, 0.4525, 0.5025, 0.6025],
+            n,
+        ),
         # the error of 32 in 64 is exactly 1/16, in floating point too
-        ("An epoch is lower by exactly one standard error", [20 / 64, 28 / 64, 32 / 64], [0.4025, 0.5025, 0.6025], 64),
-        ("The first epoch is good enough", [0.69, 0.6, 0.7, 0.695], [0.5025, 0.5225, 0.6025, 0.5525], n),
+        (
+            "An epoch is lower by exactly one standard error",
+            [20 / 64, 28 / 64, 32 / 64],
+            [0.4025, 0.5025, 0.6025],
+            64,
+        ),
+        (
+            "The first epoch is good enough",
+            [0.69, 0.6, 0.7, 0.695],
+            [0.5025, 0.5225, 0.6025, 0.5525],
+            n,
+        ),
         (
             "Three epochs share the best score, and the second of them has the highest test score",
             [0.5, 0.7, 0.5, 0.7, 0.7],
@@ -279,7 +354,12 @@ def _epoch_cases(rng):
             [0.4025, 0.5025, 0.6025, 0.5525],
             n,
         ),
-        ("An epoch is lower by more than one standard error and less than two", [0.67, 0.7], [0.5025, 0.6025], n),
+        (
+            "An epoch is lower by more than one standard error and less than two",
+            [0.67, 0.7],
+            [0.5025, 0.6025],
+            n,
+        ),
         # the standard deviation of the four scores, divided by the root of 16, is 0.069
         (
             "Fewer triplets, so a larger difference is within one standard error",
@@ -293,7 +373,12 @@ def _epoch_cases(rng):
             [0.4025, 0.5025, 0.3025, 0.5225, 0.5425, 0.6025, 0.4525],
             n,
         ),
-        ("An epoch is lower by hardly more than one standard error", [26 / 42, 29 / 42], [0.5025, 0.6025], 42),
+        (
+            "An epoch is lower by hardly more than one standard error",
+            [26 / 42, 29 / 42],
+            [0.5025, 0.6025],
+            42,
+        ),
         ("The standard error is that of the best score", [0.985, 0.99], [0.5025, 0.6025], n),
         (
             "All are right after the second epoch: the standard error is 0",
@@ -301,7 +386,12 @@ def _epoch_cases(rng):
             [0.5025, 0.6025, 0.7025],
             n,
         ),
-        ("The score rises again after a fall", [0.5, 0.6, 0.55, 0.7, 0.6], [0.4025, 0.5025, 0.6025, 0.5625, 0.3025], n),
+        (
+            "The score rises again after a fall",
+            [0.5, 0.6, 0.55, 0.7, 0.6],
+            [0.4025, 0.5025, 0.6025, 0.5625, 0.3025],
+            n,
+        ),
         ("One epoch", [rng.randint(20, 30) / 42], [0.4525], 42),
     ):
         yield Case(label, *scores)
@@ -322,7 +412,10 @@ def _epoch(dev, test, n):
 
 
 EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
-    test_picks=[{"good[0]": "test.index(max(test))"}, {"    p = max(dev)": "    dev = test\n    p = max(dev)"}],
+    test_picks=[
+        {"good[0]": "test.index(max(test))"},
+        {"    p = max(dev)": "    dev = test\n    p = max(dev)"},
+    ],
     test_breaks_ties=[
         {"good[0]": "max(good, key=lambda place: test[place])"},
         {"good[0]": "max(range(len(dev)), key=lambda place: (dev[place], test[place]))"},
@@ -353,14 +446,18 @@ EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
         )
     ],
     spread_of_epochs=[
-        {"(p * (1 - p) / n) ** 0.5": f"np.std(dev){other}"} for other in ("", " / n ** 0.5", " / len(dev) ** 0.5")
+        {"(p * (1 - p) / n) ** 0.5": f"np.std(dev){other}"}
+        for other in ("", " / n ** 0.5", " / len(dev) ** 0.5")
     ],
     strictly_within=[
         {"share >= limit": "share > limit or share == p"},
         {">=": ">"},
         {">=": ">", "good[0]": "next(iter(good))"},
         {">=": ">", "good[0]": "(good or [0])[0]"},
-        {">=": ">", "    place = good[0]": "    if not good:\n        return None\n    place = good[0]"},
+        {
+            ">=": ">",
+            "    place = good[0]": "    if not good:\n        return None\n    place = good[0]",
+        },
     ],
     best_test_returned=[{"test[place]": "max(test)"}, {"test[place]": "max(test[: place + 1])"}],
     development_returned={"test[place]": "dev[place]"},
@@ -372,17 +469,34 @@ def _rests_cases(rng):
     n, hidden = rng.randint(6, 9), rng.randint(3, 6)
     anchor = normal(rng, n, hidden)
     near, far = anchor + 0.2 * normal(rng, n, hidden), anchor + 4 * normal(rng, n, hidden)
-    zeros, side = torch.zeros(2, 2), float(rng.choice([4, 5]))  # distances without rounding: 3, and 4 or 5
+    # distances without rounding: 3, and 4 or 5
+    zeros, side = torch.zeros(2, 2), float(rng.choice([4, 5]))
     exact = torch.tensor([[0.0, side], [0.0, 3.5]])
     return [
-        Case("Some triplets are right by the margin", anchor, torch.cat([near[:3], far[3:]]), far.flip(0), 1.0),
+        Case(
+            "Some triplets are right by the margin",
+            anchor,
+            torch.cat([near[:3], far[3:]]),
+            far.flip(0),
+            1.0,
+        ),
         Case("All cost nothing", anchor, near, near + 30, 1.0),
         Case("All are wrong", anchor, near + 30, near, 0.5),
-        Case("Right, and by less than the margin", anchor, near, anchor + 0.5 * normal(rng, n, hidden), 5.0),
+        Case(
+            "Right, and by less than the margin",
+            anchor,
+            near,
+            anchor + 0.5 * normal(rng, n, hidden),
+            5.0,
+        ),
         Case("Another margin", anchor, near, far, rng.choice([2.0, 4.0, 6.0])),
         Case("Wrong, by less than the margin", anchor, near, anchor + 0.8 * (near - anchor), 3.0),
         Case(
-            "Farther by exactly the margin: it costs nothing", zeros, zeros + torch.tensor([3.0, 0.0]), exact, side - 3
+            "Farther by exactly the margin: it costs nothing",
+            zeros,
+            zeros + torch.tensor([3.0, 0.0]),
+            exact,
+            side - 3,
         ),
     ]
 

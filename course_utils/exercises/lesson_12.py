@@ -34,7 +34,12 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
     extra_factor={"count / (": "count * (k1 + 1) / ("},
     bracket_in_part=[
         {"k1 * bracket": part}
-        for part in ("k1 - b + b * ratio", "k1 * (1 - b) + b * ratio", "1 - b + k1 * b * ratio", "k1 * (b * ratio - b)")
+        for part in (
+            "k1 - b + b * ratio",
+            "k1 * (1 - b) + b * ratio",
+            "1 - b + k1 * b * ratio",
+            "k1 * (b * ratio - b)",
+        )
     ],
     length_undivided=[
         {"length / mean_length": "length"},
@@ -48,14 +53,23 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
     ],
     other_numbers=[
         {"ratio =": f"{changed}\n    ratio ="}
-        for changed in ("k1, b = 1.5, 0.75", "k1 = 1.5", "b = 0.75", "k1 = k1 or 1", "b = b or 0.75")
+        for changed in (
+            "k1, b = 1.5, 0.75",
+            "k1 = 1.5",
+            "b = 0.75",
+            "k1 = k1 or 1",
+            "b = b or 0.75",
+        )
     ],
     count_by_length=[
         {"ratio =": f"count = count {by}\n    ratio ="}
         for by in ("/ length", "/ mean_length", "* mean_length / length")
     ],
     parentheses_lost={"(count + k1 * bracket)": "count + k1 * bracket"},
-    whole_ratio=[{"length / mean_length": "length // mean_length"}, {"b * ratio": "b * length // mean_length"}],
+    whole_ratio=[
+        {"length / mean_length": "length // mean_length"},
+        {"b * ratio": "b * length // mean_length"},
+    ],
 )
 
 
@@ -105,7 +119,8 @@ NDCG = exercise("12-ndcg", _ndcg_cases, _normalised, points=3)(
     beyond_k={"places[:k]": "places"},
     not_normalised={" / dcg(best)": ""},
     ideal_as_short=[
-        {"reverse=True)[:k]": f"reverse=True)[: len(found)]{where_empty}"} for where_empty in ("", " or [1]")
+        {"reverse=True)[:k]": f"reverse=True)[: len(found)]{where_empty}"}
+        for where_empty in ("", " or [1]")
     ],
     other_gains=[
         {"found =": f"grades = {{place: {gain} for place, grade in grades.items()}}\n    found ="}
@@ -161,7 +176,10 @@ _DIFFERENT = "list(dict.fromkeys(pages))"
 
 PAGES = exercise("12-find-the-bug", _pages_cases, _best_pages, points=2)(
     cut_first={"in places]": "in places[:k]]"},
-    set_order=[{_DIFFERENT: other} for other in ("list(set(pages))", "sorted(set(pages))", "sorted(set(pages))[::-1]")],
+    set_order=[
+        {_DIFFERENT: other}
+        for other in ("list(set(pages))", "sorted(set(pages))", "sorted(set(pages))[::-1]")
+    ],
     repeated={_DIFFERENT: "pages"},
     windows_returned=[
         {"owners[place] for": "place for"},
@@ -179,7 +197,9 @@ PAGES = exercise("12-find-the-bug", _pages_cases, _best_pages, points=2)(
             "(different + [-1] * k)[:k]",
         )
     ],
-    neighbours_only={_DIFFERENT: "[page for at, page in enumerate(pages) if not at or page != pages[at - 1]]"},
+    neighbours_only={
+        _DIFFERENT: "[page for at, page in enumerate(pages) if not at or page != pages[at - 1]]"
+    },
     places_ignored={"[owners[place] for place in places]": "owners"},
 )
 
@@ -187,10 +207,22 @@ PAGES = exercise("12-find-the-bug", _pages_cases, _best_pages, points=2)(
 def _fuse_cases(rng):
     pool, c = rng.sample(range(60), 12), rng.randint(20, 70)
     return [
-        Case("Two lists that share some texts", pool[:6], [pool[3], pool[8], pool[0], pool[9], pool[5]], c),
-        Case("A text that is third in both beats one that is first in one", pool[:4], [*pool[6:8], pool[2]], c),
+        Case(
+            "Two lists that share some texts",
+            pool[:6],
+            [pool[3], pool[8], pool[0], pool[9], pool[5]],
+            c,
+        ),
+        Case(
+            "A text that is third in both beats one that is first in one",
+            pool[:4],
+            [*pool[6:8], pool[2]],
+            c,
+        ),
         Case("With a small c, the first places count much", [7, 2, 1], [9, 4, 1], 0.5),
-        Case("With a small c, a second place in both beats a first in one", [7, 1, 2], [9, 1, 4], 0.5),
+        Case(
+            "With a small c, a second place in both beats a first in one", [7, 1, 2], [9, 1, 4], 0.5
+        ),
         Case("Two lists that share nothing", pool[:3], pool[6:9], c),
         Case("Opposite orders: first and last have equal sums", [7, 5, 1], [1, 5, 7], c),
         Case("Lists of unequal length", pool[:2], pool[4:11], c),
@@ -209,7 +241,9 @@ def _fuse(one, other, c):
 
 _SORTED = "sorted(sums, key=lambda place: -sums[place])"
 # what a list that lacks a place adds for it, from `places`
-_MISSING = "sums = {{p: sum({} for places in (one, other) if p not in places) for p in one + other}}"
+_MISSING = (
+    "sums = {{p: sum({} for places in (one, other) if p not in places) for p in one + other}}"
+)
 
 FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
     ranks_from_zero={"start=1": "start=0"},
@@ -224,7 +258,11 @@ FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
     ranks_added=[
         {"1 / (c + rank)": "rank", "-sums[place]": "sums[place]"},
         *(
-            {"1 / (c + rank)": "rank", "-sums[place]": "sums[place]", "sums = {}": _MISSING.format(rank)}
+            {
+                "1 / (c + rank)": "rank",
+                "-sums[place]": "sums[place]",
+                "sums = {}": _MISSING.format(rank),
+            }
             for rank in ("len(places) + 1", "1e6")
         ),
     ],
@@ -232,7 +270,10 @@ FUSE = exercise("12-fuse", _fuse_cases, _fuse, points=2)(
         {"sums = {}": _MISSING.format(f"1 / (c + {rank})")}
         for rank in ("len(places) + 1", "max(len(one), len(other)) + 1", "len({*one, *other}) + 1")
     ],
-    sums_returned=[{_SORTED: "sorted(sums.values(), reverse=True)"}, {_SORTED: f"[(p, sums[p]) for p in {_SORTED}]"}],
+    sums_returned=[
+        {_SORTED: "sorted(sums.values(), reverse=True)"},
+        {_SORTED: f"[(p, sums[p]) for p in {_SORTED}]"},
+    ],
     overwritten={"sums.get(place, 0) + 1": "1"},
     other_ties=[
         {"(one, other):": "(other, one):"},
@@ -263,7 +304,10 @@ def _gain(found):
 GAIN = completion("12-gain", _gain_cases, _gain)(
     other_base=[{"log2(": "log("}, {"log2(": "log10("}],
     exponential={"grade /": "(2**grade - 1) /"},
-    one_outside=[{"log2(1 + rank)": other} for other in ("1 + log2(rank)", "log2(rank)", "max(1, log2(rank))")],
+    one_outside=[
+        {"log2(1 + rank)": other}
+        for other in ("1 + log2(rank)", "log2(rank)", "max(1, log2(rank))")
+    ],
     no_logarithm=[{"log2(1 + rank)": "rank"}, {" / discount": ""}],
     rank_moved={"1 + rank": "2 + rank"},
     multiplied={"/ discount": "* discount"},
@@ -303,7 +347,12 @@ FUSED_SCORE = completion("12-fused-score", _fused_score_cases, _fused_score)(
     parentheses_lost={"(c + rank)": "c + rank"},
     one_list_only=[
         {"sum(fractions)": one}
-        for one in ("max(fractions)", "max(fractions, default=0)", "sum(fractions[:1])", "fractions[-1]")
+        for one in (
+            "max(fractions)",
+            "max(fractions, default=0)",
+            "sum(fractions[:1])",
+            "fractions[-1]",
+        )
     ],
     c_above={"1 / (c": "c / (c"},
 )

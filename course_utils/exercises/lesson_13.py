@@ -27,9 +27,16 @@ def _int8_cases(rng):
     constant = low[-1] + 2.5 * np.arange(n, dtype=np.float32)
     return [
         Case("Numbers inside the ranges", vectors, low, high),
-        Case("The lowest and the highest number of each dimension", np.stack([low, high]), low, high),
+        Case(
+            "The lowest and the highest number of each dimension", np.stack([low, high]), low, high
+        ),
         Case("One vector", vectors[:1], low, high),
-        Case("Numbers below and above the ranges", np.stack([low - beyond, high + beyond, *vectors]), low, high),
+        Case(
+            "Numbers below and above the ranges",
+            np.stack([low - beyond, high + beyond, *vectors]),
+            low,
+            high,
+        ),
         Case(
             "A dimension that was constant",
             np.column_stack([vectors[:, :-1], constant]),
@@ -65,12 +72,16 @@ INT8 = exercise(
     points=2,
 )(
     wraps_around=[
-        *({"np.clip(count, 0, 255)": other} for other in ("count", "np.minimum(count, 255)", "count.clip(0)")),
+        *(
+            {"np.clip(count, 0, 255)": other}
+            for other in ("count", "np.minimum(count, 255)", "count.clip(0)")
+        ),
         {"np.clip(count, 0, 255)": "count", "count - 128": "np.clip(count - 128, 0, 255)"},
     ],
     not_shifted=[{" - 128": ""}, {" - 128": "", "astype(np.int8)": "astype(np.uint8)"}],
     nearest_step=[
-        {"np.floor(count)": other} for other in ("np.round(count)", "np.floor(count + 0.5)", "np.ceil(count)")
+        {"np.floor(count)": other}
+        for other in ("np.round(count)", "np.floor(count + 0.5)", "np.ceil(count)")
     ],
     divided_by_256={"np.float32(255)": "np.float32(256)"},
     other_ranges=[
@@ -84,10 +95,15 @@ INT8 = exercise(
         )
     ],
     zero_by_zero=[
-        {"np.where(step == 0, np.float32(1), step)": "step", "code.astype": "np.nan_to_num(code).astype"},
+        {
+            "np.where(step == 0, np.float32(1), step)": "step",
+            "code.astype": "np.nan_to_num(code).astype",
+        },
         {"np.float32(1)": "np.float32(1) / 255"},
     ],
-    constant_as_lowest={"count = (vectors": "vectors = np.clip(vectors, low, high)\n    count = (vectors"},
+    constant_as_lowest={
+        "count = (vectors": "vectors = np.clip(vectors, low, high)\n    count = (vectors"
+    },
     low_not_subtracted={"(vectors - low)": "vectors"},
     cut_by_astype={"np.floor(count)": "count"},
     not_one_byte={".astype(np.int8)": ""},
@@ -104,10 +120,22 @@ def _hamming_cases(rng):
     bits = np.array([[0], [1 << rng.randrange(8)], [3 << rng.randrange(7)]], np.uint8)
     return [
         Case("Vectors of a few bytes", query, corpus),
-        Case("Vectors that differ in no bit, one or two", query, query ^ bits * np.eye(3, count, dtype=np.uint8)),
-        Case("48 bytes that differ in hundreds of bits", long, np.stack([~long, long, [*~long[:40], *long[40:]]])),
+        Case(
+            "Vectors that differ in no bit, one or two",
+            query,
+            query ^ bits * np.eye(3, count, dtype=np.uint8),
+        ),
+        Case(
+            "48 bytes that differ in hundreds of bits",
+            long,
+            np.stack([~long, long, [*~long[:40], *long[40:]]]),
+        ),
         Case("One vector to compare with", query, corpus[:1]),
-        Case("Bits that are all 0, and all 1", np.zeros(2, np.uint8), np.array([[0, 0], [255, 255]], np.uint8)),
+        Case(
+            "Bits that are all 0, and all 1",
+            np.zeros(2, np.uint8),
+            np.array([[0, 0], [255, 255]], np.uint8),
+        ),
     ]
 
 
@@ -127,12 +155,17 @@ HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
     both_ones=[{"query ^ corpus": f"query {sign} corpus"} for sign in "&|"],
     bytes_subtracted=[{"query ^ corpus": "query - corpus"}, {"query ^ corpus": "corpus - query"}],
     bytes_added={"bits.sum": "apart.sum"},
-    share=[{"dtype=np.int64)": f"dtype=np.int64) / {all_}"} for all_ in ("bits.shape[1]", "corpus.shape[1]")],
+    share=[
+        {"dtype=np.int64)": f"dtype=np.int64) / {all_}"}
+        for all_ in ("bits.shape[1]", "corpus.shape[1]")
+    ],
     ones_compared={
         "query ^ corpus": "corpus",
         "bits.sum(axis=1, dtype=np.int64)": "abs(bits.sum(axis=1) - np.unpackbits(query).sum(dtype=int))",
     },
-    order_returned=[{"return ": "return np.argsort(", "dtype=np.int64)": "dtype=np.int64), kind='stable')"}],
+    order_returned=[
+        {"return ": "return np.argsort(", "dtype=np.int64)": "dtype=np.int64), kind='stable')"}
+    ],
     one_long_row=[
         {"return bits.sum(axis=1, dtype=np.int64)": f"return {total}"}
         for total in ("int(bits.sum())", "[int(bits.sum())]", "bits.sum(axis=0, dtype=int)")
@@ -160,7 +193,13 @@ def _rescore_cases(rng):
         Case("Candidates in no particular order", *drawn(n, 7, 3, 8)),
         Case("The best of the corpus are not among the candidates", query, corpus, missing, 2),
         Case("As many as there are candidates", *drawn(n, 5, 5)),
-        Case("Vectors that are not of length 1", query, corpus + aside, np.array([*order[5:10], order[0]]), 3),
+        Case(
+            "Vectors that are not of length 1",
+            query,
+            corpus + aside,
+            np.array([*order[5:10], order[0]]),
+            3,
+        ),
         Case("One result", *drawn(n, 6, 1)),
         Case("All scores are negative", *drawn(n, 6, 4, lowest=-150)),
         Case("Many candidates", *drawn(800, 800, 400)),
@@ -211,7 +250,12 @@ def _decode_cases(rng):
             np.array([107.5, 130.5], np.float32),
         ),
         Case("Several vectors", codes(4, 5), low, high),
-        Case("The lowest code is half a step above `low`", np.full((1, 5), -128, dtype=np.int8), low, high),
+        Case(
+            "The lowest code is half a step above `low`",
+            np.full((1, 5), -128, dtype=np.int8),
+            low,
+            high,
+        ),
     ]
 
 
@@ -242,7 +286,11 @@ def _sign_cases(rng):
         Case("Two rows", rows[0, :4], rows[1:3, :4]),
         Case("One row", rows[0, :7], rows[1:2, :7]),
         Case("Many dimensions", rows[0], rows[1:]),
-        Case("The same vector, its double and its opposite", rows[0, :6], np.outer([1, 2, -1], rows[0, :6])),
+        Case(
+            "The same vector, its double and its opposite",
+            rows[0, :6],
+            np.outer([1, 2, -1], rows[0, :6]),
+        ),
         Case("0 is not above 0", np.zeros(6, dtype=np.float32), rows[:, :6]),
     ]
 
@@ -266,7 +314,9 @@ SIGNS = completion("13-signs", _sign_cases, _signs_apart)(
         {"of_query != of_corpus": "np.sign(query) - np.sign(corpus)"},
         {"of_query != of_corpus": "of_query.astype(int) - of_corpus"},
     ],
-    another_mark={"query > 0, corpus > 0": "query > query.mean(), corpus > corpus.mean(axis=1, keepdims=True)"},
+    another_mark={
+        "query > 0, corpus > 0": "query > query.mean(), corpus > corpus.mean(axis=1, keepdims=True)"
+    },
     only_one_side=[
         {"of_query != of_corpus": f"{one} > {two}"}
         for one, two in (("of_query", "of_corpus"), ("of_corpus", "of_query"))

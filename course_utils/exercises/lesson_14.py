@@ -55,7 +55,10 @@ THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
         {"score >= tried": "score > tried"},
         {"score < tried": "score <= tried"},
     ],
-    one_group_only=[{"return best": "return min(answered)"}, {"return best": "return max(unanswered)"}],
+    one_group_only=[
+        {"return best": "return min(answered)"},
+        {"return best": "return max(unanswered)"},
+    ],
     not_among_scores=[
         {"return best": f"return {other}"}
         for other in (
@@ -73,10 +76,18 @@ THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
             "math.inf, *answered, *unanswered",
         )
     ],
-    groups_exchanged={"best, most = None": "answered, unanswered = unanswered, answered\n    best, most = None"},
-    value_returned=[{"return best": f"return most / len(answered) / len(unanswered){more}"} for more in ("", " / 2")],
+    groups_exchanged={
+        "best, most = None": "answered, unanswered = unanswered, answered\n    best, most = None"
+    },
+    value_returned=[
+        {"return best": f"return most / len(answered) / len(unanswered){more}"}
+        for more in ("", " / 2")
+    ],
     all_shown={"score < tried": "score >= tried"},
-    precision=[{_VALUE: f"shown / (shown + len(unanswered) - away{or_f1})"} for or_f1 in ("", " + len(answered)")],
+    precision=[
+        {_VALUE: f"shown / (shown + len(unanswered) - away{or_f1})"}
+        for or_f1 in ("", " + len(answered)")
+    ],
 )
 
 
@@ -139,17 +150,38 @@ def _diagnose_cases(rng):
 
 
 DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
-    reversed_missed=[{'"reversed", ': "", 'else "fine"': f'else "{word}"'} for word in ("fine", "lengths", "stuck")],
-    lengths_missed=[{'"lengths", ': "", 'else "fine"': f'else "{word}"'} for word in ("fine", "shifted", "stuck")],
+    reversed_missed=[
+        {'"reversed", ': "", 'else "fine"': f'else "{word}"'}
+        for word in ("fine", "lengths", "stuck")
+    ],
+    lengths_missed=[
+        {'"lengths", ': "", 'else "fine"': f'else "{word}"'}
+        for word in ("fine", "shifted", "stuck")
+    ],
     shift_missed=[
-        *({'"shifted", ': "", 'else "fine"': f'else "{word}"'} for word in ("fine", "lengths", "stuck")),
+        *(
+            {'"shifted", ': "", 'else "fine"': f'else "{word}"'}
+            for word in ("fine", "lengths", "stuck")
+        ),
         {"[word], found)": '[word], found) and (word != "shifted" or np.max(found) == len(texts))'},
     ],
-    stuck_missed=[{', "stuck"': "", 'else "fine"': f'else "{word}"'} for word in ("fine", "lengths", "shifted")],
+    stuck_missed=[
+        {', "stuck"': "", 'else "fine"': f'else "{word}"'}
+        for word in ("fine", "lengths", "shifted")
+    ],
     first_query_only={"k = len": "queries, found = queries[:1], found[:1]\n    k = len"},
     order_ignored=[
-        alone(_diagnose, ("said = [", 'said = ["fine"] * np.array_equal(np.sort(lists["fine"]), np.sort(found)) + [')),
-        alone(_diagnose, ("said = [", 'said = ["fine"] * all(lists["fine"][:, 0] == np.array(found)[:, 0]) + [')),
+        alone(
+            _diagnose,
+            (
+                "said = [",
+                'said = ["fine"] * np.array_equal(np.sort(lists["fine"]), np.sort(found)) + [',
+            ),
+        ),
+        alone(
+            _diagnose,
+            ("said = [", 'said = ["fine"] * all(lists["fine"][:, 0] == np.array(found)[:, 0]) + ['),
+        ),
         alone(_diagnose, ("(lists[word], found)", "(lists[word][:, 0], np.array(found)[:, 0])")),
     ],
     dots_for_cosines=[
@@ -157,10 +189,13 @@ DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
             {"texts, k)": "texts, k, lengths=1)", 'else "fine"': f'else "{word}"'}
             for word in ("lengths", "shifted", "stuck")
         ),
-        {"words =": 'lists["fine"], lists["lengths"] = lists["lengths"], lists["fine"]\n    words ='},
+        {
+            "words =": 'lists["fine"], lists["lengths"] = lists["lengths"], lists["fine"]\n    words ='
+        },
     ],
     stuck_by_equal_lists=alone(
-        _diagnose, ("said = [", 'said = ["stuck"] * all(places == found[0] for places in found) + [')
+        _diagnose,
+        ("said = [", 'said = ["stuck"] * all(places == found[0] for places in found) + ['),
     ),
 )
 
@@ -168,7 +203,11 @@ DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
 def _best_chunk_cases(rng):
     return [
         Case("One chunk of each text", [rng.random(), rng.random()], [0, 1]),
-        Case("The best chunk is neither the first nor the last", [0.2, 0.1, rng.uniform(0.5, 0.9), 0.15], [4] * 4),
+        Case(
+            "The best chunk is neither the first nor the last",
+            [0.2, 0.1, rng.uniform(0.5, 0.9), 0.15],
+            [4] * 4,
+        ),
         Case("Two texts in turn", [rng.uniform(-0.2, 0.9) for _ in range(6)], [0, 1] * 3),
         Case("All cosines are below 0", [-rng.random(), -rng.random()], [2, 2]),
         Case("The best cosine is 0", [0.0, -rng.random()], [3, 3]),
@@ -196,10 +235,14 @@ BEST_CHUNK = completion("14-best-chunk", _best_chunk_cases, _best_chunk)(
 
 def _margin_cases(rng):
     return [
-        Case("Several scores are lower", 0.6, [rng.uniform(0, 0.5), -0.8, rng.uniform(0, 0.5), 0.6]),
+        Case(
+            "Several scores are lower", 0.6, [rng.uniform(0, 0.5), -0.8, rng.uniform(0, 0.5), 0.6]
+        ),
         Case("The threshold lies between scores", 0.45, [0.3, rng.uniform(0.5, 0.9)]),
         Case("The next lower score is below 0", 0.2, [-rng.uniform(0.1, 0.5), 0.2, 0.7]),
-        Case("Scores above 1, as dot products can be", 7.6, [rng.uniform(4.2, 4.8), 7.6, 11.3, 2.5]),
+        Case(
+            "Scores above 1, as dot products can be", 7.6, [rng.uniform(4.2, 4.8), 7.6, 11.3, 2.5]
+        ),
     ]
 
 

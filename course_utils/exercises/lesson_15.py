@@ -20,7 +20,13 @@ def _distil_cases(rng):
         Case("A text without tokens", [[x, y], [], [z, y]], table, counts, a),
         Case("Only a text without tokens", [[]], table, counts, a),
         Case("A token that was never counted", [[x, y], [z, x]], table, unseen, a),
-        Case("A larger a: rare and frequent tokens weigh more alike", [others, [x, y]], table, counts, 0.4),
+        Case(
+            "A larger a: rare and frequent tokens weigh more alike",
+            [others, [x, y]],
+            table,
+            counts,
+            0.4,
+        ),
     ]
 
 
@@ -38,7 +44,9 @@ def _distilled(ids, table, counts, a):
 
 
 DISTIL = exercise("15-distil", _distil_cases, _distilled, points=2)(
-    counts_as_they_are=[{"counts / counts.sum()": f"counts{by}"} for by in ("", " / counts.max()", " / len(counts)")],
+    counts_as_they_are=[
+        {"counts / counts.sum()": f"counts{by}"} for by in ("", " / counts.max()", " / len(counts)")
+    ],
     counts_not_used=[
         {"p = counts": f"counts = {other}\n    p = counts"}
         for other in (
@@ -49,7 +57,9 @@ DISTIL = exercise("15-distil", _distil_cases, _distilled, points=2)(
     ],
     inverted=[{"a / (a + p)": other} for other in ("1 - a / (a + p)", "a / a + p", "p")],
     no_weights={"table * weights[:, None]": "table"},
-    other_weights=[{"a / (a + p)": other} for other in ("1e-4 / (1e-4 + p)", "1 - p", "(a / (a + p)) ** 2")],
+    other_weights=[
+        {"a / (a + p)": other} for other in ("1e-4 / (1e-4 + p)", "1 - p", "(a / (a + p)) ** 2")
+    ],
     each_token_once={"rows[text]": "rows[list(dict.fromkeys(text))]"},
     not_of_length_one=[
         {"_unit(vectors)": "vectors"},
@@ -60,7 +70,10 @@ DISTIL = exercise("15-distil", _distil_cases, _distilled, points=2)(
         {"_unit(vectors)": "vectors / (np.linalg.norm(vectors) or 1)"},
         {"_unit(vectors)": "_unit(vectors.T).T"},
     ],
-    rows_scaled=[{"table * ": "_unit(table) * "}, {"table * weights[:, None]": "_unit(table * weights[:, None])"}],
+    rows_scaled=[
+        {"table * ": "_unit(table) * "},
+        {"table * weights[:, None]": "_unit(table * weights[:, None])"},
+    ],
     empty_is_nan=[
         {"rows[text].": "(rows[text] if text else rows * np.nan)."},
         {"for text in ids": "for text in ids if text"},
@@ -73,7 +86,9 @@ def _padded(rng, lengths, width, hidden, left=False):
     mask = torch.tensor([[1] * n + [0] * (width - n) for n in lengths])
     mask = mask.flip(1) if left else mask
     vectors = normal(rng, len(lengths), width, hidden)
-    return vectors + 5 * (1 - mask).unsqueeze(-1) * (1 + normal(rng, len(lengths), width, hidden).abs()), mask
+    return vectors + 5 * (1 - mask).unsqueeze(-1) * (
+        1 + normal(rng, len(lengths), width, hidden).abs()
+    ), mask
 
 
 def _last_cases(rng):
@@ -88,7 +103,9 @@ def _last_cases(rng):
     yield Case("A batch without padding", *_padded(rng, [width] * 3, width, hidden))
     for side, left in (("right", False), ("left", True)):
         for label, lengths in batches.items():
-            yield Case(f"{label}, padding on the {side}", *_padded(rng, lengths, width, hidden, left))
+            yield Case(
+                f"{label}, padding on the {side}", *_padded(rng, lengths, width, hidden, left)
+            )
         vectors, mask = _padded(rng, [width - 2, 2], width, hidden, left)
         vectors[0, -1 if left else width - 3] = 0
         yield Case(f"The last token's vector holds zeros, padding on the {side}", vectors, mask)
@@ -106,7 +123,9 @@ def _last(last_hidden_state, attention_mask):
 LAST = exercise("15-last-token", _last_cases, _last, points=2)(
     always_last=[
         {"at.argmax(dim=1)": "rows * 0 - 1"},
-        {"last_hidden_state[rows, places]": "(last_hidden_state * attention_mask.unsqueeze(-1))[:, -1]"},
+        {
+            "last_hidden_state[rows, places]": "(last_hidden_state * attention_mask.unsqueeze(-1))[:, -1]"
+        },
     ],
     counted={"at.argmax(dim=1)": "attention_mask.sum(dim=1) - 1"},
     some_rows_decide=[
@@ -122,10 +141,16 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
     counted_from_the_end={"at.argmax": "attention_mask.flip(1).argmax"},
     one_off=[
         {"[rows, places]": f"[rows, {beside}]"}
-        for beside in ("(places + 1).clamp(max=tokens[-1])", "(places + 1) % len(tokens)", "places - 1")
+        for beside in (
+            "(places + 1).clamp(max=tokens[-1])",
+            "(places + 1) % len(tokens)",
+            "places - 1",
+        )
     ],
     no_rows={"[rows, places]": "[:, places]"},
-    one_place_for_all=[{"at.argmax(dim=1)": f"0 * rows + at.argmax(dim=1){one}"} for one in (".max()", "[0]")],
+    one_place_for_all=[
+        {"at.argmax(dim=1)": f"0 * rows + at.argmax(dim=1){one}"} for one in (".max()", "[0]")
+    ],
     last_nonzero=[
         {"attention_mask * tokens": f"({values} != 0).any(dim=-1) * tokens"}
         for values in ("last_hidden_state", "(last_hidden_state * attention_mask.unsqueeze(-1))")
@@ -163,12 +188,20 @@ def _late_cases(rng):
     two = _one_pass(rng, 11, hidden, inside=[6])
     return [
         Case("Three spans of real tokens, one after the other", *text, [(1, 4), (4, 9), (9, 13)]),
-        Case("A span that begins at [CLS], and one that ends behind [SEP]", *text, [(0, 5), (5, 9), (9, 14)]),
+        Case(
+            "A span that begins at [CLS], and one that ends behind [SEP]",
+            *text,
+            [(0, 5), (5, 9), (9, 14)],
+        ),
         Case("Spans that overlap, and tokens in none", *text, [(2, 7), (4, 9), (11, 13)]),
         Case("Spans in another order", *text, [(9, 13), (1, 4), (4, 9)]),
         Case("A span of one token", *text, [(3, 4), (4, 13)]),
         Case("The last span holds padding, too", *padded, [(1, 6), (6, 15)]),
-        Case("Spans that hold a [SEP] in their middle, or stand behind it", *two, [(1, 5), (4, 9), (8, 12)]),
+        Case(
+            "Spans that hold a [SEP] in their middle, or stand behind it",
+            *two,
+            [(1, 5), (4, 9), (8, 12)],
+        ),
         Case("One span over all", *padded, [(0, 15)]),
     ]
 
@@ -187,7 +220,9 @@ def _late(last_hidden_state, special, spans):
 LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
     special_counted=[
         {"rows[keep]": "rows"},
-        {"special[inside] == 0": "torch.arange(len(special))[inside] <= (special == 0).nonzero().max() + 1"},
+        {
+            "special[inside] == 0": "torch.arange(len(special))[inside] <= (special == 0).nonzero().max() + 1"
+        },
     ],
     shifted=[
         {"last_hidden_state[inside]": "last_hidden_state[special == 0][inside]", "[keep]": ""},
@@ -195,7 +230,9 @@ LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
         {"slice(start, end)": "slice(start + 1, end + 1)"},
     ],
     end_included={"slice(start, end)": "slice(start, end + 1)"},
-    up_to_the_next={"in spans": "in zip([a for a, _ in spans], [*[a for a, _ in spans[1:]], len(special)])"},
+    up_to_the_next={
+        "in spans": "in zip([a for a, _ in spans], [*[a for a, _ in spans[1:]], len(special)])"
+    },
     not_normalised=[
         {"normalise(vectors)": "vectors"},
         {"normalise(vectors)": "vectors", "mean(dim=0)": "sum(dim=0)"},
@@ -209,7 +246,11 @@ LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
         {"normalise(vectors)": "vectors / vectors.norm()"},
         {"normalise(vectors)": "vectors / vectors.norm(dim=0)"},
     ],
-    not_the_mean=[{"mean(dim=0)": "amax(dim=0)"}, {".mean(dim=0)": "[0]"}, {".mean(dim=0)": "[-1]"}],
+    not_the_mean=[
+        {"mean(dim=0)": "amax(dim=0)"},
+        {".mean(dim=0)": "[0]"},
+        {".mean(dim=0)": "[-1]"},
+    ],
     whole_text=[{"slice(start, end)": "slice(None)"}, {"in spans": "in [(0, None)]"}],
 )
 
@@ -221,7 +262,10 @@ def _vectors(rng, n):
 
 
 def _weat_cases(rng):
-    x, y, a, b = (_vectors(rng, count) for count in (rng.randint(7, 9), rng.randint(3, 5), rng.randint(6, 8), 3))
+    x, y, a, b = (
+        _vectors(rng, count)
+        for count in (rng.randint(7, 9), rng.randint(3, 5), rng.randint(6, 8), 3)
+    )
     near_a, near_b = x + 2 * a.mean(axis=0), y + 2 * b.mean(axis=0)
     return [
         Case("Four lists of the same length", x[:3], y[:3], a[:3], b),
@@ -230,7 +274,13 @@ def _weat_cases(rng):
         Case("One vector in each list", near_a[:1], near_b[:1], a[:1], b[:1]),
         Case("The first list is near the third", near_a, near_b, a, b),
         Case("The first list is near the fourth, the second near the third", near_b, near_a, a, b),
-        Case("One vector is forty times as long", near_b, near_a, a, np.concatenate([b[:2], 40 * b[2:]])),
+        Case(
+            "One vector is forty times as long",
+            near_b,
+            near_a,
+            a,
+            np.concatenate([b[:2], 40 * b[2:]]),
+        ),
     ]
 
 
@@ -250,7 +300,10 @@ def _weat(x, y, a, b):
 WEAT = exercise("15-weat", _weat_cases, _weat, points=2)(
     sample_deviation={".std()": ".std(ddof=1)"},
     sums={"of_x.mean() - of_y.mean()": "of_x.sum() - of_y.sum()"},
-    not_divided=[{"apart / spread": "apart"}, {"apart / spread": "of_x.mean() - of_y.mean() / spread"}],
+    not_divided=[
+        {"apart / spread": "apart"},
+        {"apart / spread": "of_x.mean() - of_y.mean() / spread"},
+    ],
     one_list_only=[
         {"associations.std()": one_list}
         for one_list in (
@@ -273,11 +326,15 @@ WEAT = exercise("15-weat", _weat_cases, _weat, points=2)(
     ],
     attributes_added={".mean(axis=1)": ".sum(axis=1)"},
     cosine_to_mean=[
-        {"x, y, a, b = ": f"a, b = (np.mean({rows}, axis=0, keepdims=True) for rows in (a, b))\n    x, y, a, b = "}
+        {
+            "x, y, a, b = ": f"a, b = (np.mean({rows}, axis=0, keepdims=True) for rows in (a, b))\n    x, y, a, b = "
+        }
         for rows in ("rows", "_unit(rows)")
     ],
     second_ignored=[{" - of_y.mean()": ""}, {"to_a - to_b": "to_a"}],
-    distances={f"(words @ {one}.T)": f"-np.linalg.norm(words[:, None] - {one}, axis=2)" for one in "ab"},
+    distances={
+        f"(words @ {one}.T)": f"-np.linalg.norm(words[:, None] - {one}, axis=2)" for one in "ab"
+    },
 )
 
 
@@ -287,7 +344,11 @@ WEAT = exercise("15-weat", _weat_cases, _weat, points=2)(
 def _kept_cases(rng):
     places = rng.sample(range(500), 60)
     return [
-        Case("Some of the ten are among the candidates", places[:20], places[20 - rng.randint(2, 8) :][:10]),
+        Case(
+            "Some of the ten are among the candidates",
+            places[:20],
+            places[20 - rng.randint(2, 8) :][:10],
+        ),
         Case("All are, in another order", places[:20], rng.sample(places[:20], 10)),
         Case("None is", places[:20], places[20:30]),
         Case("Fewer candidates than ten", places[:4], rng.sample(places[:13], 10)),
@@ -303,14 +364,22 @@ def _share_kept(candidates, ten):
 
 
 KEPT = completion("15-kept", _kept_cases, _share_kept)(
-    compared_in_order={"page in near for page in pages": "one == other for one, other in zip(candidates, ten)"},
+    compared_in_order={
+        "page in near for page in pages": "one == other for one, other in zip(candidates, ten)"
+    },
     places_added={"sum(found)": "sum(page for page, one in zip(pages, found) if one)"},
     lost_counted=[
         {"return sum(found)": "return sum(not one for one in found)"},
         {"[page in": "[page not in"},
-        {"[page in": "[page not in", "pages = ten": "pages = candidates", "near = set(candidates)": "near = set(ten)"},
+        {
+            "[page in": "[page not in",
+            "pages = ten": "pages = candidates",
+            "near = set(candidates)": "near = set(ten)",
+        },
     ],
-    first_candidates_only=[{"set(candidates)": f"set(candidates[:{count}])"} for count in ("10", "len(ten)")],
+    first_candidates_only=[
+        {"set(candidates)": f"set(candidates[:{count}])"} for count in ("10", "len(ten)")
+    ],
     never_true={"page in near": "False"},
 )
 

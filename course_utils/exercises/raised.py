@@ -14,7 +14,9 @@ SHAPES = (
     "`keepdim=True`."
 )
 NO_INDEX = "An index must be a whole number (for arrays also several, or booleans), and here it is something else."
-NUMBERS = "An array is made of numbers only, in lists of the same length; `torch.stack` joins tensors."
+NUMBERS = (
+    "An array is made of numbers only, in lists of the same length; `torch.stack` joins tensors."
+)
 # kinds of errors, a pattern of their text, and what they mean; the first that fits is told
 PLAIN = (
     (
@@ -33,16 +35,32 @@ PLAIN = (
         "NoneType",
         "Something is `None` here: a value of an argument, a name never set, or what a function returned.",
     ),
-    ("IndexError", "Dimension out of range", "There is no such dimension: the first is 0, the last -1."),
-    ("IndexError|TypeError", "indices must be|only integer|valid indices|used as indices", NO_INDEX),
-    ("IndexError", "out of (range|bounds)", "It looks beyond the end: n items stand at 0 to n - 1."),
+    (
+        "IndexError",
+        "Dimension out of range",
+        "There is no such dimension: the first is 0, the last -1.",
+    ),
+    (
+        "IndexError|TypeError",
+        "indices must be|only integer|valid indices|used as indices",
+        NO_INDEX,
+    ),
+    (
+        "IndexError",
+        "out of (range|bounds)",
+        "It looks beyond the end: n items stand at 0 to n - 1.",
+    ),
     ("KeyError", "", "This key is not in the dictionary: ask first with `in`, or use `.get`."),
     (
         "RuntimeError",
         "infer output dtype|floating point",
         "Make whole numbers and booleans decimals first: `.float()`.",
     ),
-    ("TypeError", "(not|be) (an )?iterable", "It is one thing, not several, so no loop can go through it."),
+    (
+        "TypeError",
+        "(not|be) (an )?iterable",
+        "It is one thing, not several, so no loop can go through it.",
+    ),
     (
         "RuntimeError|TypeError",
         "with a bool tensor|boolean subtract",
@@ -53,26 +71,62 @@ PLAIN = (
         "boolean masks|boolean tensor|bool",
         "True and false are needed here, and not 1 and 0: say `mask == 0`, for example.",
     ),
-    ("TypeError", "not callable", "Something that is no function is called: is an operator missing before `(`?"),
+    (
+        "TypeError",
+        "not callable",
+        "Something that is no function is called: is an operator missing before `(`?",
+    ),
     ("TypeError", "not subscriptable", "It is one thing, not several, so it has no `[...]`."),
-    ("TypeError", "unhashable", "Lists and sets cannot be keys or members of a set: use a tuple or a `frozenset`."),
+    (
+        "TypeError",
+        "unhashable",
+        "Lists and sets cannot be keys or members of a set: use a tuple or a `frozenset`.",
+    ),
     (
         "TypeError",
         "unsupported operand|concatenate|not supported between|must be",
         "The kinds do not go together here.",
     ),
-    ("TypeError", "argument", "A function is called with arguments that it does not take, or with too few."),
-    ("AttributeError", "'(?P<kind>[^']+)' object has no attribute '(?P<name>[^']+)'", "A {kind} has no `.{name}`."),
-    ("NameError|UnboundLocalError", "'(?P<name>[^']+)'", "`{name}` has no value here: is it spelled and imported?"),
-    ("ZeroDivisionError", "", "It divides by 0: is this number right, and if so, what is asked for then?"),
-    ("ValueError", "math domain", "The logarithm of 0, or the square root of a negative number, is taken."),
-    ("ValueError", "empty|zero-size", "There is nothing to choose from: treat an empty input first."),
+    (
+        "TypeError",
+        "argument",
+        "A function is called with arguments that it does not take, or with too few.",
+    ),
+    (
+        "AttributeError",
+        "'(?P<kind>[^']+)' object has no attribute '(?P<name>[^']+)'",
+        "A {kind} has no `.{name}`.",
+    ),
+    (
+        "NameError|UnboundLocalError",
+        "'(?P<name>[^']+)'",
+        "`{name}` has no value here: is it spelled and imported?",
+    ),
+    (
+        "ZeroDivisionError",
+        "",
+        "It divides by 0: is this number right, and if so, what is asked for then?",
+    ),
+    (
+        "ValueError",
+        "math domain",
+        "The logarithm of 0, or the square root of a negative number, is taken.",
+    ),
+    (
+        "ValueError",
+        "empty|zero-size",
+        "There is nothing to choose from: treat an empty input first.",
+    ),
     (
         "ValueError|RuntimeError",
         "ambiguous",
         "Several truth values are used as one: say `.all()` or `.any()`, or join with `&`.",
     ),
-    ("ValueError|RuntimeError", "to (a )?Scalar|one element", "Several numbers stand where one is needed."),
+    (
+        "ValueError|RuntimeError",
+        "to (a )?Scalar|one element",
+        "Several numbers stand where one is needed.",
+    ),
 )
 
 

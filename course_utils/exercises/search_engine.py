@@ -61,7 +61,8 @@ def _mean_gain(found, grades, k):
 
 def _judge_cases(rng):
     a, b, c, d, e, f, g, h, *more = rng.sample(
-        "bar box clip fill grid hist line pie plot save set show size spy step text tick zoom".split(), 12
+        "bar box clip fill grid hist line pie plot save set show size spy step text tick zoom".split(),
+        12,
     )
     return [
         Case(
@@ -70,7 +71,12 @@ def _judge_cases(rng):
             {"q1": {a: 2, b: 1, d: 0}, "q2": {f: 2, d: 1, e: 2, c: 0}, "q3": {g: 1, h: 2}},
             4,
         ),
-        Case("Only the first k count", {"q1": [*more, f, a, g], "q2": [a]}, {"q1": {a: 2, g: 1}, "q2": {a: 1}}, 5),
+        Case(
+            "Only the first k count",
+            {"q1": [*more, f, a, g], "q2": [a]},
+            {"q1": {a: 2, g: 1}, "q2": {a: 1}},
+            5,
+        ),
         Case(
             "More relevant texts than places",
             {"q1": [a, b], "q2": [c, d]},
@@ -84,7 +90,12 @@ def _judge_cases(rng):
             {"q1": {b: 2}, "q2": {c: 0, d: 0}, "q3": {}},
             3,
         ),
-        Case("A query that was not searched for", {"q1": [a, b]}, {"q1": {a: 2, b: 1}, "q2": {c: 2}}, 3),
+        Case(
+            "A query that was not searched for",
+            {"q1": [a, b]},
+            {"q1": {a: 2, b: 1}, "q2": {c: 2}},
+            3,
+        ),
         Case("A query without grades", {"q1": [a, b], "q2": [c]}, {"q1": {b: 2, a: 1}}, 3),
         Case("An empty list", {"q1": [], "q2": [a, b]}, {"q1": {a: 2}, "q2": {b: 1}}, 3),
         Case("No query has a relevant text", {"q1": [a]}, {"q1": {a: 0}}, 3),
@@ -114,9 +125,13 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
         {"sorted(graded.values(), reverse=True)": "list(graded.values())"},
     ],
     whole_list={"names[:k]": "names"},
-    no_ideal=[{"dcg(best)": other} for other in ("1", "k", "max(len(gains), 1)", "sum(graded.values())")],
+    no_ideal=[
+        {"dcg(best)": other} for other in ("1", "k", "max(len(gains), 1)", "sum(graded.values())")
+    ],
     other_gains=[
-        {"names = ": f"graded = {{name: {other} for name, grade in graded.items()}}\n        names = "}
+        {
+            "names = ": f"graded = {{name: {other} for name, grade in graded.items()}}\n        names = "
+        }
         for other in ("2**grade - 1", "min(grade, 1)")
     ],
     other_discount=[
@@ -337,9 +352,16 @@ FIND = exercise(
     by_words=alone(_find, ("asked @ vectors.T", "_by_words((*queries,), (*texts,))")),
     counted_from_one={"best.tolist()": "(best + 1).tolist()"},
     fused_with_words=[
-        alone(_find, ("places[:, :k]", f"_fused(places, _by_words((*queries,), (*texts,)), k, {depth})"))
+        alone(
+            _find,
+            ("places[:, :k]", f"_fused(places, _by_words((*queries,), (*texts,)), k, {depth})"),
+        )
         for depth in (TEXTS, DEPTH)
     ],
-    queries_ranked=[{"axis=1": "axis=0"}, {"[:, :k]": "[:k]"}, {"asked @ vectors.T": "vectors @ asked.T"}],
+    queries_ranked=[
+        {"axis=1": "axis=0"},
+        {"[:, :k]": "[:k]"},
+        {"asked @ vectors.T": "vectors @ asked.T"},
+    ],
     first_left_out={"[:, :k]": "[:, 1 : k + 1]"},
 )

@@ -39,7 +39,9 @@ def explore(name: str, **state: Any) -> "Explorer":
         raise ValueError(f"There is no explorer {name!r}. There are: {', '.join(STARTS)}")
     known = inspect.signature(ANSWERS[name]).parameters
     if unknown := state.keys() - known.keys():
-        raise TypeError(f"The explorer {name!r} has no setting {min(unknown)!r}. It has: {', '.join(known)}")
+        raise TypeError(
+            f"The explorer {name!r} has no setting {min(unknown)!r}. It has: {', '.join(known)}"
+        )
     return Explorer(name, {**STARTS[name], **state})
 
 

@@ -16,7 +16,16 @@ from ..data import load_scored_pairs
 from ..embedding import embed
 from ..models import attention_maps, load_encoder, load_masked_lm
 from ..pooling import cls_pool, max_pool, mean_pool, normalise
-from .encoder import MOST_TOKENS, ExploreError, checked, lines_of, rounded, run, sentence_vectors, tokens_of
+from .encoder import (
+    MOST_TOKENS,
+    ExploreError,
+    checked,
+    lines_of,
+    rounded,
+    run,
+    sentence_vectors,
+    tokens_of,
+)
 from .pieces import merges, tokens
 from .retrieval import hybrid, search
 
@@ -72,7 +81,11 @@ def _effects_of_padding(sentence, width):
         masked = encoder(**padded).last_hidden_state
         unmasked = encoder(padded["input_ids"], everything).last_hidden_state
         right = mean_pool(encoder(**alone).last_hidden_state, alone["attention_mask"])
-    vectors = [mean_pool(masked, mask), mean_pool(masked, everything), mean_pool(unmasked, everything)]
+    vectors = [
+        mean_pool(masked, mask),
+        mean_pool(masked, everything),
+        mean_pool(unmasked, everything),
+    ]
     return rounded([float(normalise(right)[0] @ normalise(vector)[0]) for vector in vectors])
 
 
@@ -118,7 +131,11 @@ def layers(word: str, texts: str) -> dict:
 def _kinds(texts):
     """The kind of each sentence: the number of its paragraph, at most 3."""
     paragraphs = re.split(r"\n\s*\n", texts.strip())
-    return [min(3, number) for number, paragraph in enumerate(paragraphs) for _ in paragraph.splitlines()]
+    return [
+        min(3, number)
+        for number, paragraph in enumerate(paragraphs)
+        for _ in paragraph.splitlines()
+    ]
 
 
 def word_in(word: str, pieces: list[str]) -> tuple[int, int] | None:
@@ -142,7 +159,8 @@ def plane(vectors: torch.Tensor, before: torch.Tensor | None = None) -> torch.Te
     if before is None or not before.any():
         farthest = points[points.abs().argmax(0), [0, 1]]
         return points * torch.where(farthest < 0, -1.0, 1.0)
-    left, _, right = torch.linalg.svd(points.T @ before)  # the nearest rotation or reflection (Schönemann 1966)
+    # the nearest rotation or reflection (Schönemann 1966)
+    left, _, right = torch.linalg.svd(points.T @ before)
     return points @ left @ right
 
 
@@ -179,18 +197,24 @@ def one_head(text: str, layer: int, head: int, token: int) -> dict:
     _, encoder = load_encoder()
     maps, heads = attention_maps(encoder), encoder.config.num_attention_heads
     if not (0 < layer <= len(maps) and 0 <= head < heads):
-        raise ExploreError(f"This encoder has layers 1 to {len(maps)}, with heads 0 to {heads - 1} in each.")
+        raise ExploreError(
+            f"This encoder has layers 1 to {len(maps)}, with heads 0 to {heads - 1} in each."
+        )
     _, _, output = run([text])
     before, own = output.hidden_states[layer - 1][0], maps[layer - 1]
     with torch.inference_mode():
-        parts = [part(before).unflatten(-1, (heads, -1)) for part in (own.query, own.key, own.value)]
+        parts = [
+            part(before).unflatten(-1, (heads, -1)) for part in (own.query, own.key, own.value)
+        ]
     queries, keys, values = (part[:, head] for part in parts)
     token = min(token, len(pieces) - 1)
     products = keys @ queries[token]
     scores = products / math.sqrt(queries.shape[-1])
     shares = scores.softmax(-1)
     if not shares.allclose(output.attentions[layer - 1][0, head, token], atol=1e-4):
-        raise ExploreError("This encoder adds something to the scores, such as MPNet for distances: not shown here.")
+        raise ExploreError(
+            "This encoder adds something to the scores, such as MPNet for distances: not shown here."
+        )
     return {
         "tokens": pieces,
         "token": token,
@@ -302,7 +326,9 @@ def threshold(cut: float, at: float) -> dict:
     }
 
 
-def losses(kind: str, anchor: list, positive: list, negatives: list, margin: float, scale: float) -> dict:
+def losses(
+    kind: str, anchor: list, positive: list, negatives: list, margin: float, scale: float
+) -> dict:
     """A loss on points in the plane, and its gradient at each: lesson 11's formulas.
 
     kind: "triplet" (Schroff et al. 2015, section 3.1, but distances not squared, as in Reimers &

@@ -13,7 +13,15 @@ from ..attention import eager
 from ..models import attention_maps, load_encoder
 from ..pooling import mean_pool, normalise
 
-MOST_TOKENS = {"tokens": 256, "one head": 24, "silence": 18, "masks": 40, "pooling": 40, "padding": 60, "search": 60}
+MOST_TOKENS = {
+    "tokens": 256,
+    "one head": 24,
+    "silence": 18,
+    "masks": 40,
+    "pooling": 40,
+    "padding": 60,
+    "search": 60,
+}
 MOST_CHARACTERS = 20_000
 
 
@@ -29,7 +37,9 @@ def checked(text: str) -> str:
     if not text.strip():
         raise ExploreError("Type a text.")
     if len(text) > MOST_CHARACTERS:
-        raise ExploreError(f"This text has {len(text):,} characters; {MOST_CHARACTERS:,} can be shown.")
+        raise ExploreError(
+            f"This text has {len(text):,} characters; {MOST_CHARACTERS:,} can be shown."
+        )
     return text
 
 
@@ -37,7 +47,9 @@ def tokens_of(text: str, name: str, tokenizer: Any = None) -> list[str]:
     """The tokens of a text, none of them cut off, if the explorer of this name can show so many."""
     tokens = (tokenizer or load_encoder()[0])(checked(text)).tokens()
     if len(tokens) > MOST_TOKENS[name]:
-        raise ExploreError(f"This text has {len(tokens):,} tokens; {MOST_TOKENS[name]} can be shown here. Shorten it.")
+        raise ExploreError(
+            f"This text has {len(tokens):,} tokens; {MOST_TOKENS[name]} can be shown here. Shorten it."
+        )
     return tokens
 
 
@@ -60,7 +72,9 @@ def rounded(values: Any, digits: int = 4) -> Any:
     return round(values, digits) + 0.0 if isinstance(values, float) else values
 
 
-def run(texts: Sequence[str], silenced: Iterable[tuple[int, int]] = ()) -> tuple[list[list[str]], torch.Tensor, Any]:
+def run(
+    texts: Sequence[str], silenced: Iterable[tuple[int, int]] = ()
+) -> tuple[list[list[str]], torch.Tensor, Any]:
     """Run texts through the course's encoder.
 
     silenced: (layer, head) pairs, layers from 1, whose context counts as 0.
@@ -70,7 +84,9 @@ def run(texts: Sequence[str], silenced: Iterable[tuple[int, int]] = ()) -> tuple
     each layer.
     """
     tokenizer, encoder = load_encoder()
-    inputs = tokenizer(list(texts), padding=True, truncation=True, max_length=256, return_tensors="pt")
+    inputs = tokenizer(
+        list(texts), padding=True, truncation=True, max_length=256, return_tensors="pt"
+    )
     size = encoder.config.hidden_size // encoder.config.num_attention_heads
     with contextlib.ExitStack() as stack:
         for layer, head in silenced:
@@ -91,7 +107,9 @@ def _silence(module, given, place):
     return (joined,)
 
 
-def sentence_vectors(texts: Sequence[str], silenced: Iterable[tuple[int, int]] = ()) -> torch.Tensor:
+def sentence_vectors(
+    texts: Sequence[str], silenced: Iterable[tuple[int, int]] = ()
+) -> torch.Tensor:
     """The vectors of texts, pooled by the mean and of length 1: (texts, hidden)."""
     _, mask, output = run(texts, silenced)
     return normalise(mean_pool(output.hidden_states[-1], mask))

@@ -27,10 +27,16 @@ def _tokens(state, answer):
     if not answer["words"]:
         return canvas.finish(f"{shown} It has no word to search.")
     word, steps = answer["words"][answer["word"]], answer["steps"]
-    pieces = [piece for _, _, piece, known in steps if known] if steps and steps[-1][3] else ["[UNK]"]
-    canvas.text(10, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True)
+    pieces = (
+        [piece for _, _, piece, known in steps if known] if steps and steps[-1][3] else ["[UNK]"]
+    )
+    canvas.text(
+        10, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True
+    )
     canvas.tokens(10, y + 98, pieces)
-    return canvas.finish(f"{shown} The greedy search cuts “{word}” into {', '.join(pieces)} in {len(steps)} tries.")
+    return canvas.finish(
+        f"{shown} The greedy search cuts “{word}” into {', '.join(pieces)} in {len(steps)} tries."
+    )
 
 
 def _merges(state, answer):
@@ -40,7 +46,9 @@ def _merges(state, answer):
     canvas.text(330, 16, "merge, and count", anchor="start", bold=True)
     for row, (_, count, cut) in enumerate(words):
         boxes = canvas.tokens(10, 32 + 34 * row, cut, gap=3)
-        canvas.text(boxes[-1][2] + 8, 46 + 34 * row, f"× {count}", SMALL, anchor="start", quiet=True)
+        canvas.text(
+            boxes[-1][2] + 8, 46 + 34 * row, f"× {count}", SMALL, anchor="start", quiet=True
+        )
     for row, (left, right, count) in enumerate(made[: len(words)]):
         canvas.text(330, 46 + 34 * row, f"{row + 1}. {left} + {right}", anchor="start", mono=True)
         canvas.text(RIGHT, 46 + 34 * row, count, anchor="end")
@@ -60,7 +68,9 @@ def _padding(state, answer):
             tokens = len(rows[row])
             canvas.box(10, y, tokens * cell, 20, f"{tokens}", "token", SMALL)
             if width > tokens:
-                canvas.box(10 + tokens * cell, y, (width - tokens) * cell, 20, kind="padding", dashed=True)
+                canvas.box(
+                    10 + tokens * cell, y, (width - tokens) * cell, 20, kind="padding", dashed=True
+                )
             y += 24
         y += 10
     share = 1 - answer["real"] / answer["cells"]
@@ -88,7 +98,9 @@ def side_by_side(places: list[tuple[float, float]], least: float = 23) -> list[t
     return places
 
 
-def line_between(places: list[tuple[float, float]], kinds: list[int]) -> tuple[float, float, float] | None:
+def line_between(
+    places: list[tuple[float, float]], kinds: list[int]
+) -> tuple[float, float, float] | None:
     """The straight line that separates places of two kinds with the widest margin, or None if there
     is none.
 
@@ -98,8 +110,11 @@ def line_between(places: list[tuple[float, float]], kinds: list[int]) -> tuple[f
 
     if len(set(kinds)) != 2:
         return None
-    machine = SVC(kernel="linear", C=1000).fit(places, kinds)  # places in pixels: C allows no place on the wrong side
-    return (*machine.coef_[0], -machine.intercept_[0]) if machine.score(places, kinds) == 1 else None
+    # places in pixels: C allows no place on the wrong side
+    machine = SVC(kernel="linear", C=1000).fit(places, kinds)
+    return (
+        (*machine.coef_[0], -machine.intercept_[0]) if machine.score(places, kinds) == 1 else None
+    )
 
 
 def ends_inside(line: tuple[float, float, float], left: float, top: float, size: float) -> tuple:
@@ -107,7 +122,11 @@ def ends_inside(line: tuple[float, float, float], left: float, top: float, size:
     a, b, offset = line
     ends = [(x, (offset - x * a) / b) for x in (left, left + size) if b]
     ends += [((offset - y * b) / a, y) for y in (top, top + size) if a]
-    ends = [(x, y) for x, y in ends if left - 1e-6 <= x <= left + size + 1e-6 and top - 1e-6 <= y <= top + size + 1e-6]
+    ends = [
+        (x, y)
+        for x, y in ends
+        if left - 1e-6 <= x <= left + size + 1e-6 and top - 1e-6 <= y <= top + size + 1e-6
+    ]
     return min(ends), max(ends)
 
 
@@ -118,9 +137,13 @@ def _layers(state, answer):
         left = 10 + 172 * panel
         canvas.box(left, 34, 160, 160, kind="plain")
         canvas.text(left + 80, 16, f"hidden state {number}", bold=True)
-        places = side_by_side([(left + 80 + 60 * x, 114 - 60 * y) for x, y in answer["points"][number]])
+        places = side_by_side(
+            [(left + 80 + 60 * x, 114 - 60 * y) for x, y in answer["points"][number]]
+        )
         line = line_between(places, kinds)
-        verdicts.append(f"in state {number} {'a' if line else 'no'} straight line separates the two kinds")
+        verdicts.append(
+            f"in state {number} {'a' if line else 'no'} straight line separates the two kinds"
+        )
         if line:
             ends = ends_inside(line, left + 4, 38, 152)
             canvas.arrow(*ends, kind="loss", dashed=True, thick=True, tip=False)
@@ -141,7 +164,9 @@ def _layers(state, answer):
 def _pooling(state, answer):
     sentences = answer["sentences"]
     cosines = dict(zip(("[CLS]", "mean", "maximum"), answer["cosines"]))
-    canvas = Canvas("explorer pooling", 118 + 22 * max(len(sentence["tokens"]) for sentence in sentences))
+    canvas = Canvas(
+        "explorer pooling", 118 + 22 * max(len(sentence["tokens"]) for sentence in sentences)
+    )
     for row, (name, value) in enumerate(cosines.items()):
         length = max(2.0, 340 * value)
         canvas.text(10, 14 + 26 * row, name, anchor="start")
@@ -156,17 +181,25 @@ def _pooling(state, answer):
             canvas.box(x + 100, y - 8, max(1.0, 90 * share / most), 16, kind="vector")
             canvas.text(x + 106 + 90 * share / most, y, f"{share:.2f}", SMALL, anchor="start")
     values = ", ".join(f"{name} {value:.2f}" for name, value in cosines.items())
-    return canvas.finish(f"Two sentences under three poolings. Their cosines: {values}. Below, each token's share.")
+    return canvas.finish(
+        f"Two sentences under three poolings. Their cosines: {values}. Below, each token's share."
+    )
 
 
 def _one_head(state, answer):
     texts, shares = answer["tokens"], answer["shares"]
     canvas = Canvas("explorer one head", 36 + 30 * len(texts))
-    for x, name in ((190, "q · k"), (280, f"÷ √{len(answer['result'])}"), (420, "softmax: its share")):
+    for x, name in (
+        (190, "q · k"),
+        (280, f"÷ √{len(answer['result'])}"),
+        (420, "softmax: its share"),
+    ):
         canvas.text(x, 14, name, SMALL, bold=True)
     for row, text in enumerate(texts):
         y = 43 + 30 * row
-        canvas.tokens(10, y - 13, [text], ["head"] if row == answer["token"] else None, width=120, height=26)
+        canvas.tokens(
+            10, y - 13, [text], ["head"] if row == answer["token"] else None, width=120, height=26
+        )
         canvas.text(210, y, f"{answer['products'][row]:.2f}", anchor="end")
         canvas.text(300, y, f"{answer['scores'][row]:.2f}", anchor="end")
         canvas.box(350, y - 9, max(1.0, 110 * shares[row]), 18, kind="head")
@@ -238,7 +271,9 @@ def _threshold(state, answer):
             high = 74 * count / most
             top, kind = (96 - high, "sentence") if label else (100, "masked")
             if count:
-                canvas.box(10 + 500 / bins * place, top, 500 / bins - 2, high, kind=kind, round_by=0)
+                canvas.box(
+                    10 + 500 / bins * place, top, 500 / bins - 2, high, kind=kind, round_by=0
+                )
     x = x_of(min(max(state["at"], low), 1))
     canvas.arrow((x, 8), (x, 186), tip=False, thick=True)
     canvas.text(x - 6, 12, f"{state['at']:.2f}", anchor="end", bold=True)
@@ -248,7 +283,9 @@ def _threshold(state, answer):
         canvas.text(x_of(value), 194, f"{value:g}", 14)
     canvas.text(RIGHT, 194, "cosine 1", 14, "end")
     precision = "–" if answer["precision"] is None else f"{answer['precision']:.2f}"
-    measures = f"precision {precision}, recall {answer['recall']:.2f}, accuracy {answer['accuracy']:.2f}"
+    measures = (
+        f"precision {precision}, recall {answer['recall']:.2f}, accuracy {answer['accuracy']:.2f}"
+    )
     canvas.text(10, 224, measures, anchor="start")
     return canvas.finish(
         f"The cosines of {len(answer['cosines'])} pairs, similar from score {state['cut']:g} on above the line and the "
@@ -258,7 +295,11 @@ def _threshold(state, answer):
 
 def _losses(state, answer):
     canvas = Canvas("explorer losses", 340)
-    names = ["anchor", "positive", *(f"negative {row + 1}" for row in range(len(state["negatives"])))]
+    names = [
+        "anchor",
+        "positive",
+        *(f"negative {row + 1}" for row in range(len(state["negatives"]))),
+    ]
     points = [state["anchor"], state["positive"], *state["negatives"]]
     places = [(260 + 85 * x, 180 - 85 * y) for x, y in points]
     (x, y), radius = places[0], 85 * (answer["distances"][0] + state["margin"])
@@ -313,7 +354,9 @@ def _hybrid(state, answer):
             grade = pages[page]["grade"]
             written = "–" if grade is None else grade
             canvas.box(left, y - 17, 22, 34, written, OF_GRADES.get(grade, "plain"))
-            canvas.text(left + 28, y, _name_in_two_lines(pages[page]["name"], 130), SMALL, anchor="start")
+            canvas.text(
+                left + 28, y, _name_in_two_lines(pages[page]["name"], 130), SMALL, anchor="start"
+            )
     for column in (0, 1):
         for page in pages:
             if page in heights[column] and page in heights[column + 1]:
@@ -322,7 +365,9 @@ def _hybrid(state, answer):
                     (177 * column + 176, heights[column + 1][page]),
                 )
                 grade = pages[page]["grade"]
-                canvas.arrow(start, end, kind=OF_GRADES.get(grade, "plain"), tip=False, thick=bool(grade))
+                canvas.arrow(
+                    start, end, kind=OF_GRADES.get(grade, "plain"), tip=False, thick=bool(grade)
+                )
     legend = "in the box: the page's grade; beside the list's name: nDCG@10"
     canvas.text(2, 58 + 38 * shown, legend, SMALL, anchor="start", quiet=True)
     first = []

@@ -11,14 +11,21 @@ import numpy as np
 import torch
 from safetensors.numpy import load_file
 
-from ..data import load_doc_judgements, load_doc_queries, load_docstrings, load_queries, load_reviews
+from ..data import (
+    load_doc_judgements,
+    load_doc_queries,
+    load_docstrings,
+    load_queries,
+    load_reviews,
+)
 from ..embedding import embed, hidden_states
 from ..pooling import POOLINGS, normalise
 from ..ranking import FUSION, best_of_each, bm25_parts, ndcgs, reciprocal_sums, words
 from ..trainings.search import DEPTH, VECTORS, pages
 from .encoder import rounded, run, tokens_of
 
-DOC_QUERIES = tuple("d50 d03 d12 d54 d21 d31 d05 d35 d43 d25 d06 d01".split())  # of load_doc_queries
+# of load_doc_queries
+DOC_QUERIES = tuple("d50 d03 d12 d54 d21 d31 d05 d35 d43 d25 d06 d01".split())
 LISTED = 8  # pages of each list that are shown
 RESULTS = 6  # sentences that are shown
 BINS, LOWEST = 26, -0.3  # of the histogram of cosines, each 0.05 wide
@@ -42,7 +49,10 @@ def documentation() -> dict:
     for query in asked["query"]:
         for word in words(query):
             having = [place for place, own in enumerate(split) if word in own]
-            counts[word] = [np.diff(having, prepend=0).tolist(), [split[place][word] for place in having]]
+            counts[word] = [
+                np.diff(having, prepend=0).tolist(),
+                [split[place][word] for place in having],
+            ]
     asked_vectors = embed(asked["query"].tolist(), model="packaged")
     cosines = best_of_each(asked_vectors @ stored["vectors"].astype("f4").T, stored["owners"])
     judged = load_doc_judgements()
@@ -53,7 +63,10 @@ def documentation() -> dict:
             "query": row.query,
             "kind": row.kind,
             "cosines": (100_000 * cosines[place]).round().astype(int).tolist(),
-            "grades": [[place_of[name], grade] for name, grade in zip(grades["name"], grades["grade"].tolist())],
+            "grades": [
+                [place_of[name], grade]
+                for name, grade in zip(grades["name"], grades["grade"].tolist())
+            ],
         }
     return {
         "names": docs["name"].tolist(),
@@ -71,7 +84,9 @@ def _ordered(scores):
     return np.argsort(-np.round(1e9 * np.asarray(scores)), kind="stable").tolist()
 
 
-def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight: float, page: int | None) -> dict:
+def hybrid(
+    query: str, off: list[str], k1: float, b: float, fusion: str, weight: float, page: int | None
+) -> dict:
     """The pages of the documentation by words, by vectors and by both, for one query: lesson 12's
     formulas.
 
@@ -98,7 +113,9 @@ def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight:
         by_both = weight * _scaled(by_words) + (1 - weight) * _scaled(by_vectors)
         of_both = _ordered(by_both)
     orders = [of_words, of_both, of_vectors]
-    lists = [_listed(order, scores) for order, scores in zip(orders, (by_words, by_both, by_vectors))]
+    lists = [
+        _listed(order, scores) for order, scores in zip(orders, (by_words, by_both, by_vectors))
+    ]
     grades = dict(asked["grades"])
     good = {place: grade for place, grade in grades.items() if grade}
     ranks = [{place: rank for rank, place in enumerate(order, start=1)} for order in orders]
@@ -125,7 +142,10 @@ def hybrid(query: str, off: list[str], k1: float, b: float, fusion: str, weight:
         }
     shown = sorted({place for listed in lists for place, _ in listed})
     return {
-        "queries": [[id_, docs["queries"][id_]["kind"], docs["queries"][id_]["query"]] for id_ in DOC_QUERIES],
+        "queries": [
+            [id_, docs["queries"][id_]["kind"], docs["queries"][id_]["query"]]
+            for id_ in DOC_QUERIES
+        ],
         "words": [[word, len(docs["counts"][word][0])] for word in dict.fromkeys(in_query)],
         "size": len(names),
         "lists": lists,
@@ -150,7 +170,9 @@ def _bm25_of(word, k1, b):
     places = np.cumsum(steps)
     counts, worth = np.zeros(len(lengths), dtype=int), np.zeros(len(lengths))
     counts[places] = found
-    rarity, worth[places] = bm25_parts(found, lengths[places], lengths.mean(), len(steps), len(lengths), k1, b)
+    rarity, worth[places] = bm25_parts(
+        found, lengths[places], lengths.mean(), len(steps), len(lengths), k1, b
+    )
     return rarity, counts, worth
 
 

@@ -8,7 +8,19 @@ from typing import Any
 
 from .._support.fast_nbformat import nbformat, read_notebook
 from .._support.files import write_whole
-from .._support.notebooks import BEGIN, END, FURTHER, NOTEBOOKS, ROOT, ROUTES, cores, kind_of, name_of, part_of, parts
+from .._support.notebooks import (
+    BEGIN,
+    END,
+    FURTHER,
+    NOTEBOOKS,
+    ROOT,
+    ROUTES,
+    cores,
+    kind_of,
+    name_of,
+    part_of,
+    parts,
+)
 from .workspace.overview import Overview, in_hours, lesson_minutes, lessons
 
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
@@ -53,14 +65,20 @@ def new_exercise(
     code = exercises / f"lesson_{number}.py"
     words, tests = code.with_suffix(".toml"), answers / code.name
     notebook = read_notebook(path)
-    names = {"number": number, "id": f"{number}-{name}", "title": title or name.replace("-", " ").capitalize()}
+    names = {
+        "number": number,
+        "id": f"{number}-{name}",
+        "title": title or name.replace("-", " ").capitalize(),
+    }
     names["name"] = name.replace("-", "_")
     names["constant"] = names["name"].upper()
     source = _text_or(code, _template("exercises", names))
     _require_free_name(name, names, path, notebook, source)
     begins = [cell.source.startswith("## What you have seen") for cell in notebook.cells]
     if not any(begins):
-        raise AuthoringError(f'{path.name} has no cell "## What you have seen" to insert it before.')
+        raise AuthoringError(
+            f'{path.name} has no cell "## What you have seen" to insert it before.'
+        )
     end = begins.index(True)
     notebook.cells[end:end] = _exercise_cells(name, names)
     tables = _with_answers(_text_or(tests, _template("answers", names)), names["id"], tests)
@@ -81,7 +99,9 @@ def _require_free_name(
             f"An exercise's name must be lower-case words joined by hyphens, such as weighted-pool; got {name!r}."
         )
     if kind_of(notebook) == "page":
-        raise AuthoringError(f'{path.name} is a page, which has no exercises; its first cell says so ("course.kind").')
+        raise AuthoringError(
+            f'{path.name} is a page, which has no exercises; its first cell says so ("course.kind").'
+        )
     if names["id"] in {cell.id for cell in notebook.cells}:
         raise AuthoringError(f"{path.name} already has {names['id']}.")
     function, constant = names["name"], names["constant"]
@@ -93,7 +113,9 @@ def _require_free_name(
         or re.search(bound, cells, re.MULTILINE)
         or re.search(in_exercises, source, re.MULTILINE)
     ):
-        raise AuthoringError(f"{function!r} is already used in {path.name}; choose a name other than {name!r}.")
+        raise AuthoringError(
+            f"{function!r} is already used in {path.name}; choose a name other than {name!r}."
+        )
 
 
 def _exercise_cells(name: str, names: Mapping[str, str]) -> list[nbformat.NotebookNode]:
@@ -106,7 +128,14 @@ def _exercise_cells(name: str, names: Mapping[str, str]) -> list[nbformat.Notebo
     )
     marks = {"schema_version": 3, "task": False}
     answer = {**marks, "grade_id": exercise, "grade": False, "locked": False, "solution": True}
-    check = {**marks, "grade_id": f"{exercise}-check", "grade": True, "locked": True, "points": 2, "solution": False}
+    check = {
+        **marks,
+        "grade_id": f"{exercise}-check",
+        "grade": True,
+        "locked": True,
+        "points": 2,
+        "solution": False,
+    }
     return [
         nbformat.v4.new_markdown_cell(text, id=f"ex-{name}"),
         nbformat.v4.new_code_cell(
@@ -156,7 +185,9 @@ def new_lesson(
         raise AuthoringError(f"The number must be {wanted}; got {number!r}.")
     name = re.sub("[^a-z0-9]+", "_", title.lower()).strip("_")
     if not name or "\n" in title:
-        raise AuthoringError(f"A lesson needs a one-line title with letters from a to z; got {title!r}.")
+        raise AuthoringError(
+            f"A lesson needs a one-line title with letters from a to z; got {title!r}."
+        )
     home = Path(folder) / FURTHER if is_further else Path(folder)
     path = home / f"{number}_{name}.ipynb"
     table = _table(is_further, folder, readme)
@@ -169,7 +200,10 @@ def new_lesson(
     row = f"| {_link(f'{number} {title}', path)} | TODO | 5 | 0 |\n"
     home.mkdir(exist_ok=True)
     write_whole(table, text[:place] + row + text[place:])
-    write_whole(claims / f"{part_of(path)}.toml", f"# What lesson {number} asserts: tests/test_claims.py says how.\n")
+    write_whole(
+        claims / f"{part_of(path)}.toml",
+        f"# What lesson {number} asserts: tests/test_claims.py says how.\n",
+    )
     write_whole(path, nbformat.writes(_lesson_skeleton(number, title, kind)) + "\n")
     return path
 
@@ -206,10 +240,17 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
     cells = read_notebook(path).cells
     shown = [cell.id for cell in cells if cell.cell_type == "code" and cell.outputs]
     if not shown:
-        raise AuthoringError(f"No cell of {path.name} shows anything yet: run it first (make lesson L={key}).")
+        raise AuthoringError(
+            f"No cell of {path.name} shows anything yet: run it first (make lesson L={key})."
+        )
     sections = re.findall("^## (.+)$", "\n".join(cell.source for cell in cells), re.MULTILINE)
     title = cells[0].source.partition("\n")[0].lstrip("# 0123456789")
-    names = {"title": title.replace('"', "'"), "lesson": path.stem, "section": sections[0], "cell": shown[0]}
+    names = {
+        "title": title.replace('"', "'"),
+        "lesson": path.stem,
+        "section": sections[0],
+        "cell": shown[0],
+    }
     names["notebook"] = f"../{name_of(path)}.ipynb"
     target.parent.mkdir(exist_ok=True)
     write_whole(target, _template("lecture", names))
@@ -237,10 +278,14 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     minutes = lesson_minutes(notebook)
     table = _table(len(lesson) > 2, folder, readme)
     text = table.read_text(encoding="utf-8")
-    row = re.compile(ROW.format(name=path.stem) + r"(?P<learned> .*? \|) *\d+ *\| *\d+ *\|$", re.MULTILINE)
+    row = re.compile(
+        ROW.format(name=path.stem) + r"(?P<learned> .*? \|) *\d+ *\| *\d+ *\|$", re.MULTILINE
+    )
     stated = row.search(text)
     if stated is None or "TODO" in stated["learned"]:
-        raise AuthoringError(f"{table} has no row for {path.stem} that says what one learns, minutes and exercises.")
+        raise AuthoringError(
+            f"{table} has no row for {path.stem} that says what one learns, minutes and exercises."
+        )
     first = notebook.cells[0]
     if not MINUTES.search(first.source):
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
@@ -248,7 +293,9 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     in_words = COUNTS[number] if number < len(COUNTS) else str(number)
     exercises = f"{in_words} {'exercise' if number == 1 else 'exercises'}"
     first.source = MINUTES.sub(f"About {minutes} minutes", first.source)
-    first.source = re.sub(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", exercises, first.source, count=1)
+    first.source = re.sub(
+        rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", exercises, first.source, count=1
+    )
     title = first.source.partition("\n")[0].removeprefix("# ")
     new_row = f"| {_link(title, path)} |{stated['learned']} {minutes} | {number} |"
     _write(path, nbformat.writes(notebook) + "\n", changed)
@@ -274,7 +321,9 @@ def _renew_routes(folder: Path, readme: Path, changed: dict[Path, None]) -> None
         _write(start, nbformat.writes(notebook) + "\n", changed)
 
 
-def with_routes(text: str, hours: Mapping[str, int], paths: Mapping[str, Path], way: str = "") -> str:
+def with_routes(
+    text: str, hours: Mapping[str, int], paths: Mapping[str, Path], way: str = ""
+) -> str:
     """A text with the routes' hours, and with links to the cores of one day.
 
     It names a route in a line such as "- *one day* (7 hours): the cores [01](01_tokenization.ipynb)
@@ -283,10 +332,21 @@ def with_routes(text: str, hours: Mapping[str, int], paths: Mapping[str, Path], 
     text.
     """
     for route, number in hours.items():
-        text = re.sub(rf"^- \*{route}\* \(.*?\)", f"- *{route}* ({in_hours(number)})", text, flags=re.MULTILINE)
-    links = [f"[{number}]({way}{paths[number].name})" for number in ROUTES["one day"] or () if number in paths]
+        text = re.sub(
+            rf"^- \*{route}\* \(.*?\)",
+            f"- *{route}* ({in_hours(number)})",
+            text,
+            flags=re.MULTILINE,
+        )
+    links = [
+        f"[{number}]({way}{paths[number].name})"
+        for number in ROUTES["one day"] or ()
+        if number in paths
+    ]
     listed = ", ".join(links[:-2] + [" and ".join(links[-2:])])
-    return re.sub(r"^(- \*one day\* .*?: the cores )\[.*\]\(.*?\)", rf"\1{listed}", text, flags=re.MULTILINE)
+    return re.sub(
+        r"^(- \*one day\* .*?: the cores )\[.*\]\(.*?\)", rf"\1{listed}", text, flags=re.MULTILINE
+    )
 
 
 def _link(title: str, path: Path) -> str:

@@ -20,7 +20,9 @@ class Course(click.Group):
             raise
         except (ValueError, RuntimeError, OSError) as error:
             # a RuntimeError of a library is a fault in the course, which needs its traceback
-            if isinstance(error, RuntimeError) and not type(error).__module__.startswith("course_utils."):
+            if isinstance(error, RuntimeError) and not type(error).__module__.startswith(
+                "course_utils."
+            ):
                 raise
             raise click.ClickException(in_a_sentence(error)) from None
 
@@ -32,7 +34,9 @@ def in_a_sentence(error: Exception) -> str:
     return str(error)
 
 
-@click.group(cls=Course, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(
+    cls=Course, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(__version__)
 def main() -> None:
     """Sentence embeddings, from the first token to a fine-tuned encoder."""

@@ -38,7 +38,9 @@ def embed_corpus(
     """
     texts, folder = list(texts), Path(folder).expanduser()
     if not texts or shard < 1:
-        raise ValueError(f"at least one text and one text in a shard are needed; got {len(texts)} and {shard}")
+        raise ValueError(
+            f"at least one text and one text in a shard are needed; got {len(texts)} and {shard}"
+        )
     digest = model_digest(model)
     folder.mkdir(parents=True, exist_ok=True)
     parts = {}
@@ -46,7 +48,9 @@ def embed_corpus(
         parts[_path(folder, number)] = texts[start : start + shard]
     extra = sorted(set(folder.glob("*.safetensors")) - set(parts))
     if extra:
-        raise CorpusError(f"{extra[0]} is not a shard of these {len(texts):,} texts: name another folder.")
+        raise CorpusError(
+            f"{extra[0]} is not a shard of these {len(texts):,} texts: name another folder."
+        )
     todo = {path: part for path, part in parts.items() if not _is_written(path, part, digest)}
     with progress_bar(total=len(parts), initial=len(parts) - len(todo), unit="shard") as bar:
         for path, part in todo.items():
@@ -85,7 +89,9 @@ def load_corpus(folder: str | Path, texts: Iterable[str] | None = None) -> np.nd
     """
     paths = sorted(Path(folder).expanduser().glob("*.safetensors"))
     if not paths or paths != [_path(paths[0].parent, number) for number in range(len(paths))]:
-        raise CorpusError(f"{folder} does not hold all shards from the first to the last: run `course embed` again.")
+        raise CorpusError(
+            f"{folder} does not hold all shards from the first to the last: run `course embed` again."
+        )
     shards = [_read(path) for path in paths]
     if texts is not None:
         embedded = [digest for _, digests, _ in shards for digest in digests]

@@ -69,7 +69,9 @@ def course() -> Finding:
     versions = sorted({found.version for found in metadata.distributions(name=PROJECT)})
     if len(versions) > 1:
         fix = f"{PIP} uninstall {PROJECT}, until it says that there is none, and install the newest"
-        return Finding("course", f"{len(versions)} versions are installed: {', '.join(versions)}", fix)
+        return Finding(
+            "course", f"{len(versions)} versions are installed: {', '.join(versions)}", fix
+        )
     kind = "installed" if INSTALLED else "a clone"
     return Finding("course", f"{', '.join(versions) or 'version unknown'}, {kind}, in {PACKAGE}")
 
@@ -78,7 +80,9 @@ def place(folder: Path | None = None) -> Finding:
     """Where the workspace would be, and what that may break."""
     folder = folder or Path.cwd()
     if not os.access(folder, os.W_OK):
-        return Finding("folder", f"{folder} cannot be written", "change to a folder of your own: cd")
+        return Finding(
+            "folder", f"{folder} cannot be written", "change to a folder of your own: cd"
+        )
     advice = ""
     if any(part.lower().startswith(("onedrive", "dropbox", "icloud")) for part in folder.parts):
         advice = (
@@ -122,7 +126,11 @@ def packages(lock: Path = LOCK) -> Finding:
     try:
         wanted = locked(lock)
     except (OSError, ValueError, ImportError) as error:
-        fix = INSTALL if INSTALLED else "make it readable, or fetch it again: git checkout requirements.lock"
+        fix = (
+            INSTALL
+            if INSTALLED
+            else "make it readable, or fetch it again: git checkout requirements.lock"
+        )
         return Finding("packages", f"{lock} cannot be read ({type(error).__name__})", fix)
     if INSTALLED:
         direct = _needed_directly()
@@ -170,7 +178,9 @@ def kernel_start() -> Finding:
     if reason:
         return Finding("kernel start", f"normal, a few seconds ({reason})")
     where = "" if started else " in `course lab`"
-    how = f"instant{where}: kernels start from a process with the packages and the encoder preloaded"
+    how = (
+        f"instant{where}: kernels start from a process with the packages and the encoder preloaded"
+    )
     return Finding("kernel start", how)
 
 
@@ -203,7 +213,10 @@ def first_embedding() -> Finding:
         vector = embed(["Is everything here?"])[0]
     except EncoderError as error:
         return Finding("first embedding", str(error).rstrip("."), fix)
-    return Finding("first embedding", f"{len(vector)} numbers; {words:,} GloVe words and {reviews:,} review sentences")
+    return Finding(
+        "first embedding",
+        f"{len(vector)} numbers; {words:,} GloVe words and {reviews:,} review sentences",
+    )
 
 
 def disk() -> Finding:
@@ -231,7 +244,9 @@ def hub() -> Finding:
         from .._support.downloads import hub_answers
 
         state = "answers" if hub_answers() else "does not answer"
-    return Finding("model hub", f"{endpoint} {state}; only models other than the packaged one need it")
+    return Finding(
+        "model hub", f"{endpoint} {state}; only models other than the packaged one need it"
+    )
 
 
 CHECKS = {

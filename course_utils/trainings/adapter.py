@@ -27,7 +27,8 @@ HELD_OUT = 20  # one text in this many is never trained on
 LENGTHS = (32, 64, 128)  # the longest passage, drawn for each one: the lessons' sentences are short
 BATCH_TOKENS = 4096
 REPORT_EVERY = 500  # steps
-MASKED = 0.2  # share of tokens in training; scores use 0.15, as in Devlin et al. (2019), section 3.1
+# share of tokens in training; scores use 0.15, as in Devlin et al. (2019), section 3.1
+MASKED = 0.2
 
 
 def reviews():
@@ -52,10 +53,18 @@ def encyclopedia():
     # of the extra `adapter`
     from gensim.corpora.wikicorpus import extract_pages, filter_wiki  # pyrefly: ignore[missing-import]
 
-    path = next((packaged_folder("gensim") / "test" / "test_data").glob("enwiki-latest-pages-articles1*.bz2"))
+    path = next(
+        (packaged_folder("gensim") / "test" / "test_data").glob(
+            "enwiki-latest-pages-articles1*.bz2"
+        )
+    )
     with bz2.open(path, "rb") as file:
         pages = [filter_wiki(text) for _, text, _ in extract_pages(file, filter_namespaces=("0",))]
-    paragraphs = (re.sub(r"[*#:;'=|]{2,}|^[*#:;|]+", " ", line).strip() for page in pages for line in page.split("\n"))
+    paragraphs = (
+        re.sub(r"[*#:;'=|]{2,}|^[*#:;|]+", " ", line).strip()
+        for page in pages
+        for line in page.split("\n")
+    )
     return [text for text in paragraphs if len(text) > 200 and text[-1] in '.!?"']
 
 
@@ -75,7 +84,9 @@ def passages(texts, tokenizer, generator, lengths=LENGTHS):
     ends = set(tokenizer.convert_tokens_to_ids([".", "!", "?"]))
     found, texts = [], list(texts)
     for start in range(0, len(texts), 1000):
-        for ids in tokenizer(texts[start : start + 1000], add_special_tokens=False, verbose=False)["input_ids"]:
+        for ids in tokenizer(texts[start : start + 1000], add_special_tokens=False, verbose=False)[
+            "input_ids"
+        ]:
             while ids:
                 room = generator.choice(lengths) - 2
                 cut = room
@@ -112,7 +123,12 @@ def masked_batch(group, tokenizer, share, generator):
         ids[row, : len(passage)] = torch.tensor(passage)
     special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
     chosen = (torch.rand(ids.shape, generator=generator) < share) & ~special
-    return ids.masked_fill(chosen, tokenizer.mask_token_id), (ids != tokenizer.pad_token_id).long(), chosen, ids[chosen]
+    return (
+        ids.masked_fill(chosen, tokenizer.mask_token_id),
+        (ids != tokenizer.pad_token_id).long(),
+        chosen,
+        ids[chosen],
+    )
 
 
 def scores(model, tokenizer, found, share=0.15, seed=0):
@@ -128,9 +144,14 @@ def scores(model, tokenizer, found, share=0.15, seed=0):
                 hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
                 logits = model.cls(hidden)
                 hits.append((logits.topk(5).indices == labels[:, None]).numpy())
-                bits.append(torch.nn.functional.cross_entropy(logits, labels, reduction="none").numpy() / np.log(2))
+                bits.append(
+                    torch.nn.functional.cross_entropy(logits, labels, reduction="none").numpy()
+                    / np.log(2)
+                )
     hits = np.concatenate(hits)
-    top1, top5, bits = (float(values.mean()) for values in (hits[:, 0], hits.any(1), np.concatenate(bits)))
+    top1, top5, bits = (
+        float(values.mean()) for values in (hits[:, 0], hits.any(1), np.concatenate(bits))
+    )
     return {"top1": top1, "top5": top5, "bits": bits, "tokens": len(hits)}
 
 
@@ -194,14 +215,19 @@ def split(texts, tokenizer, seed=0):
 
 @click.command()
 @click.option("--steps", default=6500, show_default=True, help="Steps of about 4,000 tokens each.")
-@click.option("--rate", default=1.5e-3, show_default=True, help="Highest learning rate of the layers' tables.")
+@click.option(
+    "--rate", default=1.5e-3, show_default=True, help="Highest learning rate of the layers' tables."
+)
 @click.option(
     "--begin",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Go on from this adapter (an unfinished one, say) instead of from the sentence encoder.",
 )
 @click.option(
-    "--output", default=ADAPTER, type=click.Path(dir_okay=False, path_type=Path), help="Where to store the result."
+    "--output",
+    default=ADAPTER,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to store the result.",
 )
 def main(steps, rate, begin, output):
     """Train the adapter and print its scores on held-out text."""
@@ -212,7 +238,9 @@ def main(steps, rate, begin, output):
     texts = {name: read() for name, read in TEXTS.items()}
     sides = {name: split(found, tokenizer) for name, found in texts.items()}
     for name, (kept, held) in sides.items():
-        click.echo(f"{name}: {sum(map(len, kept)):,} tokens to train on, {sum(map(len, held)):,} held out")
+        click.echo(
+            f"{name}: {sum(map(len, kept)):,} tokens to train on, {sum(map(len, held)):,} held out"
+        )
     model = masked_lm_on(encoder)
     if begin:
         apply(model, encoder, load_file(begin))
@@ -231,7 +259,9 @@ def main(steps, rate, begin, output):
     for name, found in texts.items():
         held = passages(filter(held_out, found), tokenizer, random.Random(0), lengths=(64,))
         result = scores(model, tokenizer, held)
-        shares = f"top-1 {result['top1']:.3f}, top-5 {result['top5']:.3f}, {result['bits']:.2f} bits"
+        shares = (
+            f"top-1 {result['top1']:.3f}, top-5 {result['top5']:.3f}, {result['bits']:.2f} bits"
+        )
         click.echo(f"{name}: {shares}, {result['tokens']:,} masked tokens, none trained on")
 
 

@@ -19,8 +19,13 @@ def script(run):
 
     It stands last in its file: where the file is run by `python -m`, the command begins here.
     """
-    where = {"type": click.Path(path_type=Path, file_okay=False, exists=True), "help": "Where the tables go."}
-    command = click.command()(click.option("--folder", default=FOLDER, callback=_checked, **where)(run))
+    where = {
+        "type": click.Path(path_type=Path, file_okay=False, exists=True),
+        "help": "Where the tables go.",
+    }
+    command = click.command()(
+        click.option("--folder", default=FOLDER, callback=_checked, **where)(run)
+    )
     if run.__module__ == "__main__":
         command()
     return command
@@ -28,7 +33,9 @@ def script(run):
 
 def _checked(context, option, folder):
     if another_is_set():
-        raise click.UsageError(f"the stored tables are the packaged encoder's, and {ENV_VAR} names another: unset it")
+        raise click.UsageError(
+            f"the stored tables are the packaged encoder's, and {ENV_VAR} names another: unset it"
+        )
     return folder
 
 
@@ -41,7 +48,12 @@ def training_settings(**changes):
     changes: settings that override these.
     """
     on_the_cpu = {"use_cpu": True, "dataloader_pin_memory": False, "seed": 0, "warmup_steps": 0.1}
-    logs = {"logging_steps": 1, "logging_nan_inf_filter": False, "report_to": "none", "disable_tqdm": True}
+    logs = {
+        "logging_steps": 1,
+        "logging_nan_inf_filter": False,
+        "report_to": "none",
+        "disable_tqdm": True,
+    }
     saves = {"output_dir": tempfile.gettempdir(), "save_strategy": "no"}
     return on_the_cpu | logs | saves | changes
 
@@ -53,12 +65,17 @@ def train_sentences(model, data, loss, evaluator=None, callbacks=(), **settings)
     each.
     settings: what differs from `training_settings`.
     """
-    from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+    from sentence_transformers import (
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+    )
 
     from ..training import watch
 
     arguments = SentenceTransformerTrainingArguments(**training_settings(**settings))
-    trainer = SentenceTransformerTrainer(model, arguments, train_dataset=data, loss=loss, evaluator=evaluator)
+    trainer = SentenceTransformerTrainer(
+        model, arguments, train_dataset=data, loss=loss, evaluator=evaluator
+    )
     losses = watch(trainer)
     for callback in callbacks:
         trainer.add_callback(callback)
@@ -74,7 +91,9 @@ def stepper(model, rate, steps, weight_decay=0.0):
     """
     from transformers import get_linear_schedule_with_warmup
 
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=weight_decay, fused=True)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=rate, weight_decay=weight_decay, fused=True
+    )
     schedule = get_linear_schedule_with_warmup(optimizer, steps // 10, steps)
 
     def step(loss):
@@ -92,7 +111,9 @@ def inputs_of(tokenizer, *columns, longest):
     is cut first.
     """
     texts = (list(column) for column in columns)
-    return tokenizer(*texts, padding=True, truncation="longest_first", max_length=longest, return_tensors="pt")
+    return tokenizer(
+        *texts, padding=True, truncation="longest_first", max_length=longest, return_tensors="pt"
+    )
 
 
 def probabilities_of(logits_of, lengths, batch=32):

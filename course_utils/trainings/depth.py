@@ -17,7 +17,8 @@ EXAMPLES = 1600
 # what is trained, the head on the mean always among it: how many of the last layers, None for
 # everything
 DEPTHS = {"head": 0, "last layer": 1, "last two layers": 2, "everything": None}
-READ = {"everything up to layer 4": 4}  # the head reads this layer, and the later ones are taken off
+# the head reads this layer, and the later ones are taken off
+READ = {"everything up to layer 4": 4}
 RATES = (5e-5, 5e-4, 5e-3)
 TABLE = FOLDER / "depth.csv"  # one row per depth, learning rate and seed
 # the probabilities for each test sentence: seed 0, at the learning rate that the validation part
@@ -35,10 +36,18 @@ def main(folder):
 
     def trained(depth, rate, seed):
         chosen = train.sample(EXAMPLES, random_state=seed)
-        settings = {"learning_rate": rate, "pooling": "mean", "layers": DEPTHS.get(depth), "read": READ.get(depth)}
+        settings = {
+            "learning_rate": rate,
+            "pooling": "mean",
+            "layers": DEPTHS.get(depth),
+            "read": READ.get(depth),
+        }
         tuned = fine_tuned(chosen["text"], chosen["label"], seed, **settings)
         found = [probabilities(*tuned, part["text"]) for part in (validation, test)]
-        right = [((values > 0.5) == part["label"]).mean() for values, part in zip(found, (validation, test))]
+        right = [
+            ((values > 0.5) == part["label"]).mean()
+            for values, part in zip(found, (validation, test))
+        ]
         weights = sum(part.numel() for part in tuned[1].parameters() if part.requires_grad)
         row = {"trained": depth, "weights": weights, "learning_rate": rate, "seed": seed}
         rows.append({**row, **dict(zip(("validation", "test"), np.round(right, 4).tolist()))})
@@ -50,6 +59,9 @@ def main(folder):
         answers[depth] = tries[rate][1].round(3)
         for seed in SEEDS[1:]:
             trained(depth, rate, seed)
-        bar.write(f"{depth}: {rate}, " + ", ".join(f"{row['test']:.3f}" for row in rows if row["trained"] == depth))
+        bar.write(
+            f"{depth}: {rate}, "
+            + ", ".join(f"{row['test']:.3f}" for row in rows if row["trained"] == depth)
+        )
     write_table(rows, folder / TABLE.name)
     write_table(answers, folder / ANSWERS.name)

@@ -28,7 +28,9 @@ def review_vectors(number):
     """Unit vectors, (number, 384), of sentences drawn from all IMDB reviews, without
     repetitions.
     """
-    sentences = list(dict.fromkeys(sentence for review in review_sentences() for sentence in review))
+    sentences = list(
+        dict.fromkeys(sentence for review in review_sentences() for sentence in review)
+    )
     chosen = np.random.default_rng(0).permutation(len(sentences))[:number]
     precision = "bfloat16" if has_bfloat16() else "float32"
     return embed([sentences[place] for place in chosen], precision=precision).astype(np.float16)
@@ -39,9 +41,13 @@ def drawn_alike(vectors, number, seed=0):
     `vectors`.
     """
     vectors, generator = vectors.astype(np.float32), np.random.default_rng(seed)
-    root = np.linalg.cholesky(np.cov(vectors.T) + 1e-9 * np.eye(vectors.shape[1])).astype(np.float32)
+    root = np.linalg.cholesky(np.cov(vectors.T) + 1e-9 * np.eye(vectors.shape[1])).astype(
+        np.float32
+    )
     for start in range(0, number, BLOCK):
-        normal = generator.standard_normal((min(BLOCK, number - start), vectors.shape[1]), dtype=np.float32)
+        normal = generator.standard_normal(
+            (min(BLOCK, number - start), vectors.shape[1]), dtype=np.float32
+        )
         block = normal @ root.T + vectors.mean(axis=0)
         yield (block / np.linalg.norm(block, axis=1, keepdims=True)).astype(np.float16)
 
@@ -50,7 +56,9 @@ def built(blocks):
     """A usearch index of all blocks, added in one thread. Vectors are kept in float16."""
     from usearch.index import Index
 
-    index = Index(ndim=blocks[0].shape[1], metric="cos", dtype="f16", connectivity=16, expansion_add=128)
+    index = Index(
+        ndim=blocks[0].shape[1], metric="cos", dtype="f16", connectivity=16, expansion_add=128
+    )
     for block in blocks:
         index.add(np.arange(len(index), len(index) + len(block)), block, threads=1)
     return index
@@ -68,8 +76,17 @@ def rows_of(kind, blocks, asked):
         recall = recalls(found.keys.tolist(), nearest, K)
         value, low, high = np.round(bootstrap(mean, recall), 4).tolist()
         compared = round(found.computed_distances / len(asked))
-        row = {"vectors": kind, "n": len(index), "width": width, "recall": value, "low": low, "high": high}
-        rows.append({**row, "compared": compared, "layers": index.nlevels, "bytes": index.serialized_length})
+        row = {
+            "vectors": kind,
+            "n": len(index),
+            "width": width,
+            "recall": value,
+            "low": low,
+            "high": high,
+        }
+        rows.append(
+            {**row, "compared": compared, "layers": index.nlevels, "bytes": index.serialized_length}
+        )
     return rows
 
 
@@ -82,7 +99,9 @@ def main(folder):
     vectors["drawn"] = np.concatenate(list(drawn_alike(reviews, max(SIZES["drawn"]))))
     every = [(kind, size) for kind, sizes in SIZES.items() for size in sizes]
     for kind, size in (bar := progress_bar(iterable=every, unit="index")):
-        blocks = [vectors[kind][start : min(start + BLOCK, size)] for start in range(0, size, BLOCK)]
+        blocks = [
+            vectors[kind][start : min(start + BLOCK, size)] for start in range(0, size, BLOCK)
+        ]
         rows += rows_of(kind, blocks, asked[kind])
         bar.write(str(rows[-1]))
     write_table(rows, folder / FILE.name)

@@ -37,7 +37,9 @@ def review_parts():
     table = load_reviews("rotten_tomatoes")
     words = table["text"].str.lower().str.findall(r"\w+").str.join(" ")
     table = table[~words.duplicated()].sample(frac=1, random_state=0, ignore_index=True)
-    return tuple(part.reset_index(drop=True) for part in (table[2000:], table[1500:2000], table[:1500]))
+    return tuple(
+        part.reset_index(drop=True) for part in (table[2000:], table[1500:2000], table[:1500])
+    )
 
 
 class MeanPooledClassifier(torch.nn.Module):
@@ -78,7 +80,9 @@ def classifier(pooling="cls") -> tuple[Any, Any]:
     return AutoTokenizer.from_pretrained(folder), model
 
 
-def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", losses=None, layers=None, read=None):
+def fine_tuned(
+    texts, labels, seed=0, learning_rate=5e-5, pooling="cls", losses=None, layers=None, read=None
+):
     """(tokenizer, model) trained by transformers' Trainer. Small training sets are repeated for
     more epochs.
 
@@ -107,8 +111,12 @@ def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", losses=
     ]
     epochs = max(3, math.ceil(LEAST_STEPS / math.ceil(len(rows) / BATCH)))
     settings = {"seed": seed, "learning_rate": learning_rate, "num_train_epochs": epochs}
-    arguments = TrainingArguments(**training_settings(**settings, per_device_train_batch_size=BATCH))
-    trainer = Trainer(model, arguments, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer))
+    arguments = TrainingArguments(
+        **training_settings(**settings, per_device_train_batch_size=BATCH)
+    )
+    trainer = Trainer(
+        model, arguments, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer)
+    )
     seen = watch(trainer)
     trainer.train()
     if losses is not None:
@@ -140,10 +148,16 @@ def baselines(texts, labels, given):
     from ..benchmark import glove_vectors
     from ..embedding import embed
 
-    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts)  # counts words, does not use labels
+    # counts words, does not use labels
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts)
     kinds = {"TF-IDF": words.transform, "GloVe mean": lambda given: glove_vectors(list(given))}
-    kinds |= {"frozen encoder, CLS": lambda given: embed(given, pooling="cls"), "frozen encoder, mean": embed}
-    search = GridSearchCV(LogisticRegression(max_iter=2000, class_weight="balanced"), {"C": (0.1, 1, 10, 100)}, cv=5)
+    kinds |= {
+        "frozen encoder, CLS": lambda given: embed(given, pooling="cls"),
+        "frozen encoder, mean": embed,
+    }
+    search = GridSearchCV(
+        LogisticRegression(max_iter=2000, class_weight="balanced"), {"C": (0.1, 1, 10, 100)}, cv=5
+    )
     return {
         name: search.fit(features(texts), labels).predict_proba(features(given))[:, 1]
         for name, features in kinds.items()
@@ -163,15 +177,25 @@ def main(folder):
         found = baselines(chosen["text"], chosen["label"], test["text"])
         for pooling, name in TUNED.items():
             losses = []
-            tuned = fine_tuned(chosen["text"], chosen["label"], seed, pooling=pooling, losses=losses)
+            tuned = fine_tuned(
+                chosen["text"], chosen["label"], seed, pooling=pooling, losses=losses
+            )
             found[name] = probabilities(*tuned, test["text"])
             if (size, seed, pooling) == (CHECKED, SEEDS[0], "cls"):
                 write_table({"loss": np.round(losses, 3)}, folder / LOSSES.name)
             if (size, seed, pooling) == (SIZES[-1], SEEDS[0], "cls"):
-                write_table({name: probabilities(*tuned, validation["text"]).round(3)}, folder / VALIDATION.name)
-        right = {name: round(float(((values > 0.5) == test["label"]).mean()), 4) for name, values in found.items()}
+                write_table(
+                    {name: probabilities(*tuned, validation["text"]).round(3)},
+                    folder / VALIDATION.name,
+                )
+        right = {
+            name: round(float(((values > 0.5) == test["label"]).mean()), 4)
+            for name, values in found.items()
+        }
         row = {"examples": size, "seed": seed}
-        rows += [row | {"classifier": name, "accuracy": accuracy} for name, accuracy in right.items()]
+        rows += [
+            row | {"classifier": name, "accuracy": accuracy} for name, accuracy in right.items()
+        ]
         shown = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in right.items())
         bar.write(f"{size} examples, seed {seed}: {shown}")
         if (size, seed) == (SIZES[-1], SEEDS[0]):

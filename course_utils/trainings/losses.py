@@ -50,7 +50,10 @@ def family():
     from sentence_transformers.sentence_transformer import losses
 
     given: Any = Given  # any module that gives vectors will do
-    inside = {"distance_metric": losses.BatchHardTripletLossDistanceFunction.cosine_distance, "margin": MARGIN}
+    inside = {
+        "distance_metric": losses.BatchHardTripletLossDistanceFunction.cosine_distance,
+        "margin": MARGIN,
+    }
     cosine = {"distance_metric": losses.TripletDistanceMetric.COSINE, "triplet_margin": MARGIN}
     return {
         "ContrastiveLoss": (PER_PAIR, lambda hidden: losses.ContrastiveLoss(given())),
@@ -58,10 +61,22 @@ def family():
         "SoftmaxLoss": (PER_PAIR, lambda hidden: losses.SoftmaxLoss(given(), hidden, num_labels=2)),
         "CosineSimilarityLoss": (SCORED, lambda hidden: losses.CosineSimilarityLoss(given())),
         "TripletLoss": (TRIPLETS, lambda hidden: losses.TripletLoss(given(), **cosine)),
-        "BatchAllTripletLoss": (CLASSES, lambda hidden: losses.BatchAllTripletLoss(given(), **inside)),
-        "BatchHardTripletLoss": (CLASSES, lambda hidden: losses.BatchHardTripletLoss(given(), **inside)),
-        "BatchSemiHardTripletLoss": (CLASSES, lambda hidden: losses.BatchSemiHardTripletLoss(given(), **inside)),
-        "MultipleNegativesRankingLoss": (TRIPLETS, lambda hidden: losses.MultipleNegativesRankingLoss(given())),
+        "BatchAllTripletLoss": (
+            CLASSES,
+            lambda hidden: losses.BatchAllTripletLoss(given(), **inside),
+        ),
+        "BatchHardTripletLoss": (
+            CLASSES,
+            lambda hidden: losses.BatchHardTripletLoss(given(), **inside),
+        ),
+        "BatchSemiHardTripletLoss": (
+            CLASSES,
+            lambda hidden: losses.BatchSemiHardTripletLoss(given(), **inside),
+        ),
+        "MultipleNegativesRankingLoss": (
+            TRIPLETS,
+            lambda hidden: losses.MultipleNegativesRankingLoss(given()),
+        ),
         "MegaBatchMarginLoss": (
             PAIRS,
             lambda hidden: losses.MegaBatchMarginLoss(given(), use_mini_batched_version=False),
@@ -88,7 +103,9 @@ def shaped(shape, anchor, positive, negative):
         )
     if shape == CLASSES:
         claims = torch.arange(count)
-        return [torch.cat([anchor, positive, negative])], torch.cat([claims, claims, claims + count])
+        return [torch.cat([anchor, positive, negative])], torch.cat(
+            [claims, claims, claims + count]
+        )
     if shape == TRIPLETS:
         return [anchor, positive, negative], None
     if shape == PAIRS:
@@ -106,7 +123,10 @@ class FamilyLoss(torch.nn.Module):
     def __init__(self, name, model: Any = None, hidden=2):
         super().__init__()
         self.shape, make = family()[name]
-        self.model, self.loss = model, make(model.get_embedding_dimension() if model is not None else hidden)
+        self.model, self.loss = (
+            model,
+            make(model.get_embedding_dimension() if model is not None else hidden),
+        )
 
     def of(self, anchor, positive, negative):
         """The loss of B triplets of vectors, each member a tensor (B, hidden)."""
@@ -129,7 +149,11 @@ def at_rate(name, rate, seed=0):
     development part).
     """
     model, losses, _ = negation.trained(
-        lambda model: FamilyLoss(name, model), learning_rate=rate, epochs=EPOCHS, seed=seed, goal=negation.GOAL
+        lambda model: FamilyLoss(name, model),
+        learning_rate=rate,
+        epochs=EPOCHS,
+        seed=seed,
+        goal=negation.GOAL,
     )
     share = negation.right_triplets(model, negation.negation_parts()[1]).mean()
     return model, len(losses), float(share)
@@ -159,7 +183,8 @@ def rows_of_all():
     Each is compared with TripletLoss of the same seed.
     """
     rows, tried, triplet, before = [], [], {}, negation.measured(negation.fresh_encoder())
-    names = sorted(family(), key=lambda name: name != "TripletLoss")  # it comes first: the others are compared with it
+    # it comes first: the others are compared with it
+    names = sorted(family(), key=lambda name: name != "TripletLoss")
     for name in (bar := progress_bar(iterable=names, unit="loss")):
         first, rate, attempts = at_the_lowest_rate(name)
         tried += attempts
@@ -167,8 +192,17 @@ def rows_of_all():
             model, steps, share = first if seed == SEEDS[0] else at_rate(name, rate, seed)
             now = negation.measured(model)
             triplet.setdefault(seed, now)
-            about = {"loss": name, "shape": family()[name][0], "seed": seed, "rate": rate, "steps": steps}
-            about |= {"development": round(share, 4), "unrelated": round(float(unrelated_cosine(model)), 4)}
+            about = {
+                "loss": name,
+                "shape": family()[name][0],
+                "seed": seed,
+                "rate": rate,
+                "steps": steps,
+            }
+            about |= {
+                "development": round(share, 4),
+                "unrelated": round(float(unrelated_cosine(model)), 4),
+            }
             rows += [about | row for row in negation.change_rows(before, now, triplet[seed])]
             bar.write(str(rows[-1]))
     return rows, tried

@@ -40,7 +40,12 @@ def review_parts():
     words = reviews.str.split().str.len()
     texts, queries = reviews[words.between(12, 24)], load_queries()
     asked = reviews[words.between(8, 11)].tolist()[:ASKED]
-    return texts.tolist(), asked, queries["query"].tolist(), texts.index.get_indexer(pd.Index(queries["row"])).tolist()
+    return (
+        texts.tolist(),
+        asked,
+        queries["query"].tolist(),
+        texts.index.get_indexer(pd.Index(queries["row"])).tolist(),
+    )
 
 
 def review_sentences(shortest=6, longest=40):
@@ -48,7 +53,11 @@ def review_sentences(shortest=6, longest=40):
     `longest` words.
     """
     for text in load_reviews("imdb")["text"]:
-        yield [one for one in re.split(r"(?<=[.!?])\s+", text) if shortest <= len(one.split()) <= longest]
+        yield [
+            one
+            for one in re.split(r"(?<=[.!?])\s+", text)
+            if shortest <= len(one.split()) <= longest
+        ]
 
 
 def neighbours(number=PAIRS, seed=0):
@@ -57,7 +66,10 @@ def neighbours(number=PAIRS, seed=0):
     """
     pairs = [sentences[:2] for sentences in review_sentences(8, 30) if len(sentences) > 1]
     chosen = np.random.default_rng(seed).permutation(len(pairs))[:number]
-    return {"anchor": [pairs[row][0] for row in chosen], "positive": [pairs[row][1] for row in chosen]}
+    return {
+        "anchor": [pairs[row][0] for row in chosen],
+        "positive": [pairs[row][1] for row in chosen],
+    }
 
 
 def trained(nested, seed, pairs=PAIRS):
@@ -66,15 +78,25 @@ def trained(nested, seed, pairs=PAIRS):
     nested: on all DIMENSIONS at once.
     """
     from datasets import Dataset
-    from sentence_transformers.sentence_transformer.losses import MatryoshkaLoss, MultipleNegativesRankingLoss
+    from sentence_transformers.sentence_transformer.losses import (
+        MatryoshkaLoss,
+        MultipleNegativesRankingLoss,
+    )
 
     torch.manual_seed(seed)
     model = fresh_encoder()
     loss = MultipleNegativesRankingLoss(model)
     if nested:
         loss = MatryoshkaLoss(model, loss, list(DIMENSIONS))
-    settings = {"learning_rate": RATE, "num_train_epochs": 1, "per_device_train_batch_size": BATCH, "logging_steps": 10}
-    losses, _ = train_sentences(model, Dataset.from_dict(neighbours(pairs, seed)), loss, seed=seed, **settings)
+    settings = {
+        "learning_rate": RATE,
+        "num_train_epochs": 1,
+        "per_device_train_batch_size": BATCH,
+        "logging_steps": 10,
+    }
+    losses, _ = train_sentences(
+        model, Dataset.from_dict(neighbours(pairs, seed)), loss, seed=seed, **settings
+    )
     return model, losses
 
 
@@ -90,7 +112,9 @@ def measured(vectors, dimensions):
     whole, _ = search(asked, corpus, k=K)
     recall = recalls(search(asked[:, :dimensions], short, k=K)[0].tolist(), whole.tolist(), K)
     wanted = [[place] for place in review_parts()[3]]
-    return recall, reciprocal_ranks(search(queries[:, :dimensions], short, k=K)[0].tolist(), wanted, K)
+    return recall, reciprocal_ranks(
+        search(queries[:, :dimensions], short, k=K)[0].tolist(), wanted, K
+    )
 
 
 def rows_of(recipe, seed, model, before=None):
@@ -103,9 +127,15 @@ def rows_of(recipe, seed, model, before=None):
         recall, ranks[dimensions] = measured(vectors, dimensions)
         change = [ranks[dimensions] - (before or ranks)[dimensions]]
         values = [bootstrap(mean, column) for column in (recall, ranks[dimensions], *change)]
-        names = [f"{name}{part}" for name in ("recall", "mrr", "change") for part in ("", "_low", "_high")]
+        names = [
+            f"{name}{part}"
+            for name in ("recall", "mrr", "change")
+            for part in ("", "_low", "_high")
+        ]
         numbers = np.round(np.ravel(values), 4).tolist()
-        rows.append({"recipe": recipe, "seed": seed, "dimensions": dimensions, **dict(zip(names, numbers))})
+        rows.append(
+            {"recipe": recipe, "seed": seed, "dimensions": dimensions, **dict(zip(names, numbers))}
+        )
     return rows, ranks
 
 

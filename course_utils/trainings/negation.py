@@ -26,10 +26,12 @@ GAIN = FOLDER / "negation_gain.csv"  # the same for trainings that stop at GOAL
 PAIRS = FOLDER / "negation_pairs.csv"  # one row per training on pairs
 COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], range(5), 300
 LONGER = 20  # epochs of the training that collapses
-GOAL = 2 / 3  # of the development part: at this share of right triplets the trainings of an equal gain stop
+# of the development part: at this share of right triplets the trainings of an equal gain stop
+GOAL = 2 / 3
 PARTS = CHANGE[2:]
 MORE = ("more", "more_low", "more_high")  # the difference from another training, and its interval
-DENIALS = ("negation", "antonym", "role swap")  # the phenomena of the scored pairs that reverse the meaning
+# the phenomena of the scored pairs that reverse the meaning
+DENIALS = ("negation", "antonym", "role swap")
 
 
 def negation_parts():
@@ -48,7 +50,9 @@ def fresh_encoder():
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize
 
-    model = SentenceTransformer(str(encoder_folder()), device="cpu", model_kwargs={"attn_implementation": "eager"})
+    model = SentenceTransformer(
+        str(encoder_folder()), device="cpu", model_kwargs={"attn_implementation": "eager"}
+    )
     if not isinstance(model[-1], Normalize):
         model.append(Normalize())
     return model
@@ -78,9 +82,15 @@ def mixed_in(number=MIXED):
     from ..embedding import embed
 
     reviews = load_reviews()["text"]
-    chosen = reviews[reviews.str.split().str.len().between(6, 16)].sample(2 * number, random_state=0).tolist()
+    chosen = (
+        reviews[reviews.str.split().str.len().between(6, 16)]
+        .sample(2 * number, random_state=0)
+        .tolist()
+    )
     one, other = chosen[:number], chosen[number:]
-    return pd.DataFrame({"sentence1": one, "sentence2": other, "score": row_cosines(embed(one), embed(other))})
+    return pd.DataFrame(
+        {"sentence1": one, "sentence2": other, "score": row_cosines(embed(one), embed(other))}
+    )
 
 
 def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=0, goal=None):
@@ -160,7 +170,9 @@ def review_search(model, number=500):
     Array (number,).
     """
     words = _long_reviews()[:number]
-    queries, texts = (encoded(model, part.str.join(" ")) for part in (words.str[:30], words.str[30:80]))
+    queries, texts = (
+        encoded(model, part.str.join(" ")) for part in (words.str[:30], words.str[30:80])
+    )
     return (queries @ texts.T).argmax(axis=1) == np.arange(number)
 
 
@@ -220,7 +232,10 @@ def recipes():
         "triplet loss, data mixed in": {"loss": triplet_loss_of, "mix": mixed_in()},
         "ranking loss": {"loss": MultipleNegativesRankingLoss},
         "ranking loss, 12 epochs": {"loss": MultipleNegativesRankingLoss, "epochs": 12},
-        "ranking loss, denials as positives": {"loss": MultipleNegativesRankingLoss, "columns": ["anchor", "negative"]},
+        "ranking loss, denials as positives": {
+            "loss": MultipleNegativesRankingLoss,
+            "columns": ["anchor", "negative"],
+        },
     }
 
 
@@ -228,13 +243,20 @@ def pair_trainings():
     """{name: (loss, columns, epochs)} for the trainings on pairs, in which nothing keeps denials
     away.
     """
-    from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss, MultipleNegativesRankingLoss
+    from sentence_transformers.sentence_transformer.losses import (
+        CosineSimilarityLoss,
+        MultipleNegativesRankingLoss,
+    )
 
     return {
         "denials as positives": (MultipleNegativesRankingLoss, ["anchor", "negative"], 2),
         "paraphrases": (MultipleNegativesRankingLoss, ["anchor", "positive"], 2),
         "paraphrases, score 1": (CosineSimilarityLoss, ["anchor", "positive", "score"], 2),
-        "paraphrases, score 1, longer": (CosineSimilarityLoss, ["anchor", "positive", "score"], LONGER),
+        "paraphrases, score 1, longer": (
+            CosineSimilarityLoss,
+            ["anchor", "positive", "score"],
+            LONGER,
+        ),
     }
 
 
@@ -255,8 +277,12 @@ def recipe_rows():
     turns = [(name, seed) for name in every for seed in SEEDS]
     for name, seed in (bar := progress_bar(iterable=turns, unit="training")):
         model, losses, by_epoch = trained(**every[name], seed=seed)
-        bar.write(f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}, development {np.round(by_epoch, 2)}")
-        rows += [{"recipe": name, "seed": seed, **row} for row in change_rows(before, measured(model))]
+        bar.write(
+            f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}, development {np.round(by_epoch, 2)}"
+        )
+        rows += [
+            {"recipe": name, "seed": seed, **row} for row in change_rows(before, measured(model))
+        ]
         bar.write(str(rows[-1]))
     return rows
 
@@ -268,13 +294,25 @@ def gain_rows():
     Each is compared with the triplet loss of the same seed.
     """
     before, every, rows, triplet = measured(fresh_encoder()), recipes(), [], {}
-    names = ["triplet loss", "triplet loss, lower rate", "triplet loss, data mixed in", "ranking loss"]
-    for name, seed in (bar := progress_bar(iterable=[(name, seed) for name in names for seed in SEEDS])):
+    names = [
+        "triplet loss",
+        "triplet loss, lower rate",
+        "triplet loss, data mixed in",
+        "ranking loss",
+    ]
+    for name, seed in (
+        bar := progress_bar(iterable=[(name, seed) for name in names for seed in SEEDS])
+    ):
         model, losses, _ = trained(**every[name] | {"epochs": 12}, seed=seed, goal=GOAL)
         now = measured(model)
         triplet.setdefault(seed, now)
         share = right_triplets(model, negation_parts()[1]).mean()
-        about = {"recipe": name, "seed": seed, "steps": len(losses), "development": round(float(share), 4)}
+        about = {
+            "recipe": name,
+            "seed": seed,
+            "steps": len(losses),
+            "development": round(float(share), 4),
+        }
         rows += [about | row for row in change_rows(before, now, triplet[seed])]
         bar.write(str(rows[-1]))
     return rows
@@ -303,10 +341,15 @@ def pair_rows():
         for measure, values in compared(before, found[name]).items():
             row |= {f"{measure}, {part}": value for part, value in zip(PARTS, values[2:])}
         rows.append({"training": name, "epochs": epochs} | row)
-        bar.write(f"{name}: " + ", ".join(f"{measure} {value:.3f}" for measure, value in row.items()))
+        bar.write(
+            f"{name}: " + ", ".join(f"{measure} {value:.3f}" for measure, value in row.items())
+        )
     for row in rows:
         values = compared(found["paraphrases"], found[row["training"]])["held-out denials"][2:]
-        row |= {f"held-out denials, {part} from paraphrases": value for part, value in zip(PARTS, values)}
+        row |= {
+            f"held-out denials, {part} from paraphrases": value
+            for part, value in zip(PARTS, values)
+        }
     return pd.DataFrame(rows).round(4)
 
 

@@ -28,7 +28,8 @@ TABLE = FOLDER / "pairs.csv"  # one row per training
 # the probability of "paraphrase" for each test pair, as it stands and swapped: a column per
 # training
 ANSWERS = FOLDER / "pairs_answers.csv"
-SPLIT = FOLDER / "pairs_split.csv"  # the same for trainings that differ in what they share with the tested pair
+# the same for trainings that differ in what they share with the tested pair
+SPLIT = FOLDER / "pairs_split.csv"
 
 
 def pairs_of(triplets, seed=0):
@@ -40,12 +41,22 @@ def pairs_of(triplets, seed=0):
     """
     import pandas as pd
 
-    rng, members = np.random.default_rng(seed), triplets[["anchor", "positive", "negative"]].to_numpy()
+    rng, members = (
+        np.random.default_rng(seed),
+        triplets[["anchor", "positive", "negative"]].to_numpy(),
+    )
     order, other = rng.permutation(len(members)), np.empty(len(members), int)
     other[order] = np.roll(order, 1)  # never the triplet itself
-    seconds = dict(zip(KINDS, (members[:, 1], members[:, 2], members[other, rng.integers(0, 3, len(members))])))
+    seconds = dict(
+        zip(KINDS, (members[:, 1], members[:, 2], members[other, rng.integers(0, 3, len(members))]))
+    )
     rows = [
-        {"triplet": triplets.index[row], "kind": kind, "first": members[row, 0], "second": seconds[kind][row]}
+        {
+            "triplet": triplets.index[row],
+            "kind": kind,
+            "first": members[row, 0],
+            "second": seconds[kind][row],
+        }
         for row in range(len(members))
         for kind in KINDS
     ]
@@ -69,7 +80,8 @@ class BiEncoder(torch.nn.Module):
 
     def forward(self, first, second):
         u, v = (
-            mean_pool(self.encoder(**inputs).last_hidden_state, inputs["attention_mask"]) for inputs in (first, second)
+            mean_pool(self.encoder(**inputs).last_hidden_state, inputs["attention_mask"])
+            for inputs in (first, second)
         )
         return self.head(torch.cat([u, v, (u - v).abs()], dim=1))
 
@@ -86,7 +98,9 @@ def pair_classifier(way):
 def logits_of(tokenizer, model, first, second):
     """What the model says of pairs: a tensor (pairs, 2)."""
     if isinstance(model, BiEncoder):
-        return model(*(inputs_of(tokenizer, sentences, longest=LONGEST) for sentences in (first, second)))
+        return model(
+            *(inputs_of(tokenizer, sentences, longest=LONGEST) for sentences in (first, second))
+        )
     return model(**inputs_of(tokenizer, first, second, longest=LONGEST)).logits
 
 
@@ -142,13 +156,26 @@ def trainings_of(way, bar):
     def train(name, rate, seed, pairs=fit, **settings):
         tuned = trained_pairs(way, pairs, rate, seed, **settings)
         asked = ((dev, "first", "second"), (test, "first", "second"), (test, "second", "first"))
-        found = [paraphrase_probabilities(*tuned, part[one], part[other]) for part, one, other in asked]
-        scores = [round(balanced_accuracy(p, part["label"]), 4) for p, part in zip(found, (dev, test))]
-        row = {"way": way, "training": name, "pairs": len(pairs), "learning_rate": rate, "seed": seed}
+        found = [
+            paraphrase_probabilities(*tuned, part[one], part[other]) for part, one, other in asked
+        ]
+        scores = [
+            round(balanced_accuracy(p, part["label"]), 4) for p, part in zip(found, (dev, test))
+        ]
+        row = {
+            "way": way,
+            "training": name,
+            "pairs": len(pairs),
+            "learning_rate": rate,
+            "seed": seed,
+        }
         rows.append(row | dict(zip(("development", "test"), scores)))
         bar.update()
         bar.write(", ".join(map(str, rows[-1].values())))
-        return scores[0], {f"{way}, {name}, {seed}": found[1], f"{way}, {name}, {seed}, swapped": found[2]}
+        return scores[0], {
+            f"{way}, {name}, {seed}": found[1],
+            f"{way}, {name}, {seed}, swapped": found[2],
+        }
 
     tries = {rate: train("all kinds", rate, SEEDS[0]) for rate in RATES}
     rate = chosen_rate(tries)
@@ -198,7 +225,9 @@ def split_answers(rate, bar):
         found = tested[["triplet", "kind", "label"]].assign(turn=turn)
         for name, pairs in sets.items():
             model = trained_pairs(WAYS[1], pairs, rate, turn)
-            found[name] = paraphrase_probabilities(*model, tested["first"], tested["second"]).round(3)
+            found[name] = paraphrase_probabilities(*model, tested["first"], tested["second"]).round(
+                3
+            )
             bar.update()
             bar.write(f"{name}, turn {turn}: {balanced_accuracy(found[name], tested['label']):.3f}")
         parts.append(found)
@@ -210,7 +239,9 @@ def main(folder):
     """Train classifiers of pairs, on all kinds of pairs or fewer, and on sets that share more or
     less with the test.
     """
-    bar = progress_bar(total=len(WAYS) * (len(RATES) + len(SEEDS) - 1) + 3 * len(SEEDS) + len(SPLITS) * len(KINDS))
+    bar = progress_bar(
+        total=len(WAYS) * (len(RATES) + len(SEEDS) - 1) + 3 * len(SEEDS) + len(SPLITS) * len(KINDS)
+    )
     (few, some), (rows, answers) = (trainings_of(way, bar) for way in WAYS)
     write_table(few + rows, folder / TABLE.name)
     write_table(some | answers, folder / ANSWERS.name)

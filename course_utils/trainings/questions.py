@@ -54,7 +54,9 @@ def question_pairs():
     written.
     """
     asked = load_doc_questions()
-    return asked.assign(anchor=asked["query"], positive=asked["name"].map(pages()))[["anchor", "positive"]]
+    return asked.assign(anchor=asked["query"], positive=asked["name"].map(pages()))[
+        ["anchor", "positive"]
+    ]
 
 
 def own_pairs():
@@ -66,7 +68,11 @@ def own_pairs():
     for name, text in zip(docs["name"], docs["text"]):
         before_sections = re.split(r"\n[A-Z][A-Za-z ]+\n-{3,}\n", text)[0]
         paragraphs = [" ".join(part.split()) for part in before_sections.split("\n\n")]
-        others = [part for part in paragraphs if part[:1] not in ("", ".", ">") and part not in shown[name]]
+        others = [
+            part
+            for part in paragraphs
+            if part[:1] not in ("", ".", ">") and part not in shown[name]
+        ]
         if others and 6 <= len(others[0].split()) <= 60:
             rows.append({"anchor": others[0], "positive": shown[name]})
     return pd.DataFrame(rows)
@@ -80,15 +86,22 @@ def trained(pairs, seed=0):
 
     torch.manual_seed(seed)
     model = negation.fresh_encoder()
-    data, loss = Dataset.from_pandas(pairs, preserve_index=False), MultipleNegativesRankingLoss(model)
-    train_sentences(model, data, loss, seed=seed, batch_sampler=BatchSamplers.NO_DUPLICATES, **SETTINGS)
+    data, loss = (
+        Dataset.from_pandas(pairs, preserve_index=False),
+        MultipleNegativesRankingLoss(model),
+    )
+    train_sentences(
+        model, data, loss, seed=seed, batch_sampler=BatchSamplers.NO_DUPLICATES, **SETTINGS
+    )
     return model
 
 
 def answered_queries():
     """The queries that a page answers, with the column `answers`: a set of names for each."""
     judged = load_doc_judgements().query("grade == 2")
-    return load_doc_queries().join(judged.groupby("id")["name"].agg(answers=set), on="id", how="inner")
+    return load_doc_queries().join(
+        judged.groupby("id")["name"].agg(answers=set), on="id", how="inner"
+    )
 
 
 @cache
@@ -112,7 +125,9 @@ def reciprocal_ranks(model):
     cosines = negation.encoded(model, queries["query"]) @ negation.encoded(model, shown).T
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :DEPTH]
     found = [shown.index[places].tolist() for places in best]
-    return queries[["part"]].assign(score=ranking.reciprocal_ranks(found, queries["answers"].tolist(), DEPTH))
+    return queries[["part"]].assign(
+        score=ranking.reciprocal_ranks(found, queries["answers"].tolist(), DEPTH)
+    )
 
 
 def measured(model):
@@ -126,7 +141,9 @@ def measured(model):
         "close to a training question": found.loc[close, "score"],
         "not close": found.loc[~close, "score"],
     }
-    return {name: [values.to_numpy()] for name, values in columns.items()} | negation.measured(model, REVIEWS)
+    return {name: [values.to_numpy()] for name, values in columns.items()} | negation.measured(
+        model, REVIEWS
+    )
 
 
 @script
@@ -134,7 +151,9 @@ def main(folder):
     """Train on each number of pairs, three times, and write what each training gained and lost."""
     before, rows = measured(negation.fresh_encoder()), []
     kinds = {"questions": (question_pairs(), SIZES), "own text": (own_pairs(), SIZES[-1:])}
-    turns = [(kind, size, seed) for kind, (_, sizes) in kinds.items() for size in sizes for seed in SEEDS]
+    turns = [
+        (kind, size, seed) for kind, (_, sizes) in kinds.items() for size in sizes for seed in SEEDS
+    ]
     for kind, size, seed in (bar := progress_bar(iterable=turns, unit="training")):
         model = trained(kinds[kind][0].sample(size, random_state=seed), seed)
         about = {"pairs": kind, "number": size, "seed": seed}

@@ -24,14 +24,18 @@ from .search import DEPTH, RUNS, best, encoded, flat, pages, summary
 
 SCORES = FOLDER / "rerank.csv"  # one row per query and candidate: the cross-encoder's score
 MINED = FOLDER / "rerank_mined.csv"  # one row per question: how near right and wrong pieces are
-LOOKED = TABLES / "mined_judgements.csv"  # wrong pieces, read by hand: 2 answers the question, 1 helps, 0 does neither
-STEPS = FOLDER / "rerank_steps.csv"  # one row per EVERY steps: the loss, and how many held-out questions are right
+# wrong pieces, read by hand: 2 answers the question, 1 helps, 0 does neither
+LOOKED = TABLES / "mined_judgements.csv"
+# one row per EVERY steps: the loss, and how many held-out questions are right
+STEPS = FOLDER / "rerank_steps.csv"
 PIECE, PIECES = 80, 6  # words in a piece, pieces of a page
-NEAR, SKIPPED, DRAWN = 60, 2, 20  # wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED
+# wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED
+NEAR, SKIPPED, DRAWN = 60, 2, 20
 HARD = 3  # wrong pieces from near pages; one more is from any page
 ALIKE = 0.85  # summaries of this cosine or more say the same
 HELD, EPOCHS, BATCH, RATE, LONGEST, EVERY, SEED = 120, 3, 8, 1e-4, 128, 40, 0
-FOUND, READ = ("windows", "windows with name and summary"), 160  # ways to find candidates; tokens read of a pair
+# ways to find candidates; tokens read of a pair
+FOUND, READ = ("windows", "windows with name and summary"), 160
 
 
 def pieces_of(text):
@@ -72,7 +76,8 @@ def mined(docs):
             continue
         order, near, left_out = np.argsort(-cosines, kind="stable"), [], []
         body = " ".join(docs["text"][place].split())
-        nearest = order[np.sort(np.unique(owners[order], return_index=True)[1])]  # a piece of each page
+        # a piece of each page
+        nearest = order[np.sort(np.unique(owners[order], return_index=True)[1])]
         right = next(piece for piece in nearest if owners[piece] == place)
         others = [piece for piece in nearest if piece != right]
         excuses: dict[str, bool] = {}
@@ -119,16 +124,23 @@ def ranking_loss(tokenizer, model, batch):
     """(loss, right): the ranking loss of lesson 11 over each group's scores, and how often the
     right text is first.
     """
-    scores = scores_of(tokenizer, model, [(asked, text) for asked, texts in batch for text in texts])
+    scores = scores_of(
+        tokenizer, model, [(asked, text) for asked, texts in batch for text in texts]
+    )
     scores = scores.reshape(len(batch), HARD + 2)
-    return cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long)), int((scores.argmax(dim=1) == 0).sum())
+    return cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long)), int(
+        (scores.argmax(dim=1) == 0).sum()
+    )
 
 
 def right_by_vectors(held):
     """For how many of these groups the right text is nearest to the question by the encoder's
     vectors alone.
     """
-    asked, texts = encoded([asked for asked, _ in held]), encoded([text for _, texts in held for text in texts])
+    asked, texts = (
+        encoded([asked for asked, _ in held]),
+        encoded([text for _, texts in held for text in texts]),
+    )
     cosines = (asked[:, None] * texts.reshape(len(held), HARD + 2, -1)).sum(axis=2)
     return int((cosines.argmax(axis=1) == 0).sum())
 
@@ -137,7 +149,10 @@ def right_by(tokenizer, model, held):
     """For how many of these groups the cross-encoder puts the right text first."""
     model.eval()
     with torch.inference_mode():
-        right = sum(ranking_loss(tokenizer, model, held[at : at + BATCH])[1] for at in range(0, len(held), BATCH))
+        right = sum(
+            ranking_loss(tokenizer, model, held[at : at + BATCH])[1]
+            for at in range(0, len(held), BATCH)
+        )
     model.train()
     return right
 
@@ -165,7 +180,9 @@ def trained(questions, bar):
             bar.update()
             if len(losses) % EVERY == 0 or len(losses) == steps:
                 row = {"step": len(losses), "loss": round(float(np.mean(losses[-EVERY:])), 3)}
-                rows.append(row | {"right": right_by(tokenizer, model, held), "by_vectors": by_vectors})
+                rows.append(
+                    row | {"right": right_by(tokenizer, model, held), "by_vectors": by_vectors}
+                )
                 bar.write(str(rows[-1]))
     return tokenizer, model.eval(), rows
 
@@ -189,9 +206,14 @@ def reranked(docs, queries, tokenizer, model):
     rows, texts = [], pages(docs)
     with torch.inference_mode():
         for one, places in zip(queries.itertuples(), candidates(docs, queries)):
-            scores = scores_of(tokenizer, model, [(one.query, texts[place]) for place in places], READ).tolist()
+            scores = scores_of(
+                tokenizer, model, [(one.query, texts[place]) for place in places], READ
+            ).tolist()
             names = docs["name"].iloc[places]
-            rows += [{"query": one.id, "name": name, "score": round(score, 4)} for name, score in zip(names, scores)]
+            rows += [
+                {"query": one.id, "name": name, "score": round(score, 4)}
+                for name, score in zip(names, scores)
+            ]
     return rows
 
 

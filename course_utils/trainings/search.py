@@ -24,8 +24,10 @@ from ..pooling import normalise
 from ..ranking import best_of_each, chunks, max_sim
 from .common import FOLDER, script, write_table
 
-RUNS = FOLDER / "search_runs.csv"  # one row per way and query: the names of the best texts, the best one first
-REVIEWS = FOLDER / "search_reviews.csv"  # one row per review query: the places of the best texts by late interaction
+# one row per way and query: the names of the best texts, the best one first
+RUNS = FOLDER / "search_runs.csv"
+# one row per review query: the places of the best texts by late interaction
+REVIEWS = FOLDER / "search_reviews.csv"
 VECTORS = FOLDER / "search_windows.safetensors"  # the unit vectors of all windows, in float16
 WORDS, DEPTH = 100, 30  # words in a window; texts that are kept for each query
 
@@ -39,7 +41,10 @@ def load_window_vectors(windows, checkpoint):
     """
     from safetensors.numpy import load_file
 
-    if is_packaged(checkpoint) and windows == flat([chunks(page, WORDS) for page in pages(load_docstrings())])[0]:
+    if (
+        is_packaged(checkpoint)
+        and windows == flat([chunks(page, WORDS) for page in pages(load_docstrings())])[0]
+    ):
         return load_file(VECTORS)["vectors"].astype(np.float32)
     return encoded(windows, model=checkpoint)
 
@@ -72,7 +77,8 @@ def sections(text):
 
 def checksum(docs):
     """A fingerprint of the documentation that the stored results are about."""
-    words = docs["text"].str.split().str.join(" ")  # Python 3.13 and later indent some docstrings otherwise
+    # Python 3.13 and later indent some docstrings otherwise
+    words = docs["text"].str.split().str.join(" ")
     return hashlib.sha256("\0".join(docs["name"] + "\n" + words).encode()).hexdigest()[:16]
 
 
@@ -104,7 +110,9 @@ def encoded(texts, model=None):
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return embed(list(texts), model=model, precision="bfloat16" if has_bfloat16() else "float32")
+        return embed(
+            list(texts), model=model, precision="bfloat16" if has_bfloat16() else "float32"
+        )
 
 
 def others():
@@ -115,13 +123,17 @@ def others():
     layers: Any = (tokenizer, masked.base_model)
     return {
         "summary, masked layers": lambda texts: embed(list(texts), model=layers),
-        "summary, GloVe": lambda texts: normalise(torch.from_numpy(glove_vectors(list(texts)))).numpy(),
+        "summary, GloVe": lambda texts: normalise(
+            torch.from_numpy(glove_vectors(list(texts)))
+        ).numpy(),
     }
 
 
 def flat(of_texts):
     """(all chunks, for each the place of its text)."""
-    return [chunk for one in of_texts for chunk in one], np.repeat(np.arange(len(of_texts)), [*map(len, of_texts)])
+    return [chunk for one in of_texts for chunk in one], np.repeat(
+        np.arange(len(of_texts)), [*map(len, of_texts)]
+    )
 
 
 def best(scores, k):
@@ -133,7 +145,10 @@ def late_interaction(queries, texts):
     """MaxSim of each query with each text (queries, texts); texts are cut at the encoder's
     length.
     """
-    asked, scores = dict(token_vectors(queries)), np.empty((len(queries), len(texts)), dtype=np.float32)
+    asked, scores = (
+        dict(token_vectors(queries)),
+        np.empty((len(queries), len(texts)), dtype=np.float32),
+    )
     for place, vectors in token_vectors(texts):
         for number, tokens in asked.items():
             scores[number, place] = max_sim(tokens, vectors)
@@ -183,6 +198,8 @@ def main(folder):
     reviews = load_reviews("rotten_tomatoes")["text"]
     reviews = reviews[reviews.str.split().str.len().between(12, 24)].tolist()
     wanted = load_queries()
-    places = [" ".join(map(str, row)) for row in best(late_interaction(wanted["query"], reviews), 10)]
+    places = [
+        " ".join(map(str, row)) for row in best(late_interaction(wanted["query"], reviews), 10)
+    ]
     write_table({"query": wanted["query"], "places": places}, folder / REVIEWS.name)
     bar.close()

@@ -8,4 +8,6 @@ answer does not count: two that return the same are one.
 import pkgutil
 from importlib import import_module
 
-ANSWERS = {name[-2:]: import_module(f"{__name__}.{name}") for _, name, _ in pkgutil.iter_modules(__path__)}
+ANSWERS = {
+    name[-2:]: import_module(f"{__name__}.{name}") for _, name, _ in pkgutil.iter_modules(__path__)
+}

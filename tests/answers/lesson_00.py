@@ -33,7 +33,12 @@ def odd_by_min(similarity):
 
 
 def kept_by_loop(table, keep):
-    values = [value for row, kept in zip(table.tolist(), keep.tolist()) for value, k in zip(row, kept) if k]
+    values = [
+        value
+        for row, kept in zip(table.tolist(), keep.tolist())
+        for value, k in zip(row, kept)
+        if k
+    ]
     return sum(values) / len(values)
 
 
@@ -54,7 +59,10 @@ def odd_by_distances(similarity):
 
 def weighted_in_lists(vectors, weights):
     sentences = zip(vectors.tolist(), weights.tolist())
-    return [[sum(w * x for w, x in zip(ws, column)) for column in zip(*words)] for words, ws in sentences]
+    return [
+        [sum(w * x for w, x in zip(ws, column)) for column in zip(*words)]
+        for words, ws in sentences
+    ]
 
 
 def weighted(vectors, factors):
@@ -70,14 +78,20 @@ RIGHT = {
         lambda t: torch.nn.functional.normalize(t.double(), p=1, dim=1),
         lambda t: (t.log() - t.sum(1, keepdim=True).log()).exp(),
     ],
-    "00-weighted-sum": [weighted, weighted_in_lists, lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1)],
+    "00-weighted-sum": [
+        weighted,
+        weighted_in_lists,
+        lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1),
+    ],
     "00-kept-mean": [kept_by_loop, kept_by_fill, lambda t, k: np.mean(t.numpy()[k.numpy() == 1])],
 }
 
 COMPLETED = {
     "00-one-with-all": [
         lambda vectors, vector: [sum(x * y for x, y in zip(row, vector)) for row in vectors],
-        lambda vectors, vector: np.einsum("nd,d->n", vectors.astype(np.float32), vector.astype(np.float32)),
+        lambda vectors, vector: np.einsum(
+            "nd,d->n", vectors.astype(np.float32), vector.astype(np.float32)
+        ),
         lambda vectors, vector: torch.mv(torch.from_numpy(vectors), torch.from_numpy(vector)),
         lambda vectors, vector: 1 - np.linalg.norm(vectors - vector, axis=1) ** 2 / 2,
         lambda vectors, vector: 1 - cdist(vectors, [vector], "cosine")[:, 0],
@@ -96,17 +110,30 @@ WRONG = {"00-weighted-sum": [(lambda v, w: v * w, "not with the words")]}
 
 PROMISES = {
     "00-nearest": [
-        ("at least two sentences", lambda s, i: int(np.where(np.arange(len(s)) == i, s.min(), s[i]).argmax()))
+        (
+            "at least two sentences",
+            lambda s, i: int(np.where(np.arange(len(s)) == i, s.min(), s[i]).argmax()),
+        )
     ],
     "00-odd-one-out": [
-        ("the position of the sentence", lambda s: min(np.mean(left_out(s, i)) for i in range(len(s))), "is expected"),
-        ("mean similarity", lambda s: int(np.argmin([np.median(left_out(s, i)) for i in range(len(s))]))),
+        (
+            "the position of the sentence",
+            lambda s: min(np.mean(left_out(s, i)) for i in range(len(s))),
+            "is expected",
+        ),
+        (
+            "mean similarity",
+            lambda s: int(np.argmin([np.median(left_out(s, i)) for i in range(len(s))])),
+        ),
         ("with at least three sentences", lambda s: odd_by_min(s) if len(s) > 3 else -1),
         ("Similarities may be negative", lambda s: odd_by_min(np.abs(s))),
         ("anything, even NaN", lambda s: int(np.nanargmin(s.sum(axis=1) - s.diagonal()))),
     ],
     "00-shares": [
-        ("each number divided by the sum of its row", lambda t: t.square() / t.square().sum(dim=1, keepdim=True)),
+        (
+            "each number divided by the sum of its row",
+            lambda t: t.square() / t.square().sum(dim=1, keepdim=True),
+        ),
         ("any number of rows", lambda t: t / t.sum(dim=1, keepdim=True) if len(t) > 1 else t),
         ("and columns", lambda t: (t / t.sum(dim=1, keepdim=True)).squeeze()),
         (
@@ -119,16 +146,28 @@ PROMISES = {
         ("The result has the shape (sentences, numbers)", lambda v, w: w.unsqueeze(1) @ v),
         (
             "Any two of the three sizes may be equal",
-            lambda v, w: (v * (w if v.shape[-1] == w.shape[-1] == len(w) else w.unsqueeze(-1))).sum(dim=1),
+            lambda v, w: (v * (w if v.shape[-1] == w.shape[-1] == len(w) else w.unsqueeze(-1))).sum(
+                dim=1
+            ),
         ),
         ("Factors may be 0", lambda v, w: weighted(v, w) / w.ne(0).all(dim=1, keepdim=True)),
     ],
     "00-kept-mean": [
         ("the mean of all numbers", lambda t, k: t[k == 1].float().median().item()),
-        ("as one plain number, not a tensor", lambda t, k: t[k == 1].float().mean(), "`.item()` takes it out"),
+        (
+            "as one plain number, not a tensor",
+            lambda t, k: t[k == 1].float().mean(),
+            "`.item()` takes it out",
+        ),
         ("with at least one 1", lambda t, k: kept_by_loop(t, k) if k.sum() > 1 else 0.0),
         ("holds integers or decimals", lambda t, k: t[k == 1].mean().item()),
-        ("even NaN", lambda t, k: float(t.float().masked_fill(t == torch.inf, 0).mul(k).sum() / k.sum())),
-        ("or infinity", lambda t, k: (torch.nan_to_num(t, 0.0, float("inf")).mul(k).sum() / k.sum()).item()),
+        (
+            "even NaN",
+            lambda t, k: float(t.float().masked_fill(t == torch.inf, 0).mul(k).sum() / k.sum()),
+        ),
+        (
+            "or infinity",
+            lambda t, k: (torch.nan_to_num(t, 0.0, float("inf")).mul(k).sum() / k.sum()).item(),
+        ),
     ],
 }

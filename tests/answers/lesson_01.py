@@ -19,7 +19,9 @@ def encode_by_loop(words, vocabulary):
 
 def encode_in_one_chain(words, vocabulary):
     pieces = itertools.chain(["[CLS]"], *words, ["[SEP]"])
-    return tuple(map(collections.defaultdict(lambda: vocabulary["[UNK]"], vocabulary).__getitem__, pieces))
+    return tuple(
+        map(collections.defaultdict(lambda: vocabulary["[UNK]"], vocabulary).__getitem__, pieces)
+    )
 
 
 def encode_one_unknown_for_many(words, vocabulary):
@@ -32,7 +34,9 @@ def encode_one_unknown_for_many(words, vocabulary):
 
 def encode_or_its_twin(twin):
     """Looks for the piece with or without its mark before it takes [UNK]."""
-    return lambda words, v: encode_by_loop([[p if p in v else twin(p) for p in w] for w in words], v)
+    return lambda words, v: encode_by_loop(
+        [[p if p in v else twin(p) for p in w] for w in words], v
+    )
 
 
 def wordpiece_recursive(word, pieces, mark=""):
@@ -49,7 +53,11 @@ def wordpiece_by_filter(word, pieces):
     """Picks the longest of all the pieces that fit."""
     found, rest = [], word
     while rest:
-        fit = [p for p in pieces if p.startswith("##") == bool(found) and rest.startswith(p.removeprefix("##"))]
+        fit = [
+            p
+            for p in pieces
+            if p.startswith("##") == bool(found) and rest.startswith(p.removeprefix("##"))
+        ]
         if not fit:
             return ["[UNK]"]
         found.append(max(fit, key=len))
@@ -94,14 +102,20 @@ def harmful_shortest(word, pieces):
 
 
 def harmful_or_unknown(word, pieces):
-    unknown = [entry for entry in entries(word) if wordpiece_recursive(word, pieces | {entry}) == ["[UNK]"]]
+    unknown = [
+        entry for entry in entries(word) if wordpiece_recursive(word, pieces | {entry}) == ["[UNK]"]
+    ]
     return unknown[-1] if unknown else harmful_last(word, pieces)
 
 
 def harmful_or_equal(word, pieces):
     before = wordpiece_recursive(word, pieces)
     cuts = {entry: wordpiece_recursive(word, pieces | {entry}) for entry in entries(word)}
-    return next(entry for entry, cut in cuts.items() if cut not in (before, ["[UNK]"]) and len(cut) >= len(before))
+    return next(
+        entry
+        for entry, cut in cuts.items()
+        if cut not in (before, ["[UNK]"]) and len(cut) >= len(before)
+    )
 
 
 def harmful_not_in(known):
@@ -163,7 +177,9 @@ def merge_with_separator(z):
     def merge(symbols, pair):
         inside = re.escape(z.join(pair))
         around = rf"(?:(?<=^)|(?<={re.escape(z)})){inside}(?=$|{re.escape(z)})"
-        return re.sub(around, lambda _: pair[0] + pair[1], z.join(symbols)).split(z) if symbols else []
+        return (
+            re.sub(around, lambda _: pair[0] + pair[1], z.join(symbols)).split(z) if symbols else []
+        )
 
     return merge
 
@@ -187,28 +203,47 @@ def totals_by_default(words, counts):
 
 
 RIGHT = {
-    "01-encode": [encode_by_loop, encode_in_one_chain, lambda *args: np.array(encode_by_loop(*args))],
+    "01-encode": [
+        encode_by_loop,
+        encode_in_one_chain,
+        lambda *args: np.array(encode_by_loop(*args)),
+    ],
     "01-wordpiece": [
         wordpiece_recursive,
         wordpiece_by_filter,
         lambda word, pieces: tuple(wordpiece_recursive(word, pieces)),
     ],
-    "01-harmful-entry": [harmful_last, harmful_shortest, lambda *args: np.str_(harmful_last(*args))],
+    "01-harmful-entry": [
+        harmful_last,
+        harmful_shortest,
+        lambda *args: np.str_(harmful_last(*args)),
+    ],
     "01-merge": [merge_by_memory, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
 }
 
 COMPLETED = {
     "01-longest-start": [
         lambda rest, pieces, mark="": max(
-            (start for start in itertools.accumulate(rest) if f"{mark}{start}" in pieces), key=len, default=None
+            (start for start in itertools.accumulate(rest) if f"{mark}{start}" in pieces),
+            key=len,
+            default=None,
         ),
         lambda rest, pieces, mark="": max(
-            (p[len(mark) :] for p in pieces if p[: len(mark)] == mark and (mark + rest).startswith(p) and p != mark),
+            (
+                p[len(mark) :]
+                for p in pieces
+                if p[: len(mark)] == mark and (mark + rest).startswith(p) and p != mark
+            ),
             key=len,
             default=None,
         ),
         lambda rest, pieces, mark="": next(
-            (rest[:end] for end in range(len(rest), 0, -1) if "".join([mark, *rest[:end]]) in pieces), None
+            (
+                rest[:end]
+                for end in range(len(rest), 0, -1)
+                if "".join([mark, *rest[:end]]) in pieces
+            ),
+            None,
         ),
         lambda rest, pieces, mark="": next(
             (
@@ -227,10 +262,15 @@ COMPLETED = {
     "01-pair-totals": [
         totals_by_default,
         lambda words, counts: collections.Counter(
-            pair for word, s in words.items() for pair in itertools.pairwise(s) for _ in range(counts[word])
+            pair
+            for word, s in words.items()
+            for pair in itertools.pairwise(s)
+            for _ in range(counts[word])
         ),
         lambda words, counts: {
-            pair: np.sum([counts[word] * list(zip(s, s[1:])).count(pair) for word, s in words.items()])
+            pair: np.sum(
+                [counts[word] * list(zip(s, s[1:])).count(pair) for word, s in words.items()]
+            )
             for pair in {pair for s in words.values() for pair in zip(s, s[1:])}
         },
         lambda words, counts: functools.reduce(
@@ -242,22 +282,44 @@ COMPLETED = {
 }
 
 WRONG = {
-    "01-encode": [(lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "is missing, or both")],
-    "01-wordpiece": [(lambda word, pieces: wordpiece_recursive(word, pieces)[0], "a str where a list is expected")],
+    "01-encode": [
+        (lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "is missing, or both")
+    ],
+    "01-wordpiece": [
+        (
+            lambda word, pieces: wordpiece_recursive(word, pieces)[0],
+            "a str where a list is expected",
+        )
+    ],
 }
 
 PROMISES = {
     "01-encode": [
         ("`words` may be empty", lambda words, v: encode_by_loop(words, v) if words[0] else []),
-        ("`[CLS]`, then all pieces in order, then `[SEP]`", lambda *args: sorted(encode_by_loop(*args))),
+        (
+            "`[CLS]`, then all pieces in order, then `[SEP]`",
+            lambda *args: sorted(encode_by_loop(*args)),
+        ),
         ("all pieces in order", encode_one_unknown_for_many),
-        ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: p.strip("#"))),
-        ("A piece that is not in the vocabulary gets the id of `[UNK]`", encode_or_its_twin(lambda p: "##" + p)),
+        (
+            "A piece that is not in the vocabulary gets the id of `[UNK]`",
+            encode_or_its_twin(lambda p: p.strip("#")),
+        ),
+        (
+            "A piece that is not in the vocabulary gets the id of `[UNK]`",
+            encode_or_its_twin(lambda p: "##" + p),
+        ),
     ],
     "01-wordpiece": [
-        ("string of at least one letter", lambda word, p: wordpiece_recursive(word, p) if len(word) > 1 else ["[UNK]"]),
+        (
+            "string of at least one letter",
+            lambda word, p: wordpiece_recursive(word, p) if len(word) > 1 else ["[UNK]"],
+        ),
         ("those that continue a word begin with `##`", wordpiece_any_start),
-        ("Return the pieces in order, as a list or tuple", lambda *args: " ".join(wordpiece_recursive(*args))),
+        (
+            "Return the pieces in order, as a list or tuple",
+            lambda *args: " ".join(wordpiece_recursive(*args)),
+        ),
         ("If nothing fits", wordpiece_marked_rest),
     ],
     "01-harmful-entry": [
@@ -268,18 +330,30 @@ PROMISES = {
         ("has at least one harmful entry", harmful_at_boundaries),
         ("When this entry is added to `pieces`, greedy search", harmful_rest_as_before),
         ("into *more* pieces than before", harmful_or_equal, "which is not more than"),
-        ("An entry that continues a word begins with `##`", lambda *args: harmful_last(*args).replace("##", "")),
+        (
+            "An entry that continues a word begins with `##`",
+            lambda *args: harmful_last(*args).replace("##", ""),
+        ),
         ("The word must not become `[UNK]`", harmful_or_unknown, "the word becomes [UNK]"),
     ],
     "01-merge": [
         ("Return a list or tuple", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
-        ("every occurrence of the pair", lambda symbols, pair: merge_by_memory(symbols, pair, again=True)),
-        ("every occurrence of the pair", lambda symbols, pair: merge_by_loop(symbols, pair, form=str.lower)),
+        (
+            "every occurrence of the pair",
+            lambda symbols, pair: merge_by_memory(symbols, pair, again=True),
+        ),
+        (
+            "every occurrence of the pair",
+            lambda symbols, pair: merge_by_loop(symbols, pair, form=str.lower),
+        ),
         ("A symbol may be longer than a letter", merge_one_letter_only),
         *(
             ("it can be any string", merge_with_separator(z))
             for z in (" ", "\0", "\n", "\t", ",", "|", "#", "##", "_", "\x1f", "§", "→", "\ue000")
         ),
-        ("joined unchanged", lambda symbols, pair: merge_by_loop(symbols, pair, "".join(pair).lower())),
+        (
+            "joined unchanged",
+            lambda symbols, pair: merge_by_loop(symbols, pair, "".join(pair).lower()),
+        ),
     ],
 }

@@ -10,19 +10,36 @@ import torch
 
 
 def truncate_by_position(ids, max_length):
-    return [i for position, i in enumerate(ids) if position < max_length - 1 or position == len(ids) - 1]
+    return [
+        i for position, i in enumerate(ids) if position < max_length - 1 or position == len(ids) - 1
+    ]
 
 
 def leaks_by_rows(encode, input_ids, attention_mask, vocabulary_size):
     found = []
     for ids, mask in zip(input_ids, attention_mask):
         other = [int(i) if real else (int(i) + 7) % vocabulary_size for i, real in zip(ids, mask)]
-        before, after = encode(ids[None], mask[None])[0], encode(torch.tensor([other]), mask[None])[0]
-        found.append(any((a - b).abs().max() > 1e-4 for a, b, real in zip(after, before, mask) if real))
+        before, after = (
+            encode(ids[None], mask[None])[0],
+            encode(torch.tensor([other]), mask[None])[0],
+        )
+        found.append(
+            any((a - b).abs().max() > 1e-4 for a, b, real in zip(after, before, mask) if real)
+        )
     return found
 
 
-def leaks(encode, ids, mask, size, *, others=None, count=None, most=1e-4, of=lambda change: change.abs().amax(2)):
+def leaks(
+    encode,
+    ids,
+    mask,
+    size,
+    *,
+    others=None,
+    count=None,
+    most=1e-4,
+    of=lambda change: change.abs().amax(2),
+):
     """A right answer; each argument changes one thing."""
     count = mask if count is None else count
     swapped = torch.where(mask == 1, ids, (ids + 1) % size if others is None else others)
@@ -109,14 +126,22 @@ COMPLETED = {
             for row, fill in ((torch.tensor(ids), p), (torch.ones(len(ids)), 0))
         ],
         lambda ids, width, p: tuple(
-            zip(*itertools.islice(itertools.chain(((i, 1) for i in ids), itertools.repeat((p, 0))), width))
+            zip(
+                *itertools.islice(
+                    itertools.chain(((i, 1) for i in ids), itertools.repeat((p, 0))), width
+                )
+            )
         ),
-        lambda ids, width, p: np.array([padded([ids], p, width)[0], np.repeat([1, 0], [len(ids), width - len(ids)])]),
+        lambda ids, width, p: np.array(
+            [padded([ids], p, width)[0], np.repeat([1, 0], [len(ids), width - len(ids)])]
+        ),
     ],
     "02-padding-share": [
         lambda lengths: sum(max(lengths) - n for n in lengths) / sum(max(lengths) for _ in lengths),
         lambda lengths: 1 - np.mean(lengths, dtype=np.float32) / np.max(lengths),
-        lambda lengths: (torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None]).double().mean(),
+        lambda lengths: (
+            (torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None]).double().mean()
+        ),
         lambda lengths: 1 - Fraction(sum(lengths), math.prod((len(lengths), max(lengths)))),
         lambda lengths: np.mean(np.array(masks([range(n) for n in lengths])) == 0),
     ],
@@ -127,12 +152,22 @@ WRONG = {}
 PROMISES = {
     "02-pad-batch": [
         ("may be empty", lambda b, p: (padded(b, p), masks([row or [p] for row in b]))),
-        ("any or even all of them may be empty", lambda b, p: (padded(b, p, w := max(1, *map(len, b))), masks(b, w))),
-        ("first `input_ids`, then `attention_mask`", lambda b, p: (masks(b), padded(b, p)), "in the reverse order"),
+        (
+            "any or even all of them may be empty",
+            lambda b, p: (padded(b, p, w := max(1, *map(len, b))), masks(b, w)),
+        ),
+        (
+            "first `input_ids`, then `attention_mask`",
+            lambda b, p: (masks(b), padded(b, p)),
+            "in the reverse order",
+        ),
         ("as long as the longest row of the batch", lambda b, p: (padded(b, p, 20), masks(b, 20))),
     ],
     "02-truncate": [
-        ("do not write 101 or 102", lambda ids, n: ids if len(ids) <= n else [101, *ids[1 : n - 1], ids[-1]]),
+        (
+            "do not write 101 or 102",
+            lambda ids, n: ids if len(ids) <= n else [101, *ids[1 : n - 1], ids[-1]],
+        ),
         (
             "the text between them may also contain `[CLS]` and `[SEP]`",
             lambda ids, n: cut([*dict.fromkeys(ids[:-1]), ids[-1]], n),
@@ -141,12 +176,19 @@ PROMISES = {
             "the text between them may also contain `[CLS]` and `[SEP]`",
             lambda ids, n: cut(ids[: ids.index(ids[-1]) + 1], n),
         ),
-        ("If there are more than `max_length` ids", lambda ids, n: ids if len(ids) < n else [*ids[: n - 2], ids[-1]]),
+        (
+            "If there are more than `max_length` ids",
+            lambda ids, n: ids if len(ids) < n else [*ids[: n - 2], ids[-1]],
+        ),
         ("`max_length` is at least 2", lambda ids, n: cut(ids, max(n, 3))),
     ],
     "02-find-the-bug": [
         ("weights of the same shape", lambda s, m: softmax(s, m)[:, m.any(0)].T),
-        ("0 at padding", lambda s, m: softmax(s, m).clamp(min=1e-5), "gives padding the weight 1e-05 where exactly 0"),
+        (
+            "0 at padding",
+            lambda s, m: softmax(s, m).clamp(min=1e-5),
+            "gives padding the weight 1e-05 where exactly 0",
+        ),
         ("exactly 0 at padding", lambda s, m: softmax(s, m).clamp(min=1e-30)),
         ("in each row the softmax", lambda s, m: softmax(s * 2, m)),
         (
@@ -159,12 +201,18 @@ PROMISES = {
     ],
     "02-padding-leaks": [
         ("at the row's padded positions", lambda e, i, m, n: leaks(e, i, m, n, others=i)),
-        ("in the vectors of its real tokens", lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == 1) * m)),
+        (
+            "in the vectors of its real tokens",
+            lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == 1) * m),
+        ),
         (
             "in the vectors of its real tokens",
             lambda e, i, m, n: leaks(e, i, m, n, count=(m.cumsum(1) == m.sum(1, keepdim=True)) * m),
         ),
-        *(("by more than 1e-4", lambda *a, most=most: leaks(*a, most=most)) for most in (1e-6, 5e-5, 2e-4, 1e-2)),
+        *(
+            ("by more than 1e-4", lambda *a, most=most: leaks(*a, most=most))
+            for most in (1e-6, 5e-5, 2e-4, 1e-2)
+        ),
         *(
             ("change any number in the vectors", lambda *a, of=of: leaks(*a, of=of))
             for of in (
@@ -173,15 +221,26 @@ PROMISES = {
                 lambda change: change.sum(2).abs(),
             )
         ),
-        ("Any of them may stand at a padded position", lambda *a: leaks(*a, others=first_real(*a[1:3]))),
+        (
+            "Any of them may stand at a padded position",
+            lambda *a: leaks(*a, others=first_real(*a[1:3])),
+        ),
         *(
-            ("Any of them may stand at a padded position", lambda *a, n=n: leaks(*a, others=torch.full_like(a[1], n)))
+            (
+                "Any of them may stand at a padded position",
+                lambda *a, n=n: leaks(*a, others=torch.full_like(a[1], n)),
+            )
             for n in (7, 21)
         ),
         (
             "Padding may stand on either side",
-            lambda e, i, m, n: leaks(e, i, m, n, others=torch.where(m.flip(1).cumsum(1).flip(1) == 0, (i + 1) % n, i)),
+            lambda e, i, m, n: leaks(
+                e, i, m, n, others=torch.where(m.flip(1).cumsum(1).flip(1) == 0, (i + 1) % n, i)
+            ),
         ),
-        ("a row may have none", lambda e, i, m, n: [bool(x) for x in leaks(e, i, m, n) if not m.all()]),
+        (
+            "a row may have none",
+            lambda e, i, m, n: [bool(x) for x in leaks(e, i, m, n) if not m.all()],
+        ),
     ],
 }

@@ -16,7 +16,11 @@ def word_by_mask(h, w, i):
 def nearest_by_library(v, s):
     from sklearn.neighbors import NearestNeighbors
 
-    found = NearestNeighbors(n_neighbors=1, metric="cosine").fit(v).kneighbors(return_distance=False)[:, 0]
+    found = (
+        NearestNeighbors(n_neighbors=1, metric="cosine")
+        .fit(v)
+        .kneighbors(return_distance=False)[:, 0]
+    )
     return np.mean(np.array(s)[found] == np.array(s))
 
 
@@ -56,7 +60,9 @@ def nearest_changed(change):
 
     def nearest(vectors, senses):
         cosines = change((unit := F.normalize(vectors)) @ unit.T, senses).fill_diagonal_(-torch.inf)
-        return sum(senses[j] == sense for sense, j in zip(senses, cosines.argmax(1).tolist())) / len(senses)
+        return sum(
+            senses[j] == sense for sense, j in zip(senses, cosines.argmax(1).tolist())
+        ) / len(senses)
 
     return nearest
 
@@ -67,8 +73,16 @@ def nearest_by_part(part):
 
 
 RIGHT = {
-    "03-word-vector": [word_by_mask, word_in_lists, lambda h, w, i: word_by_mask(h, w, i).double().numpy()],
-    "03-nearest-sense": [nearest_by_loop, nearest_by_library, lambda v, s: torch.tensor(nearest_by_loop(v, s))],
+    "03-word-vector": [
+        word_by_mask,
+        word_in_lists,
+        lambda h, w, i: word_by_mask(h, w, i).double().numpy(),
+    ],
+    "03-nearest-sense": [
+        nearest_by_loop,
+        nearest_by_library,
+        lambda v, s: torch.tensor(nearest_by_loop(v, s)),
+    ],
     "03-patch": [
         patch_in_a_loop,
         lambda *args: torch.stack(patch_in_a_loop(*args)),
@@ -81,45 +95,63 @@ COMPLETED = {
         lambda states, row, position: torch.stack(states)[:, row, position],
         lambda states, row, position: [state[row][position].tolist() for state in states],
         lambda states, row, position: np.array([state.numpy()[row, position] for state in states]),
-        lambda states, row, position: tuple(state.select(0, row).select(0, position).double() for state in states),
+        lambda states, row, position: tuple(
+            state.select(0, row).select(0, position).double() for state in states
+        ),
         lambda states, row, position: torch.cat([s[row, position : position + 1] for s in states]),
         lambda states, row, position: torch.einsum(
-            "lbth,b,t->lh", torch.stack(states), *(torch.eye(n)[i] for n, i in zip(states[0].shape, (row, position)))
+            "lbth,b,t->lh",
+            torch.stack(states),
+            *(torch.eye(n)[i] for n, i in zip(states[0].shape, (row, position))),
         ),
     ],
     "03-gap-from-table": [
         lambda c, s: np.subtract(
             *(
                 statistics.fmean(
-                    x for i, row in enumerate(c.tolist()) for j, x in enumerate(row[:i]) if (s[i] == s[j]) == same
+                    x
+                    for i, row in enumerate(c.tolist())
+                    for j, x in enumerate(row[:i])
+                    if (s[i] == s[j]) == same
                 )
                 for same in (True, False)
             )
         ),
-        lambda c, s: c[(k := torch.tensor(np.equal.outer(s, s))).triu(1)].mean() - c[~k].double().mean(),
+        lambda c, s: (
+            c[(k := torch.tensor(np.equal.outer(s, s))).triu(1)].mean() - c[~k].double().mean()
+        ),
         lambda c, s: (
             np.ma.array(c, mask=~(k := np.equal.outer(s, s)) | np.eye(len(s), dtype=bool)).mean()
             - np.ma.array(c, mask=k).mean()
         ),
         lambda c, s: (
-            ((c * (k := torch.tensor([[a == b for b in s] for a in s]))).sum() - c.trace()) / (k.sum() - len(s))
+            ((c * (k := torch.tensor([[a == b for b in s] for a in s]))).sum() - c.trace())
+            / (k.sum() - len(s))
             - (c * ~k).sum() / (~k).sum()
         ),
         lambda c, s: (
             torch.nanmean(
-                (t := c.clone().fill_diagonal_(torch.nan)).where(k := torch.tensor(np.equal.outer(s, s)), torch.nan)
+                (t := c.clone().fill_diagonal_(torch.nan)).where(
+                    k := torch.tensor(np.equal.outer(s, s)), torch.nan
+                )
             )
             - t[~k].mean()
         ),
     ],
     "03-overtaken": [
-        lambda first, second, draws: sum(sum(first[d]) < sum(second[d]) for d in draws) / len(draws),
+        lambda first, second, draws: (
+            sum(sum(first[d]) < sum(second[d]) for d in draws) / len(draws)
+        ),
         lambda first, second, draws: np.mean(first[draws].mean(1) < second[draws].mean(1)),
         lambda first, second, draws: (
             torch.tensor(first - second).float()[torch.tensor(draws)].mean(1).lt(0).float().mean()
         ),
-        lambda first, second, draws: np.mean(np.einsum("dw->d", (first - second)[draws]) / len(first) < 0, dtype="f"),
-        lambda first, second, draws: statistics.mean(statistics.fmean(first[d] - second[d]) < 0 for d in draws),
+        lambda first, second, draws: np.mean(
+            np.einsum("dw->d", (first - second)[draws]) / len(first) < 0, dtype="f"
+        ),
+        lambda first, second, draws: statistics.mean(
+            statistics.fmean(first[d] - second[d]) < 0 for d in draws
+        ),
         lambda first, second, draws: (
             (draws[:, :, None] == np.arange(len(first))).mean(axis=1) @ (first - second) < 0
         ).mean(),
@@ -129,7 +161,11 @@ COMPLETED = {
     ],
 }
 
-WRONG = {"03-word-vector": [(lambda h, w, i: h[torch.tensor(w).eq(i)].mean(dim=0), "`None` is not a number")]}
+WRONG = {
+    "03-word-vector": [
+        (lambda h, w, i: h[torch.tensor(w).eq(i)].mean(dim=0), "`None` is not a number")
+    ]
+}
 
 PROMISES = {
     "03-word-vector": [
@@ -147,7 +183,9 @@ PROMISES = {
         ("the same label", nearest_by_part(sorted)),
         (
             "most similar *other* row",
-            nearest_changed(lambda c, s: c + 3 * torch.tensor([[a[0] == b[0] for a in s] for b in s])),
+            nearest_changed(
+                lambda c, s: c + 3 * torch.tensor([[a[0] == b[0] for a in s] for b in s])
+            ),
         ),
         ("most similar *other* row", nearest_changed(lambda c, s: c.round(decimals=2))),
         ("most similar *other* row", nearest_changed(lambda c, s: c.round(decimals=4))),
@@ -156,6 +194,9 @@ PROMISES = {
     ],
     "03-patch": [
         ("one or more pairs", patch_of_three),
-        ("(len(layers) + 1, tokens, hidden)", lambda *args: torch.stack(patch_in_a_loop(*args)).transpose(0, 1)),
+        (
+            "(len(layers) + 1, tokens, hidden)",
+            lambda *args: torch.stack(patch_in_a_loop(*args)).transpose(0, 1),
+        ),
     ],
 }

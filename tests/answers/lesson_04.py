@@ -17,7 +17,9 @@ def mean(h, m):
 
 
 def real_rows(h, m):
-    return [[row for row, real in zip(rows, mask) if real] for rows, mask in zip(h.tolist(), m.tolist())]
+    return [
+        [row for row, real in zip(rows, mask) if real] for rows, mask in zip(h.tolist(), m.tolist())
+    ]
 
 
 def mean_in_lists(h, m):
@@ -35,7 +37,9 @@ def maximum(h, m):
 
 
 def max_in_lists(h, m):
-    return torch.tensor([[max(column) for column in zip(*rows)] for rows in real_rows(h, m)], dtype=h.dtype)
+    return torch.tensor(
+        [[max(column) for column in zip(*rows)] for rows in real_rows(h, m)], dtype=h.dtype
+    )
 
 
 def max_of_two(h, m):
@@ -72,7 +76,10 @@ def how_in_lists(v, t, m):
         "careless": [[sum(column) for column in zip(*rows)] for rows in t.tolist()],
     }
     for name, rows in results.items():
-        cosines = [sum(map(math.prod, zip(a, b))) / math.hypot(*a) / math.hypot(*b) for a, b in zip(v.tolist(), rows)]
+        cosines = [
+            sum(map(math.prod, zip(a, b))) / math.hypot(*a) / math.hypot(*b)
+            for a, b in zip(v.tolist(), rows)
+        ]
         if min(cosines) > 0.999:
             return name
     return "other"
@@ -80,7 +87,9 @@ def how_in_lists(v, t, m):
 
 def how_by_distance(v, t, m):
     """The squared distance of two rows of length 1 is twice what their cosine lacks to 1."""
-    return how(v, t, m, same=lambda v, p: ((F.normalize(v) - F.normalize(p)) ** 2).sum(1).max() < 2e-3)
+    return how(
+        v, t, m, same=lambda v, p: ((F.normalize(v) - F.normalize(p)) ** 2).sum(1).max() < 2e-3
+    )
 
 
 def table(v):
@@ -109,7 +118,9 @@ RIGHT = {
     "04-normalise": [
         unit_in_lists,
         unit_from_largest,
-        lambda v: torch.nan_to_num(v.double() / torch.linalg.norm(v.double(), dim=1, keepdim=True)).to(v.dtype),
+        lambda v: torch.nan_to_num(
+            v.double() / torch.linalg.norm(v.double(), dim=1, keepdim=True)
+        ).to(v.dtype),
     ],
     "04-how-pooled": [how, how_in_lists, how_by_distance],
     "04-baseline": [baseline_in_numpy, baseline_from_the_sum, baseline_in_lists],
@@ -120,17 +131,24 @@ COMPLETED = {
         lambda t, m: torch.stack([row[real.tolist().index(1)] for row, real in zip(t, m)]),
         lambda t, m: [rows[0] for rows in real_rows(t, m)],
         lambda t, m: t.numpy()[np.arange(len(t)), np.argmax(m.numpy() == 1, axis=1)],
-        lambda t, m: t.gather(1, m.max(1).indices[:, None, None].expand(-1, 1, t.shape[2])).squeeze(1),
+        lambda t, m: t.gather(1, m.max(1).indices[:, None, None].expand(-1, 1, t.shape[2])).squeeze(
+            1
+        ),
         lambda t, m: torch.einsum("bth,bt->bh", t.double(), (m * (m.cumsum(1) == 1)).double()),
         lambda t, m: t[range(len(t)), (m.cumsum(dim=1) == 0).sum(dim=1)],
-        lambda t, m: t[range(len(t)), torch.where(m == 1, torch.arange(m.shape[1]), m.shape[1]).amin(1)],
+        lambda t, m: t[
+            range(len(t)), torch.where(m == 1, torch.arange(m.shape[1]), m.shape[1]).amin(1)
+        ],
     ],
     "04-all-cosines": [
         lambda q, d: F.cosine_similarity(q[:, None], d[None], dim=2),
         lambda q, d: [
-            [sum(map(math.prod, zip(a, b))) / math.hypot(*a) / math.hypot(*b) for b in d.tolist()] for a in q.tolist()
+            [sum(map(math.prod, zip(a, b))) / math.hypot(*a) / math.hypot(*b) for b in d.tolist()]
+            for a in q.tolist()
         ],
-        lambda q, d: np.einsum("qh,dh->qd", *(F.normalize(rows.double()).numpy() for rows in (q, d))),
+        lambda q, d: np.einsum(
+            "qh,dh->qd", *(F.normalize(rows.double()).numpy() for rows in (q, d))
+        ),
         lambda q, d: 1 - torch.cdist(F.normalize(q), F.normalize(d)) ** 2 / 2,
         lambda q, d: table(torch.cat([q, d]))[: len(q), len(q) :],
         lambda q, d: torch.stack([F.normalize(d) @ row / row.norm() for row in q]),
@@ -144,35 +162,71 @@ WRONG = {
 
 PROMISES = {
     "04-mean-pool": [
-        ("a tensor of shape (batch, hidden)", lambda h, m: mean(h, m).numpy(), "returned an ndarray"),
+        (
+            "a tensor of shape (batch, hidden)",
+            lambda h, m: mean(h, m).numpy(),
+            "returned an ndarray",
+        ),
         ("Its dtype must be that of the token vectors", lambda h, m: mean(h, m).double(), "dtype"),
-        ("Only real tokens count", lambda h, m: torch.stack([r[k.bool()][1:].mean(0) for r, k in zip(h, m)])),
-        ("The mask may contain 1 and 0", lambda h, m: torch.stack([row[k].mean(0) for row, k in zip(h, m)])),
+        (
+            "Only real tokens count",
+            lambda h, m: torch.stack([r[k.bool()][1:].mean(0) for r, k in zip(h, m)]),
+        ),
+        (
+            "The mask may contain 1 and 0",
+            lambda h, m: torch.stack([row[k].mean(0) for row, k in zip(h, m)]),
+        ),
         ("or true and false", lambda h, m: mean(h, 1 - (1 - m))),
     ],
     "04-max-pool": [
         ("the same arguments", lambda h, m: maximum(h.float(), m).to(h.dtype)),
-        ("a tensor of shape (batch, hidden)", lambda h, m: maximum(h, m).numpy(), "returned an ndarray"),
+        (
+            "a tensor of shape (batch, hidden)",
+            lambda h, m: maximum(h, m).numpy(),
+            "returned an ndarray",
+        ),
     ],
     "04-normalise": [
-        ("a tensor of the same shape and dtype", lambda v: F.normalize(v).numpy(), "returned an ndarray"),
+        (
+            "a tensor of the same shape and dtype",
+            lambda v: F.normalize(v).numpy(),
+            "returned an ndarray",
+        ),
         *(
-            ("scaled to length 1", lambda v, test=test: F.normalize(v) * torch.stack([test(row) for row in v])[:, None])
-            for test in (lambda row: row.all(), lambda row: row.sum() != 0, lambda row: row.max() > 0)
+            (
+                "scaled to length 1",
+                lambda v, test=test: (
+                    F.normalize(v) * torch.stack([test(row) for row in v])[:, None]
+                ),
+            )
+            for test in (
+                lambda row: row.all(),
+                lambda row: row.sum() != 0,
+                lambda row: row.max() > 0,
+            )
         ),
     ],
     "04-how-pooled": [
-        ("the mean over all positions, including padding", lambda *a: {"careless": "mean"}.get(how(*a), how(*a))),
+        (
+            "the mean over all positions, including padding",
+            lambda *a: {"careless": "mean"}.get(how(*a), how(*a)),
+        ),
         (
             "the cosine of its result with `vectors` is above 1 - 1e-3",
             lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).min() > 0.9985),
         ),
-        ("in every row", lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[[0, -1]].min() > 0.999)),
+        (
+            "in every row",
+            lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[[0, -1]].min() > 0.999),
+        ),
         (
             "the cosine of its result with `vectors`",
             lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).abs().min() > 0.999),
         ),
-        ('If there is no such pooling, return `"other"`', lambda *a: {"other": "none"}.get(how(*a), how(*a))),
+        (
+            'If there is no such pooling, return `"other"`',
+            lambda *a: {"other": "none"}.get(how(*a), how(*a)),
+        ),
         (
             "may or may not have been scaled to length 1",
             lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2)),

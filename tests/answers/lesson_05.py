@@ -22,7 +22,9 @@ def joined(queries, keys, values, heads):
 def weights_of_real_tokens(q, k, m):
     real = m.nonzero().flatten()
     w = torch.zeros(len(q), len(m), len(m))
-    w[:, :, real] = torch.softmax(torch.einsum("hid,hjd->hij", q, k[:, real]) / np.sqrt(q.size(-1)), -1)
+    w[:, :, real] = torch.softmax(
+        torch.einsum("hid,hjd->hij", q, k[:, real]) / np.sqrt(q.size(-1)), -1
+    )
     return w
 
 
@@ -58,7 +60,9 @@ def map_by_loops(target, source, layers, token=slice(None), shift=0, length=None
 
 
 def entropy_by_where(weights):
-    return torch.where(weights > 0, -weights * torch.log2(weights), torch.zeros_like(weights)).sum(-1)
+    return torch.where(weights > 0, -weights * torch.log2(weights), torch.zeros_like(weights)).sum(
+        -1
+    )
 
 
 def weights_for_padding_at_one_end(q, k, m):
@@ -103,7 +107,9 @@ RIGHT = {
     "05-attention-weights": [
         weights_of_real_tokens,
         weights_by_log_sum,
-        lambda q, k, m: F.softmax(scores(q, k).masked_fill(m == 0, scores(q, k).min().item() - 50), -1),
+        lambda q, k, m: F.softmax(
+            scores(q, k).masked_fill(m == 0, scores(q, k).min().item() - 50), -1
+        ),
         lambda q, k, m: F.softmax(low(scores(q.double(), k.double()), m), -1).numpy(),
         lambda *args: list(weights_of_real_tokens(*args)),
     ],
@@ -127,17 +133,25 @@ COMPLETED = {
         lambda q, k, v: F.scaled_dot_product_attention(q[None], k[None], v[None])[0],
         lambda q, k, v: joined(q, k, v, heads=1),
         lambda q, k, v: weights_by_log_sum(q[None], k[None], torch.ones(len(k)))[0] @ v,
-        lambda q, k, v: scipy.special.softmax(np.inner(q, k) / np.sqrt(q.shape[1]), axis=1) @ v.numpy(),
-        lambda q, k, v: torch.softmax((k.square().sum(1) - torch.cdist(q, k) ** 2) / 2 / q.shape[1] ** 0.5, 1) @ v,
+        lambda q, k, v: (
+            scipy.special.softmax(np.inner(q, k) / np.sqrt(q.shape[1]), axis=1) @ v.numpy()
+        ),
+        lambda q, k, v: (
+            torch.softmax((k.square().sum(1) - torch.cdist(q, k) ** 2) / 2 / q.shape[1] ** 0.5, 1)
+            @ v
+        ),
     ],
     "05-previous-score": [
         lambda w: w[:, :, 2:-1, 1:-2].diagonal(dim1=2, dim2=3).mean(2),
         lambda w: torch.stack([w[:, :, i, i - 1] for i in range(2, w.shape[2] - 1)]).mean(0),
         lambda w: w.numpy()[:, :, range(2, w.shape[2] - 1), range(1, w.shape[2] - 2)].mean(axis=-1),
-        lambda w: np.trace(w[:, :, 1:-1, 1:-1].numpy(), -1, 2, 3, dtype=np.float64) / (w.shape[2] - 3),
+        lambda w: (
+            np.trace(w[:, :, 1:-1, 1:-1].numpy(), -1, 2, 3, dtype=np.float64) / (w.shape[2] - 3)
+        ),
         lambda w: torch.einsum("lhii->lh", w[:, :, 2:-1, 1:-2]) / len(w[0, 0, 3:]),
         lambda w: [
-            [statistics.fmean(row[i] for i, row in enumerate(head[2:-1], 1)) for head in layer] for layer in w.tolist()
+            [statistics.fmean(row[i] for i, row in enumerate(head[2:-1], 1)) for head in layer]
+            for layer in w.tolist()
         ],
         lambda w: w[:, :, 1:-1, 1:-1].tril(-1).triu(-1).sum((2, 3)) / (w.shape[3] - 3),
     ],
@@ -156,28 +170,54 @@ PROMISES = {
         ("of shape (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).unflatten(-1, (n, -1))),
         ("of shape (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).T),
         ("any number of tokens", lambda q, k, v, n: joined(q, k, v, n).squeeze(0)),
-        ("any number of tokens", lambda q, k, v, n: joined(k, q, v, n) if len(q) == n else joined(q, k, v, n)),
+        (
+            "any number of tokens",
+            lambda q, k, v, n: joined(k, q, v, n) if len(q) == n else joined(q, k, v, n),
+        ),
         ("and heads", lambda q, k, v, n: joined(q, k, v, 2)),
     ],
     "05-attention-weights": [
         ("for all heads at once", lambda q, k, m: weights_of_real_tokens(q, k, m)[0]),
-        ("d can be any number", lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1)),
-        ("1 for real tokens and 0 for padding", lambda q, k, m: weights_of_real_tokens(q, k, 1 - m)),
+        (
+            "d can be any number",
+            lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1),
+        ),
+        (
+            "1 for real tokens and 0 for padding",
+            lambda q, k, m: weights_of_real_tokens(q, k, 1 - m),
+        ),
         (
             "which may be on the right, on the left or on both sides",
             lambda q, k, m: weights_of_real_tokens(q, k, m.sort(descending=True).values),
         ),
         ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
-        ("(heads, tokens, tokens)", lambda q, k, m: weights_of_real_tokens(q, k, m).transpose(0, 1)),
-        ("Padding gets a weight of 0", lambda *a: weights_of_real_tokens(*a).clamp(min=1e-6), "gets the weight 1e-06"),
+        (
+            "(heads, tokens, tokens)",
+            lambda q, k, m: weights_of_real_tokens(q, k, m).transpose(0, 1),
+        ),
+        (
+            "Padding gets a weight of 0",
+            lambda *a: weights_of_real_tokens(*a).clamp(min=1e-6),
+            "gets the weight 1e-06",
+        ),
         (
             "they look at real tokens",
-            lambda q, k, m: torch.where(m[:, None] == 0, torch.eye(len(m)), weights_of_real_tokens(q, k, m)),
+            lambda q, k, m: torch.where(
+                m[:, None] == 0, torch.eye(len(m)), weights_of_real_tokens(q, k, m)
+            ),
         ),
     ],
     "05-entropy": [
-        ("the last dimension disappears", lambda w: entropy_by_where(w).unsqueeze(-1), "their shape is"),
-        ("the last dimension disappears", lambda w: torch.atleast_1d(entropy_by_where(w)), "their shape is"),
+        (
+            "the last dimension disappears",
+            lambda w: entropy_by_where(w).unsqueeze(-1),
+            "their shape is",
+        ),
+        (
+            "the last dimension disappears",
+            lambda w: torch.atleast_1d(entropy_by_where(w)),
+            "their shape is",
+        ),
         ("of any shape", lambda w: entropy_by_where(w.flatten(0, -3) if w.ndim > 3 else w)),
         (
             "the entropy of each row in bits",
@@ -192,18 +232,38 @@ PROMISES = {
         ("of each row", lambda w: entropy_by_where(w.transpose(-1, -2) if w.ndim > 1 else w)),
     ],
     "05-patching-map": [
-        ("one or more functions", lambda t, s, f: map_by_loops(t, s, f) if len(f) > 1 else map_by_loops(t, s, f)[1:]),
+        (
+            "one or more functions",
+            lambda t, s, f: map_by_loops(t, s, f) if len(f) > 1 else map_by_loops(t, s, f)[1:],
+        ),
         ("one or more functions", lambda t, s, f: map_by_loops(t, s, f[:6])),
         ("layer k is `layers[k - 1]`", lambda t, s, f: map_by_loops(t, s, f[:1] * len(f))),
-        ("two texts with the same number of tokens", lambda t, s, f: [row[1:] for row in map_by_loops(t, s, f)]),
+        (
+            "two texts with the same number of tokens",
+            lambda t, s, f: [row[1:] for row in map_by_loops(t, s, f)],
+        ),
         ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, shift=1)),
         ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, token=slice(-1))),
-        ("run the remaining layers", lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[k : k + 1])),
+        (
+            "run the remaining layers",
+            lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[k : k + 1]),
+        ),
         *(
-            ("the Euclidean length of the change", lambda t, s, f, length=length: map_by_loops(t, s, f, length=length))
+            (
+                "the Euclidean length of the change",
+                lambda t, s, f, length=length: map_by_loops(t, s, f, length=length),
+            )
             for length in (lambda v: v.abs().max(), lambda v: v.abs().sum())
         ),
-        ("the Euclidean length of the change", lambda *a: np.array(map_by_loops(*a)) ** 2, "squared"),
-        ("a tensor of shape (len(layers) + 1, tokens)", lambda *a: map_of_a_batch(*a).T, "transposed"),
+        (
+            "the Euclidean length of the change",
+            lambda *a: np.array(map_by_loops(*a)) ** 2,
+            "squared",
+        ),
+        (
+            "a tensor of shape (len(layers) + 1, tokens)",
+            lambda *a: map_of_a_batch(*a).T,
+            "transposed",
+        ),
     ],
 }

@@ -34,7 +34,9 @@ def mean_cosine_in_numpy(means, counts):
 def mean_cosine_by_batches(means, counts):
     """Pairs within each batch and those across two batches, in lists."""
     batches = list(zip(means.tolist(), counts))
-    products = [n * m * sum(x * y for x, y in zip(one, other)) for one, n in batches for other, m in batches]
+    products = [
+        n * m * sum(x * y for x, y in zip(one, other)) for one, n in batches for other, m in batches
+    ]
     n = sum(counts)
     return (math.fsum(products) - n) / (n * n - n)
 
@@ -83,11 +85,17 @@ def assign_in_loops(vectors, centres, threshold):
 def assign_by_units(vectors, centres, threshold):
     units = F.normalize(torch.from_numpy(centres.copy()), dim=1)
     best = (torch.from_numpy(vectors.copy()) @ units.T).max(dim=1)
-    return [i if c >= threshold else -1 for c, i in zip(best.values.tolist(), best.indices.tolist())]
+    return [
+        i if c >= threshold else -1 for c, i in zip(best.values.tolist(), best.indices.tolist())
+    ]
 
 
 RIGHT = {
-    "06-assign": [assign_in_loops, assign_by_units, lambda v, c, t: np.array(assign_in_loops(v, c, t))],
+    "06-assign": [
+        assign_in_loops,
+        assign_by_units,
+        lambda v, c, t: np.array(assign_in_loops(v, c, t)),
+    ],
     "06-cosine": [cosine_by_loop, cosine_in_numpy, lambda a, b: cosine_of(a.double(), b.double())],
     "06-mean-cosine": [
         mean_cosine_in_numpy,
@@ -113,28 +121,47 @@ COMPLETED = {
         lambda a, b: F.cosine_similarity(a[:, None, :], b[None, :, :], dim=-1),
         lambda a, b: 1 - cdist(a, b, "cosine"),
         lambda a, b: a @ b.T / torch.outer(a.norm(dim=1), b.norm(dim=1)),
-        lambda a, b: (a.numpy() / np.linalg.norm(a, axis=1, keepdims=True)) @ F.normalize(b).numpy().T,
-        lambda a, b: torch.einsum("nh,mh,n,m->nm", a, b, (a * a).sum(1).rsqrt(), (b * b).sum(1).rsqrt()),
+        lambda a, b: (
+            (a.numpy() / np.linalg.norm(a, axis=1, keepdims=True)) @ F.normalize(b).numpy().T
+        ),
+        lambda a, b: torch.einsum(
+            "nh,mh,n,m->nm", a, b, (a * a).sum(1).rsqrt(), (b * b).sum(1).rsqrt()
+        ),
         lambda a, b: ((a @ b.T).T / a.norm(dim=1)).T.div(b.square().sum(1).sqrt()).double(),
     ],
     "06-share-kept": [
         lambda rows, axes: np.var(rows @ axes.T, axis=0).sum() / np.var(rows, axis=0).sum(),
         lambda rows, axes: np.trace(axes @ np.cov(rows.T) @ axes.T) / np.trace(np.cov(rows.T)),
-        lambda rows, axes: 1 - np.square((m := rows - rows.mean(0)) - m @ axes.T @ axes).sum() / np.square(m).sum(),
         lambda rows, axes: (
-            torch.tensor((m := (rows - rows.mean(0)).astype("f")) @ axes.T.astype("f")).square().sum() / np.sum(m**2)
+            1 - np.square((m := rows - rows.mean(0)) - m @ axes.T @ axes).sum() / np.square(m).sum()
         ),
         lambda rows, axes: (
-            (np.linalg.norm(np.einsum("nh,kh->nk", m := rows - rows.mean(0), axes)) / np.linalg.norm(m)) ** 2
+            torch.tensor((m := (rows - rows.mean(0)).astype("f")) @ axes.T.astype("f"))
+            .square()
+            .sum()
+            / np.sum(m**2)
+        ),
+        lambda rows, axes: (
+            (
+                np.linalg.norm(np.einsum("nh,kh->nk", m := rows - rows.mean(0), axes))
+                / np.linalg.norm(m)
+            )
+            ** 2
         ),
     ],
 }
 
 WRONG = {
-    "06-cosine": [(lambda a, b: torch.dot(a, b) / (torch.norm(a) * torch.norm(b)), "different dtypes")],
-    "06-mean-cosine": [(lambda m, c: (m.mean(0) ** 2).sum().item(), "the cosine of each sentence with itself")],
+    "06-cosine": [
+        (lambda a, b: torch.dot(a, b) / (torch.norm(a) * torch.norm(b)), "different dtypes")
+    ],
+    "06-mean-cosine": [
+        (lambda m, c: (m.mean(0) ** 2).sum().item(), "the cosine of each sentence with itself")
+    ],
     "06-centre": [(lambda f, s, b: F.cosine_similarity(f, s), "do not subtract the mean")],
-    "06-project": [(lambda f, s: cdist(PCA(2).fit_transform(f), PCA(2).fit_transform(s)), "a plane of its own")],
+    "06-project": [
+        (lambda f, s: cdist(PCA(2).fit_transform(f), PCA(2).fit_transform(s)), "a plane of its own")
+    ],
 }
 
 PROMISES = {
@@ -144,16 +171,24 @@ PROMISES = {
             lambda v, c, t: (
                 assign_by_units(v, c, t)
                 if len(c) == 1
-                else [i if i >= 0 and v[n] @ c[i] >= t else -1 for n, i in enumerate((v @ c.T).argmax(axis=1).tolist())]
+                else [
+                    i if i >= 0 and v[n] @ c[i] >= t else -1
+                    for n, i in enumerate((v @ c.T).argmax(axis=1).tolist())
+                ]
             ),
         )
     ],
     "06-cosine": [
         ("different dtypes", cosine_of),
-        ("or whole numbers, down to int8", lambda a, b: cosine_of(a.double(), b.to(a.dtype).double())),
         (
             "or whole numbers, down to int8",
-            lambda a, b: (lambda d: d / (a.double().norm() * b.double().norm()) if d else 0.0)((a * b).sum().double()),
+            lambda a, b: cosine_of(a.double(), b.to(a.dtype).double()),
+        ),
+        (
+            "or whole numbers, down to int8",
+            lambda a, b: (lambda d: d / (a.double().norm() * b.double().norm()) if d else 0.0)(
+                (a * b).sum().double()
+            ),
         ),
         (
             "If either vector is all zeros",
@@ -163,7 +198,10 @@ PROMISES = {
             "If either vector is all zeros",
             lambda a, b: math.nan if not b.any() and a.any() else cosine_of(a.double(), b.double()),
         ),
-        ("Return one number", lambda a, b: a.double() * b.double() / (a.double().norm() * b.double().norm() + 1e-300)),
+        (
+            "Return one number",
+            lambda a, b: a.double() * b.double() / (a.double().norm() * b.double().norm() + 1e-300),
+        ),
     ],
     "06-mean-cosine": [
         (
@@ -172,14 +210,19 @@ PROMISES = {
         ),
         (
             "Two sentences with the same text are different sentences",
-            lambda m, c: mean_cosine_in_numpy(*map(np.array, zip(*{(tuple(x), n) for x, n in zip(m.tolist(), c)}))),
+            lambda m, c: mean_cosine_in_numpy(
+                *map(np.array, zip(*{(tuple(x), n) for x, n in zip(m.tolist(), c)}))
+            ),
         ),
         ("as one number", lambda m, c: torch.tensor([mean_cosine_in_numpy(m, c)] * len(c))),
     ],
     "06-centre": [
         ("(n, hidden), (n, hidden) and (m, hidden)", lambda f, s, b: centred(f, s, b[: len(f)])),
         ("row i of `first` with row i of `second`", lambda f, s, b: centred(f, s.flip(0), b)),
-        ("the cosine of row i", lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1.0)),
+        (
+            "the cosine of row i",
+            lambda f, s, b: F.cosine_similarity(f - b.mean(0), s - b.mean(0), eps=1.0),
+        ),
         ("as a tensor of shape (n,)", lambda f, s, b: centred(f, s, b)[:, None]),
         ("for all rows", lambda f, s, b: centred(f, s, b)[:1]),
     ],
@@ -192,7 +235,11 @@ PROMISES = {
         ),
         (
             "when one set has a single row",
-            lambda f, s: distances_in(f, s) if min(len(f), len(s)) > 1 else cdist(PCA(2).fit_transform(f), s[:, :2]),
+            lambda f, s: (
+                distances_in(f, s)
+                if min(len(f), len(s)) > 1
+                else cdist(PCA(2).fit_transform(f), s[:, :2])
+            ),
         ),
     ],
 }

@@ -33,7 +33,9 @@ def row_with_one_number_changed(hidden, table, bias, piece, p):
 
 
 def row_never_lowered(hidden, table, bias, piece, p):
-    return table[piece] + change_of_row(right_rise(hidden, table, bias, piece, p).clamp(min=0), hidden)
+    return table[piece] + change_of_row(
+        right_rise(hidden, table, bias, piece, p).clamp(min=0), hidden
+    )
 
 
 def row_unless_rounded_to(whole):
@@ -47,7 +49,9 @@ def row_unless_rounded_to(whole):
 
 def row_by_powers(hidden, table, bias, piece, p):
     logits = table @ hidden + bias
-    others = sum(math.exp(x) if x < 88 else math.inf for j, x in enumerate(logits.tolist()) if j != piece)
+    others = sum(
+        math.exp(x) if x < 88 else math.inf for j, x in enumerate(logits.tolist()) if j != piece
+    )
     return table[piece] + change_of_row(math.log(p / (1 - p) * others) - logits[piece], hidden)
 
 
@@ -55,7 +59,9 @@ def row_plus_a_little(small):
     """Against a division by 0."""
 
     def row(hidden, table, bias, piece, p):
-        return table[piece] + right_rise(hidden, table, bias, piece, p) * hidden / (hidden @ hidden + small)
+        return table[piece] + right_rise(hidden, table, bias, piece, p) * hidden / (
+            hidden @ hidden + small
+        )
 
     return row
 
@@ -105,7 +111,10 @@ def mask_in_lists(ids, special_ids, mask_id, draws, share):
 
 
 def bits_in_lists(logits, targets):
-    return [(log_sum(row) - row[target]) / math.log(2) for row, target in zip(logits.tolist(), targets.tolist())]
+    return [
+        (log_sum(row) - row[target]) / math.log(2)
+        for row, target in zip(logits.tolist(), targets.tolist())
+    ]
 
 
 def perplexity_in_lists(logits, labels):
@@ -129,8 +138,16 @@ RIGHT = {
         mask_in_lists,
         lambda *args: [np.array(table) for table in mask_in_lists(*args)],
     ],
-    "07-surprisal": [bits_by_loop, bits_in_lists, lambda x, t: F.cross_entropy(x, t, reduction="none") / math.log(2)],
-    "07-find-the-bug": [perplexity_with_the_library, perplexity_in_lists, perplexity_of_probabilities],
+    "07-surprisal": [
+        bits_by_loop,
+        bits_in_lists,
+        lambda x, t: F.cross_entropy(x, t, reduction="none") / math.log(2),
+    ],
+    "07-find-the-bug": [
+        perplexity_with_the_library,
+        perplexity_in_lists,
+        perplexity_of_probabilities,
+    ],
 }
 
 COMPLETED = {
@@ -158,11 +175,17 @@ COMPLETED = {
 
 WRONG = {
     "07-edit-row": [
-        (lambda h, t, b, i, p: row_with_torch(h, t, b, i, p) + 2e-4 * t[i].sign(), "The row is raised"),
+        (
+            lambda h, t, b, i, p: row_with_torch(h, t, b, i, p) + 2e-4 * t[i].sign(),
+            "The row is raised",
+        ),
         (lambda h, t, b, i, p: (t[i], b), "no row of numbers"),
     ],
     "07-surprisal": [
-        (lambda x, t: -(x.softmax(-1) + 1e-12)[range(len(t)), t].log2(), "may have been rounded to 0"),
+        (
+            lambda x, t: -(x.softmax(-1) + 1e-12)[range(len(t)), t].log2(),
+            "may have been rounded to 0",
+        ),
         (lambda x, t: bits_by_loop(x, t).mean(), "You have only the mean"),
     ],
 }
@@ -174,28 +197,51 @@ PROMISES = {
             lambda h, t, b, i, p: row_with_torch(h, t, b, i, p / 2),
             "the piece has the probability",
         ),
-        *(("gives the piece the probability `p` at this mask", row_plus_a_little(x)) for x in (1e-2, 1e-5)),
-        ("return the one nearest to the old row", row_with_one_number_changed, "the nearest one that does it"),
+        *(
+            ("gives the piece the probability `p` at this mask", row_plus_a_little(x))
+            for x in (1e-2, 1e-5)
+        ),
+        (
+            "return the one nearest to the old row",
+            row_with_one_number_changed,
+            "the nearest one that does it",
+        ),
         ("may be lower than the piece's current probability", row_never_lowered),
-        *(("so close to 0 or 1 that it is rounded", row_unless_rounded_to(whole)) for whole in (0, 1)),
+        *(
+            ("so close to 0 or 1 that it is rounded", row_unless_rounded_to(whole))
+            for whole in (0, 1)
+        ),
         ("The logits may be large", row_by_powers),
-        ("Return a new row for this piece, of shape (d,)", lambda *args: row_with_torch(*args)[None], "shape"),
+        (
+            "Return a new row for this piece, of shape (d,)",
+            lambda *args: row_with_torch(*args)[None],
+            "shape",
+        ),
     ],
     "07-mask-tokens": [
         (
             "for a whole batch",
             lambda ids, *args: [
                 torch.cat([found[:1], other[1:]])
-                for found, other in zip(mask_with_where(ids, *args), (ids, torch.full_like(ids, -100)))
+                for found, other in zip(
+                    mask_with_where(ids, *args), (ids, torch.full_like(ids, -100))
+                )
             ],
         ),
-        ("the ids with `mask_id`", lambda *args: mask_with_where(*args)[::-1], "in the reverse order"),
+        (
+            "the ids with `mask_id`",
+            lambda *args: mask_with_where(*args)[::-1],
+            "in the reverse order",
+        ),
     ],
     "07-surprisal": [
         ("as a tensor of shape (n,)", lambda *args: bits_by_loop(*args)[:1]),
         ("as a tensor of shape (n,)", lambda *args: bits_by_loop(*args)[:, None], "their shape is"),
         *(
-            ("its surprisal is then large", lambda x, t, most=most: bits_by_loop(x, t).clamp(max=most))
+            (
+                "its surprisal is then large",
+                lambda x, t, most=most: bits_by_loop(x, t).clamp(max=most),
+            )
             for most in (149, 1000, 10000)
         ),
     ],

@@ -11,7 +11,9 @@ from scipy.stats import rankdata, spearmanr
 
 def spearman_by_counting(x, y):
     def ranks(column):
-        return np.array([sum(v < u for v in column) + (sum(v == u for v in column) + 1) / 2 for u in column])
+        return np.array(
+            [sum(v < u for v in column) + (sum(v == u for v in column) + 1) / 2 for u in column]
+        )
 
     return np.corrcoef(ranks(x), ranks(y))[0, 1]
 
@@ -24,7 +26,9 @@ def spearman_in_plain_python(x, y):
     one, other, n = ranks(x), ranks(y), len(x)
     mean = sum(one) / n
     together = sum(p * q for p, q in zip(one, other)) / n - mean * mean
-    return together / math.sqrt((sum(p * p for p in one) / n - mean**2) * (sum(q * q for q in other) / n - mean**2))
+    return together / math.sqrt(
+        (sum(p * p for p in one) / n - mean**2) * (sum(q * q for q in other) / n - mean**2)
+    )
 
 
 def spearman_in_float32(x, y):
@@ -37,11 +41,23 @@ def held_out_in_float32(train_values, train_labels, test_values, test_labels):
     values, labels = torch.tensor(train_values), torch.tensor(train_labels).float()
     candidates = values.sort().values
     called = (values >= candidates[:, None]).float()
-    best = candidates[(1 - (called * (1 - labels)).mean(dim=1) - ((1 - called) * labels).mean(dim=1)).argmax()]
-    return sum((value >= best.item()) == label for value, label in zip(test_values, test_labels)) / len(test_values)
+    best = candidates[
+        (1 - (called * (1 - labels)).mean(dim=1) - ((1 - called) * labels).mean(dim=1)).argmax()
+    ]
+    return sum(
+        (value >= best.item()) == label for value, label in zip(test_values, test_labels)
+    ) / len(test_values)
 
 
-def held_out(train_values, train_labels, *test, candidates=None, compare=np.greater_equal, best=-1, either_way=False):
+def held_out(
+    train_values,
+    train_labels,
+    *test,
+    candidates=None,
+    compare=np.greater_equal,
+    best=-1,
+    either_way=False,
+):
     """A right answer, with places to break one sentence of the text. best: what a candidate has to be better than."""
     values, labels = np.array(train_values), np.array(train_labels)
     candidates = np.unique(train_values) if candidates is None else np.unique(candidates)
@@ -69,7 +85,10 @@ def grouped_by_loop(gold, a, b, groups, draws):
     gains = []
     for drawn in draws:
         rows = [row for group in drawn for row in rows_of[group]]
-        one, other = (spearmanr([gold[r] for r in rows], [model[r] for r in rows]).statistic for model in (a, b))
+        one, other = (
+            spearmanr([gold[r] for r in rows], [model[r] for r in rows]).statistic
+            for model in (a, b)
+        )
         gains.append(one - other)
     return [np.percentile(gains, 2.5), np.percentile(gains, 97.5)]
 
@@ -77,7 +96,9 @@ def grouped_by_loop(gold, a, b, groups, draws):
 def grouped_in_float32(gold, a, b, groups, draws):
     columns, groups, gains = torch.tensor([gold, a, b]), torch.tensor(groups), []
     for drawn in draws:
-        gold_, one, other = columns[:, torch.cat([(groups == g).nonzero()[:, 0] for g in drawn])].tolist()
+        gold_, one, other = columns[
+            :, torch.cat([(groups == g).nonzero()[:, 0] for g in drawn])
+        ].tolist()
         gains.append(spearman_in_float32(gold_, one) - spearman_in_float32(gold_, other))
     return torch.stack(gains).quantile(torch.tensor([0.025, 0.975]))
 
@@ -85,11 +106,15 @@ def grouped_in_float32(gold, a, b, groups, draws):
 def grouped(gold, a, b, groups, draws, chosen=None, method="linear"):
     """A right answer, with places to break one sentence of the text."""
     gold, a, b, groups = map(np.array, (gold, a, b, groups))
-    chosen = chosen or (lambda groups, drawn: np.concatenate([np.flatnonzero(groups == g) for g in drawn]))
+    chosen = chosen or (
+        lambda groups, drawn: np.concatenate([np.flatnonzero(groups == g) for g in drawn])
+    )
     gains = []
     for drawn in draws:
         rows = chosen(groups, drawn)
-        gains.append(spearman_in_float32(gold[rows], a[rows]) - spearman_in_float32(gold[rows], b[rows]))
+        gains.append(
+            spearman_in_float32(gold[rows], a[rows]) - spearman_in_float32(gold[rows], b[rows])
+        )
     return np.percentile(gains, [2.5, 97.5], method=method)
 
 
@@ -100,7 +125,9 @@ def grouped_of_one_size(groups, drawn):
 
 
 def gain_by(spearman, interval=lambda gains: np.percentile(gains, [2.5, 97.5])):
-    return lambda gold, a, b, draws: interval([spearman(gold[r], a[r]) - spearman(gold[r], b[r]) for r in draws])
+    return lambda gold, a, b, draws: interval(
+        [spearman(gold[r], a[r]) - spearman(gold[r], b[r]) for r in draws]
+    )
 
 
 RIGHT = {
@@ -111,34 +138,55 @@ RIGHT = {
         lambda x, y: torch.tensor(spearman_by_counting(x, y)),
     ],
     "08-threshold": [held_out, held_out_in_float32, lambda *args: torch.tensor(held_out(*args))],
-    "08-groups": [grouped_by_loop, grouped, grouped_in_float32, lambda *args: torch.tensor(grouped(*args))],
+    "08-groups": [
+        grouped_by_loop,
+        grouped,
+        grouped_in_float32,
+        lambda *args: torch.tensor(grouped(*args)),
+    ],
 }
 COMPLETED = {
     "08-paired-gain": [
         lambda gold, a, b, draws: grouped_by_loop(gold, a, b, range(len(gold)), draws),
         lambda gold, a, b, draws: grouped_in_float32(gold, a, b, range(len(gold)), draws),
-        gain_by(spearman_in_plain_python, lambda gains: statistics.quantiles(gains, n=40, method="inclusive")[::38]),
+        gain_by(
+            spearman_in_plain_python,
+            lambda gains: statistics.quantiles(gains, n=40, method="inclusive")[::38],
+        ),
         gain_by(
             lambda x, y: pd.Series(x).corr(pd.Series(y), method="spearman"),
             lambda gains: pd.Series(gains).quantile([0.025, 0.975]).tolist(),
         ),
     ],
     "08-inner-mask": [
-        lambda mask: mask * (mask.cumsum(dim=1) > 1) * (mask.cumsum(dim=1) < mask.sum(dim=1, keepdim=True)),
-        lambda mask: [[int(0 < place < sum(row) - 1) for place in range(len(row))] for row in mask.tolist()],
+        lambda mask: (
+            mask * (mask.cumsum(dim=1) > 1) * (mask.cumsum(dim=1) < mask.sum(dim=1, keepdim=True))
+        ),
+        lambda mask: [
+            [int(0 < place < sum(row) - 1) for place in range(len(row))] for row in mask.tolist()
+        ],
         lambda mask: torch.nn.functional.pad(mask[:, 2:], (1, 1)),
         lambda mask: np.array([[0, *row[2:], 0] for row in mask.numpy()], dtype=float),
         lambda mask: mask.scatter(1, torch.outer(mask.sum(dim=1) - 1, torch.tensor([0, 1])), 0),
     ],
     "08-baseline": [
         lambda v, y, t: (np.mean((v >= t) == y), np.bincount(y).max() / len(y)),
-        lambda v, y, t: [(sum(y[v >= t]) + sum(1 - y[v < t])) / len(y), 0.5 + abs(sum(y) / len(y) - 0.5)],
+        lambda v, y, t: [
+            (sum(y[v >= t]) + sum(1 - y[v < t])) / len(y),
+            0.5 + abs(sum(y) / len(y) - 0.5),
+        ],
         lambda v, y, t: (
-            sum((value >= t) == (label == 1) for value, label in zip(v.tolist(), y.tolist())) / len(v),
+            sum((value >= t) == (label == 1) for value, label in zip(v.tolist(), y.tolist()))
+            / len(v),
             max(map(y.tolist().count, (0, 1))) / len(y),
         ),
-        lambda v, y, t: torch.tensor(np.array([(v >= t) == y, y == (2 * y.sum() > len(y))])).float().mean(dim=1),
-        lambda v, y, t: (1 - np.abs((v >= t) - y).mean(), 1 - min((y != answer).mean() for answer in (0, 1))),
+        lambda v, y, t: (
+            torch.tensor(np.array([(v >= t) == y, y == (2 * y.sum() > len(y))])).float().mean(dim=1)
+        ),
+        lambda v, y, t: (
+            1 - np.abs((v >= t) - y).mean(),
+            1 - min((y != answer).mean() for answer in (0, 1)),
+        ),
     ],
 }
 WRONG = {
@@ -147,7 +195,10 @@ WRONG = {
 }
 PROMISES = {
     "08-spearman": [
-        ("lists of numbers", lambda x, y: spearman_by_counting([int(v) for v in x], [int(v) for v in y])),
+        (
+            "lists of numbers",
+            lambda x, y: spearman_by_counting([int(v) for v in x], [int(v) for v in y]),
+        ),
         ("lists of numbers", lambda x, y: spearman_by_counting(np.round(x, 2), np.round(y, 2))),
         ("They are equally long", lambda x, y: spearman_by_counting(x, y) if len(x) > 2 else 0.0),
         ("Return a number", lambda x, y: round(spearman_by_counting(x, y), 4)),
@@ -165,23 +216,43 @@ PROMISES = {
         ("one of the training values", lambda *a: held_out(*a, candidates=np.round(a[0], 2))),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[:-1])),
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[1:])),
-        ("one of the training values", lambda *a: held_out(*a, candidates=[t for t in a[0] if a[0].count(t) == 1])),
-        ("one of the training values", lambda *a: held_out(*a, candidates=sorted({*a[0]} & {*a[2]}) or a[0])),
-        ("one of the training values", lambda *a: held_out(*a, candidates=[t for t, label in zip(*a[:2]) if label])),
+        (
+            "one of the training values",
+            lambda *a: held_out(*a, candidates=[t for t in a[0] if a[0].count(t) == 1]),
+        ),
+        (
+            "one of the training values",
+            lambda *a: held_out(*a, candidates=sorted({*a[0]} & {*a[2]}) or a[0]),
+        ),
+        (
+            "one of the training values",
+            lambda *a: held_out(*a, candidates=[t for t, label in zip(*a[:2]) if label]),
+        ),
         ("with which most *training* pairs are right", lambda *a: held_out(*a, best=0.5)),
         ("with which most *training* pairs are right", lambda *a: held_out(*a, either_way=True)),
         ("with which most *training* pairs are right", held_out_by_a_dict),
-        ("with which most *training* pairs are right", lambda *a: held_out_by_a_dict(a[0][::-1], a[1][::-1], *a[2:])),
+        (
+            "with which most *training* pairs are right",
+            lambda *a: held_out_by_a_dict(a[0][::-1], a[1][::-1], *a[2:]),
+        ),
         ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, kind=None)),
-        ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(a[0][::-1], a[1][::-1], *a[2:])),
+        (
+            "with which most *training* pairs are right",
+            lambda *a: held_out_by_cuts(a[0][::-1], a[1][::-1], *a[2:]),
+        ),
     ],
     "08-groups": [
         (
             "an interval that copies cannot narrow",
-            lambda *a: grouped(*a, chosen=lambda g, _: np.random.default_rng(0).integers(len(g), size=len(g))),
+            lambda *a: grouped(
+                *a, chosen=lambda g, _: np.random.default_rng(0).integers(len(g), size=len(g))
+            ),
         ),
         ("they may have different sizes", lambda *a: grouped(*a, chosen=grouped_of_one_size)),
-        ("as often as it was drawn", lambda *a: grouped(*a[:4], [drawn[: max(a[3]) + 1] for drawn in a[4]])),
+        (
+            "as often as it was drawn",
+            lambda *a: grouped(*a[:4], [drawn[: max(a[3]) + 1] for drawn in a[4]]),
+        ),
         ("with all its rows", lambda *a: grouped(*zip(*dict.fromkeys(zip(*a[:4]))), a[4])),
         (
             "For every resample there is a difference",

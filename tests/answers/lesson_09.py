@@ -54,7 +54,9 @@ def angle(cosine):
 
 def skip_where(found):
     """Skip where `found` of the two angles and `best`."""
-    return lambda query_pivot, corpus_pivot, best: found(angle(query_pivot), angle(corpus_pivot), best)
+    return lambda query_pivot, corpus_pivot, best: found(
+        angle(query_pivot), angle(corpus_pivot), best
+    )
 
 
 skip_in_numpy = skip_where(lambda x, y, best: np.cos(x - y) <= best)
@@ -107,12 +109,16 @@ def closest_among(places):
 
     def among(vectors):
         pairs = list(places(len(vectors)))
-        return max(pairs, key=lambda pair: float(vectors[pair[0]] @ vectors[pair[1]]), default=(0, 1))
+        return max(
+            pairs, key=lambda pair: float(vectors[pair[0]] @ vectors[pair[1]]), default=(0, 1)
+        )
 
     return among
 
 
-closest_range_too_short = closest_among(lambda n: ((i, j) for i in range(n - 2) for j in range(i + 1, n)))
+closest_range_too_short = closest_among(
+    lambda n: ((i, j) for i in range(n - 2) for j in range(i + 1, n))
+)
 
 
 def closest_to_the_best_row(vectors):
@@ -145,18 +151,28 @@ RIGHT = {
 COMPLETED = {
     "09-cls-chain": [
         lambda vectors: F.normalize(vectors.select(1, 0), dim=1),
-        lambda vectors: vectors[:, 0].numpy() / np.linalg.norm(vectors[:, 0].numpy(), axis=1, keepdims=True),
+        lambda vectors: (
+            vectors[:, 0].numpy() / np.linalg.norm(vectors[:, 0].numpy(), axis=1, keepdims=True)
+        ),
         lambda vectors: [[x / math.hypot(*text[0]) for x in text[0]] for text in vectors.tolist()],
         lambda vectors: [text[0] / torch.sqrt(text[0] @ text[0]) for text in vectors],
         lambda vectors: F.normalize(vectors.double(), dim=-1).transpose(0, 1)[0],
-        lambda vectors: F.normalize(torch.einsum("thd,h->td", vectors, torch.eye(vectors.shape[1])[0])),
+        lambda vectors: F.normalize(
+            torch.einsum("thd,h->td", vectors, torch.eye(vectors.shape[1])[0])
+        ),
     ],
     "09-nearest": [
         lambda question, vectors, k: (question @ vectors.T).argsort()[::-1][:k],
         lambda question, vectors, k: np.argsort(np.linalg.norm(vectors - question, axis=1))[:k],
-        lambda question, vectors, k: sorted(range(len(vectors)), key=lambda at: -sum(vectors[at] * question))[:k],
-        lambda question, vectors, k: torch.topk(torch.tensor(vectors) @ torch.tensor(question), k).indices,
-        lambda question, vectors, k: angle(np.inner(vectors.astype(np.float64), question)).argsort()[:k].tolist(),
+        lambda question, vectors, k: sorted(
+            range(len(vectors)), key=lambda at: -sum(vectors[at] * question)
+        )[:k],
+        lambda question, vectors, k: (
+            torch.topk(torch.tensor(vectors) @ torch.tensor(question), k).indices
+        ),
+        lambda question, vectors, k: (
+            angle(np.inner(vectors.astype(np.float64), question)).argsort()[:k].tolist()
+        ),
         lambda question, vectors, k: KDTree(vectors).query(question, range(1, k + 1))[1],
     ],
 }
@@ -173,16 +189,31 @@ PROMISES = {
         ),
         (
             "the number of tokens read with one pass for each pair",
-            lambda lengths: (sum(lengths), tokens_by_combinations(lengths)[1] / max(1, math.comb(len(lengths), 2))),
+            lambda lengths: (
+                sum(lengths),
+                tokens_by_combinations(lengths)[1] / max(1, math.comb(len(lengths), 2)),
+            ),
         ),
     ],
     "09-can-skip": [
         ("skip every such sentence", skip_where(lambda x, y, best: np.cos(0.86 * (x - y)) <= best)),
-        ("skip every such sentence", skip_where(lambda x, y, best: abs(x - y) >= np.arccos(best) + 1e-4)),
-        ("certainly not above `best`", skip_where(lambda x, y, best: np.cos(1.12 * (x - y)) <= best)),
-        ("certainly not above `best`", skip_where(lambda x, y, best: abs(x - y) >= np.arccos(best) - 1e-4)),
+        (
+            "skip every such sentence",
+            skip_where(lambda x, y, best: abs(x - y) >= np.arccos(best) + 1e-4),
+        ),
+        (
+            "certainly not above `best`",
+            skip_where(lambda x, y, best: np.cos(1.12 * (x - y)) <= best),
+        ),
+        (
+            "certainly not above `best`",
+            skip_where(lambda x, y, best: abs(x - y) >= np.arccos(best) - 1e-4),
+        ),
         ("certainly not above `best`", skip_where(lambda x, y, best: 1 - (x - y) ** 2 / 2 <= best)),
-        ("certainly not above `best`", lambda q, c, best: abs(in_degrees(q) - in_degrees(c)) >= in_degrees(best)),
+        (
+            "certainly not above `best`",
+            lambda q, c, best: abs(in_degrees(q) - in_degrees(c)) >= in_degrees(best),
+        ),
         ("certainly not above `best`", skip_without_clipping(lambda cosine: np.round(cosine, 4))),
         ("All numbers are from −1 to 1", lambda q, c, best: skip_in_numpy(abs(q), c, best)),
         ("All numbers are from −1 to 1", lambda q, c, best: skip_in_numpy(q, c, max(0.0, best))),
@@ -198,17 +229,39 @@ PROMISES = {
     ],
     "09-find-the-bug": [
         ("with n at least 2", lambda vectors: pair_in(vectors) if len(vectors) > 2 else (0, 0)),
-        ("Return the indices", lambda vectors: float((vectors @ vectors.T).fill_diagonal_(-2).max())),
-        ("as two integers", lambda vectors: [float(place) for place in pair_in(vectors)], "two integers are asked for"),
+        (
+            "Return the indices",
+            lambda vectors: float((vectors @ vectors.T).fill_diagonal_(-2).max()),
+        ),
+        (
+            "as two integers",
+            lambda vectors: [float(place) for place in pair_in(vectors)],
+            "two integers are asked for",
+        ),
         ("as two integers", closest_by_division, "two integers are asked for"),
         ("count as a pair, even if they are equal", closest_second_in_each_row),
         ("count as a pair, even if they are equal", closest_range_too_short, "the last two"),
-        ("count as a pair, even if they are equal", closest_among(lambda n: itertools.combinations(range(n - 1), 2))),
-        ("count as a pair, even if they are equal", closest_among(lambda n: itertools.combinations(range(1, n), 2))),
-        ("with the highest cosine", lambda vectors: (vectors @ vectors.mean(dim=0)).topk(2).indices),
+        (
+            "count as a pair, even if they are equal",
+            closest_among(lambda n: itertools.combinations(range(n - 1), 2)),
+        ),
+        (
+            "count as a pair, even if they are equal",
+            closest_among(lambda n: itertools.combinations(range(1, n), 2)),
+        ),
+        (
+            "with the highest cosine",
+            lambda vectors: (vectors @ vectors.mean(dim=0)).topk(2).indices,
+        ),
         ("with the highest cosine", closest_to_the_best_row),
-        ("with the highest cosine", lambda vectors: pair_in(vectors, -torch.cdist(vectors, vectors, p=1), -99)),
-        ("with the highest cosine", lambda vectors: pair_in(vectors, (1000 * vectors @ vectors.T).round(), -2000)),
+        (
+            "with the highest cosine",
+            lambda vectors: pair_in(vectors, -torch.cdist(vectors, vectors, p=1), -99),
+        ),
+        (
+            "with the highest cosine",
+            lambda vectors: pair_in(vectors, (1000 * vectors @ vectors.T).round(), -2000),
+        ),
         ("with the highest cosine", closest_zero_for_empty),
     ],
 }

@@ -45,7 +45,9 @@ def one_space(text):
 
 
 def no_accents(text):
-    return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
+    return "".join(
+        letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter)
+    )
 
 
 def leaks_first_of_test(train, test):
@@ -54,11 +56,19 @@ def leaks_first_of_test(train, test):
 
 
 def leaks_part(train, test):
-    return [text for text in test if any(one_space(other).startswith(one_space(text)) for other in train)]
+    return [
+        text
+        for text in test
+        if any(one_space(other).startswith(one_space(text)) for other in train)
+    ]
 
 
 def schedule_numpy(step, steps, warmup, peak):
-    return np.interp(step, [0, warmup, steps], [0, peak, 0]) if warmup else np.interp(step, [0, steps], [peak, 0])
+    return (
+        np.interp(step, [0, warmup, steps], [0, peak, 0])
+        if warmup
+        else np.interp(step, [0, steps], [peak, 0])
+    )
 
 
 def schedule_in_float32(step, steps, warmup, peak):
@@ -85,7 +95,12 @@ def keep_all(make, batches, validation, epochs):
     found = []
     for _ in range(epochs):
         one_epoch(model, optimizer, batches)
-        found.append((accuracy(model, validation), {k: v.numpy().copy() for k, v in model.state_dict().items()}))
+        found.append(
+            (
+                accuracy(model, validation),
+                {k: v.numpy().copy() for k, v in model.state_dict().items()},
+            )
+        )
     return [score for score, _ in found], max(found, key=lambda pair: pair[0])[1]
 
 
@@ -159,7 +174,11 @@ def train_by(step):
 
 
 RIGHT = {
-    "10-leaks": [leaks_by(one_space), leaks_by(lambda text: repr(text.casefold().split()), tuple), leaks_word_by_word],
+    "10-leaks": [
+        leaks_by(one_space),
+        leaks_by(lambda text: repr(text.casefold().split()), tuple),
+        leaks_word_by_word,
+    ],
     "10-diagnose": [keep_with(), keep_all, keep_with(in_float64, on=lambda part, _: wide(part))],
     "10-schedule": [schedule, schedule_numpy, schedule_in_float32],
     "10-split-pairs": [
@@ -170,22 +189,38 @@ RIGHT = {
 }
 COMPLETED = {
     "10-train": [
-        train_by(lambda model, optimizer, loss: (model.zero_grad(), loss.backward(), optimizer.step())),
-        train_by(lambda model, optimizer, loss: (loss.backward(), optimizer.step(), optimizer.zero_grad(False))),
+        train_by(
+            lambda model, optimizer, loss: (model.zero_grad(), loss.backward(), optimizer.step())
+        ),
+        train_by(
+            lambda model, optimizer, loss: (
+                loss.backward(),
+                optimizer.step(),
+                optimizer.zero_grad(False),
+            )
+        ),
         train_by(
             lambda model, optimizer, loss: [
                 p.data.sub_(optimizer.param_groups[0]["lr"] * slope)
-                for p, slope in zip(model.parameters(), torch.autograd.grad(loss, [*model.parameters()]))
+                for p, slope in zip(
+                    model.parameters(), torch.autograd.grad(loss, [*model.parameters()])
+                )
             ]
         ),
         lambda make, batches: [
-            (F.cross_entropy(model(inputs), labels).item(), one_epoch(model, optimizer, [(inputs, labels)]))[0]
+            (
+                F.cross_entropy(model(inputs), labels).item(),
+                one_epoch(model, optimizer, [(inputs, labels)]),
+            )[0]
             for model, optimizer in [make()]
             for inputs, labels in batches
         ],
         lambda make, batches: torch.stack(
             [
-                (F.cross_entropy(model.double()(x.double()), y).detach(), in_float64(model, optimizer, [(x, y)]))[0]
+                (
+                    F.cross_entropy(model.double()(x.double()), y).detach(),
+                    in_float64(model, optimizer, [(x, y)]),
+                )[0]
                 for model, optimizer in [make()]
                 for x, y in batches
             ]
@@ -193,7 +228,9 @@ COMPLETED = {
     ],
     "10-report": [
         lambda validation, test: test[max(validation.items(), key=operator.itemgetter(1))[0]],
-        lambda validation, test: test[sorted(validation, key=lambda setting: -validation[setting])[0]],
+        lambda validation, test: test[
+            sorted(validation, key=lambda setting: -validation[setting])[0]
+        ],
         lambda validation, test: test[
             {score: setting for setting, score in validation.items()}[max(validation.values())]
         ],
@@ -204,21 +241,36 @@ COMPLETED = {
         lambda validation, test: torch.tensor([test[s] for s in validation])[
             torch.tensor([*validation.values()]).argmax()
         ],
-        lambda validation, test: pd.DataFrame({"dev": validation, "test": test}).sort_values("dev")["test"].iloc[-1],
+        lambda validation, test: (
+            pd.DataFrame({"dev": validation, "test": test}).sort_values("dev")["test"].iloc[-1]
+        ),
     ],
     "10-last-token": [
-        lambda states, mask: states[range(len(states)), mask.shape[1] - 1 - mask.flip(1).argmax(dim=1)],
-        lambda states, mask: states.numpy()[np.arange(len(states)), np.count_nonzero(mask.numpy(), axis=1) - 1],
-        lambda states, mask: [vectors[sum(real) - 1] for vectors, real in zip(states.tolist(), mask.tolist())],
-        lambda states, mask: torch.stack([vectors[real == 1][-1] for vectors, real in zip(states, mask)]),
+        lambda states, mask: states[
+            range(len(states)), mask.shape[1] - 1 - mask.flip(1).argmax(dim=1)
+        ],
+        lambda states, mask: states.numpy()[
+            np.arange(len(states)), np.count_nonzero(mask.numpy(), axis=1) - 1
+        ],
+        lambda states, mask: [
+            vectors[sum(real) - 1] for vectors, real in zip(states.tolist(), mask.tolist())
+        ],
+        lambda states, mask: torch.stack(
+            [vectors[real == 1][-1] for vectors, real in zip(states, mask)]
+        ),
         lambda states, mask: torch.einsum(
             "bth,bt->bh", states, F.one_hot(mask.cumsum(dim=1).argmax(dim=1), mask.shape[1]).float()
         ),
         lambda states, mask: states[mask > F.pad(mask[:, 1:], (0, 1))],
         lambda states, mask: states.gather(
-            1, (mask * torch.arange(mask.shape[1])).amax(dim=1)[:, None, None].expand(-1, 1, states.shape[2])
+            1,
+            (mask * torch.arange(mask.shape[1]))
+            .amax(dim=1)[:, None, None]
+            .expand(-1, 1, states.shape[2]),
         ).squeeze(1),
-        lambda states, mask: states.double().take_along_dim(mask.sum(dim=1)[:, None, None] - 1, dim=1)[:, 0],
+        lambda states, mask: states.double().take_along_dim(
+            mask.sum(dim=1)[:, None, None] - 1, dim=1
+        )[:, 0],
     ],
 }
 WRONG = {
@@ -230,7 +282,10 @@ PROMISES = {
     "10-split-pairs": [
         ("may be empty", groups_no_empty_list),
         ("for each pair", groups_after(lambda pairs: list(dict.fromkeys(pairs)))),
-        ("for each pair", groups_after(lambda pairs: [pair for pair in pairs if pair[0] != pair[1]])),
+        (
+            "for each pair",
+            groups_after(lambda pairs: [pair for pair in pairs if pair[0] != pair[1]]),
+        ),
         ("in the order of `pairs`", groups_after(result=sorted)),
         ("in the order of `pairs`", groups_after(result=lambda found: found[::-1]), "reverse"),
         ("as they are written", groups_after(each(lambda text: text.rstrip(".")))),
@@ -241,11 +296,26 @@ PROMISES = {
         ("Return the list", leaks_by(one_space, set), "a set"),
         ("in the order of `test`", leaks_by(one_space, sorted)),
         ("in the order of `test`", leaks_by(one_space, lambda found: found[::-1])),
-        ("as they are written there", leaks_by(one_space, lambda found: [text.strip() for text in found])),
-        ("differ only in capitalisation", leaks_by(lambda text: tuple(text.encode().lower().split()))),
-        ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \t\n]+", " ", text).strip(" ").lower())),
-        ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \n]+", " ", text.lower()).strip())),
-        ("(spaces, tabs, line ends)", leaks_by(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip())),
+        (
+            "as they are written there",
+            leaks_by(one_space, lambda found: [text.strip() for text in found]),
+        ),
+        (
+            "differ only in capitalisation",
+            leaks_by(lambda text: tuple(text.encode().lower().split())),
+        ),
+        (
+            "(spaces, tabs, line ends)",
+            leaks_by(lambda text: re.sub(r"[ \t\n]+", " ", text).strip(" ").lower()),
+        ),
+        (
+            "(spaces, tabs, line ends)",
+            leaks_by(lambda text: re.sub(r"[ \n]+", " ", text.lower()).strip()),
+        ),
+        (
+            "(spaces, tabs, line ends)",
+            leaks_by(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip()),
+        ),
         (
             "those texts of `test` that also occur in `train`",
             leaks_by(one_space, lambda found: [text for text in found if text.strip()]),
@@ -256,17 +326,32 @@ PROMISES = {
         ("punctuation", leaks_by(lambda text: one_space(re.sub("[!?]", ".", text)))),
         ("accents", leaks_by(lambda text: no_accents(one_space(text)))),
         ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "replace"))),
-        ("the order of the words", leaks_by(lambda text: sorted(one_space(text).split()).__repr__())),
+        (
+            "the order of the words",
+            leaks_by(lambda text: sorted(one_space(text).split()).__repr__()),
+        ),
         ("an extra word", leaks_part),
         ("an extra word", leaks_by(lambda text: one_space(re.sub(r"\bthe\b", "", text.lower())))),
-        ("an extra word", leaks_by(lambda text: tuple(k for k, _ in itertools.groupby(one_space(text).split())))),
-        ("Anything else makes two texts different", leaks_by(lambda text: re.sub(r"\d+", "0", one_space(text)))),
+        (
+            "an extra word",
+            leaks_by(lambda text: tuple(k for k, _ in itertools.groupby(one_space(text).split()))),
+        ),
+        (
+            "Anything else makes two texts different",
+            leaks_by(lambda text: re.sub(r"\d+", "0", one_space(text))),
+        ),
         ("Anything else makes two texts different", leaks_by(lambda text: one_space(text)[:80])),
-        ("Anything else makes two texts different", leaks_by(lambda text: re.sub(r"s\b", "", one_space(text)))),
+        (
+            "Anything else makes two texts different",
+            leaks_by(lambda text: re.sub(r"s\b", "", one_space(text))),
+        ),
     ],
     "10-schedule": [
         ("rises in a straight line", lambda *args: schedule(*args, rise=math.sqrt)),
-        ("to `peak` (at step `warmup`)", lambda i, n, w, peak: schedule(i, n, w * n, peak) if w * n > i else 0.0),
+        (
+            "to `peak` (at step `warmup`)",
+            lambda i, n, w, peak: schedule(i, n, w * n, peak) if w * n > i else 0.0,
+        ),
         (
             "rises in a straight line from 0 (at step 0)",
             lambda i, n, w, peak: schedule(i, n, w if w > 1 or i else 0, peak),
@@ -286,16 +371,38 @@ PROMISES = {
         ("in their order", keep_with(lambda m, o, b: one_epoch(m, o, b[::-1]))),
         (
             "one step of the optimizer",
-            keep_with(lambda m, o, b: one_epoch(m, o, [[torch.cat(column) for column in zip(*b, strict=True)]])),
+            keep_with(
+                lambda m, o, b: one_epoch(
+                    m, o, [[torch.cat(column) for column in zip(*b, strict=True)]]
+                )
+            ),
         ),
         ("Return two things", keep_with(result=lambda s, w: w)),
-        ("the list of these accuracies, one for each epoch", keep_with(result=lambda s, w: (max(s), w))),
-        ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, w["weight"]))),
-        ("as a dictionary like `model.state_dict()`", keep_with(result=lambda s, w: (s, {"weight": w["weight"]}))),
+        (
+            "the list of these accuracies, one for each epoch",
+            keep_with(result=lambda s, w: (max(s), w)),
+        ),
+        (
+            "as a dictionary like `model.state_dict()`",
+            keep_with(result=lambda s, w: (s, w["weight"])),
+        ),
+        (
+            "as a dictionary like `model.state_dict()`",
+            keep_with(result=lambda s, w: (s, {"weight": w["weight"]})),
+        ),
         ("the highest accuracy", keep_with(better=lambda new, old: new > old + 1e-3)),
         ("the highest accuracy", keep_with(better=lambda new, old: round(new, 2) > round(old, 2))),
-        ("measure the accuracy on `validation`", keep_with(on=lambda _, batches: map(torch.cat, zip(*batches)))),
-        ("the accuracy on `validation`", keep_with(result=lambda s, w: ([round(score, 3) for score in s], w))),
-        ("the accuracy on `validation`", keep_with(result=lambda s, w: ([100 * score for score in s], w))),
+        (
+            "measure the accuracy on `validation`",
+            keep_with(on=lambda _, batches: map(torch.cat, zip(*batches))),
+        ),
+        (
+            "the accuracy on `validation`",
+            keep_with(result=lambda s, w: ([round(score, 3) for score in s], w)),
+        ),
+        (
+            "the accuracy on `validation`",
+            keep_with(result=lambda s, w: ([100 * score for score in s], w)),
+        ),
     ],
 }

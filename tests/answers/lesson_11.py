@@ -25,7 +25,9 @@ def triplet_numpy(anchor, positive, negative, margin):
 
 def triplet_in_plain_python(anchor, positive, negative, margin):
     rows = zip(anchor.tolist(), positive.tolist(), negative.tolist())
-    return sum(max(0.0, math.dist(a, p) - math.dist(a, n) + margin) for a, p, n in rows) / len(anchor)
+    return sum(max(0.0, math.dist(a, p) - math.dist(a, n) + margin) for a, p, n in rows) / len(
+        anchor
+    )
 
 
 def euclidean(x, y):
@@ -33,12 +35,17 @@ def euclidean(x, y):
 
 
 def triplet_farthest_positive(anchor, positive, negative, margin):
-    return torch.relu(torch.cdist(anchor, positive).max(dim=1).values - euclidean(anchor, negative) + margin).mean()
+    return torch.relu(
+        torch.cdist(anchor, positive).max(dim=1).values - euclidean(anchor, negative) + margin
+    ).mean()
 
 
 def ranking_numpy(anchor, positive, scale):
     a, p = (np.asarray(part, dtype=np.float64) for part in (anchor, positive))
-    a, p = a / np.linalg.norm(a, axis=1, keepdims=True), p / np.linalg.norm(p, axis=1, keepdims=True)
+    a, p = (
+        a / np.linalg.norm(a, axis=1, keepdims=True),
+        p / np.linalg.norm(p, axis=1, keepdims=True),
+    )
     logits = scale * a @ p.T
     highest = logits.max(axis=1, keepdims=True)
     total = highest[:, 0] + np.log(np.exp(logits - highest).sum(axis=1))
@@ -61,7 +68,9 @@ def stuck_counter(positives):
 
 
 def stuck_logits(positives):
-    same = torch.tensor([[1.0 if one == other else 0.0 for other in positives] for one in positives])
+    same = torch.tensor(
+        [[1.0 if one == other else 0.0 for other in positives] for one in positives]
+    )
     return F.cross_entropy(1000 * same, torch.arange(len(positives)))
 
 
@@ -76,7 +85,9 @@ def stuck_after(change):
 
 
 def stuck_two_most_common(positives):
-    return sum(count * math.log(count) for _, count in Counter(positives).most_common(2)) / len(positives)
+    return sum(count * math.log(count) for _, count in Counter(positives).most_common(2)) / len(
+        positives
+    )
 
 
 def stuck_two_at_least(positives):
@@ -117,7 +128,8 @@ RIGHT = {
 COMPLETED = {
     "11-rests": [
         lambda anchor, positive, negative, margin: np.mean(
-            np.linalg.norm(anchor - negative, axis=1) - np.linalg.norm(anchor - positive, axis=1) >= margin
+            np.linalg.norm(anchor - negative, axis=1) - np.linalg.norm(anchor - positive, axis=1)
+            >= margin
         ),
         lambda anchor, positive, negative, margin: (
             sum(
@@ -127,10 +139,16 @@ COMPLETED = {
             / len(anchor)
         ),
         lambda anchor, positive, negative, margin: (
-            (euclidean(anchor, positive) - euclidean(anchor, negative) + margin).relu().eq(0).double().mean()
+            (euclidean(anchor, positive) - euclidean(anchor, negative) + margin)
+            .relu()
+            .eq(0)
+            .double()
+            .mean()
         ),
         lambda anchor, positive, negative, margin: (
-            1 - (euclidean(anchor, negative) < euclidean(anchor, positive) + margin).sum().item() / len(anchor)
+            1
+            - (euclidean(anchor, negative) < euclidean(anchor, positive) + margin).sum().item()
+            / len(anchor)
         ),
         lambda anchor, positive, negative, margin: np.mean(
             [
@@ -139,18 +157,26 @@ COMPLETED = {
             ]
         ),
         lambda anchor, positive, negative, margin: (
-            (torch.cdist(anchor, negative).diag().square() >= (torch.cdist(anchor, positive).diag() + margin) ** 2)
+            (
+                torch.cdist(anchor, negative).diag().square()
+                >= (torch.cdist(anchor, positive).diag() + margin) ** 2
+            )
             .float()
             .mean()
             .item()
         ),
         lambda anchor, positive, negative, margin: (
-            (F.triplet_margin_loss(anchor, positive, negative, margin, reduction="none") == 0).float().mean().item()
+            (F.triplet_margin_loss(anchor, positive, negative, margin, reduction="none") == 0)
+            .float()
+            .mean()
+            .item()
         ),
     ],
     "11-lost": [
         lambda before, after: np.count_nonzero(before > after),
-        lambda before, after: sum(was and not now for was, now in zip(before.tolist(), after.tolist())),
+        lambda before, after: sum(
+            was and not now for was, now in zip(before.tolist(), after.tolist())
+        ),
         lambda before, after: before.sum() - np.logical_and(before, after).sum(),
         lambda before, after: len({*np.flatnonzero(before)} - {*np.flatnonzero(after)}),
         lambda before, after: int(before.astype(float) @ (1.0 - after)),
@@ -173,9 +199,16 @@ PROMISES = {
     ],
     "11-stuck-loss": [
         ("not only two labels", stuck_two_most_common),
-        ("even if they differ only in a capital or a space", stuck_after(str.lower), "capitals or spaces differ"),
+        (
+            "even if they differ only in a capital or a space",
+            stuck_after(str.lower),
+            "capitals or spaces differ",
+        ),
         ("even if they differ only in a capital or a space", stuck_after(str.strip)),
-        ("even if they differ only in a capital or a space", stuck_after(lambda text: " ".join(text.split()))),
+        (
+            "even if they differ only in a capital or a space",
+            stuck_after(lambda text: " ".join(text.split())),
+        ),
         ("one text or more", stuck_two_at_least),
     ],
     "11-pick-epoch": [
@@ -192,7 +225,11 @@ PROMISES = {
                 lambda *args, p=p: epoch(*args, p=p),
                 "Your p is not the best development accuracy",
             )
-            for p in (lambda dev, test: max(test), lambda dev, test: sum(dev) / len(dev), lambda dev, test: 0.5)
+            for p in (
+                lambda dev, test: max(test),
+                lambda dev, test: sum(dev) / len(dev),
+                lambda dev, test: 0.5,
+            )
         ),
         ("the accuracy to report for it", lambda *args: epoch(*args, digits=3)),
         ("Return two values", lambda *args: epoch(*args)[0]),

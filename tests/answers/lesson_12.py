@@ -56,7 +56,10 @@ def fuse_one_by_one(one, other, c):
 
 def fuse_in_float32(one, other, c):
     places = [*one, *(place for place in other if place not in one)]
-    ranks = [[row.index(place) + 1 if place in row else math.inf for place in places] for row in (one, other)]
+    ranks = [
+        [row.index(place) + 1 if place in row else math.inf for place in places]
+        for row in (one, other)
+    ]
     sums = (1 / (c + np.array(ranks, dtype=np.float32))).sum(axis=0)
     return np.array(places)[np.argsort(-sums, kind="stable")]
 
@@ -85,7 +88,9 @@ RIGHT = {
     "12-word-score": [
         score_in_steps,
         score_in_float32,
-        lambda f, n, m, k, b: np.divide(f, f + k * np.interp(b, [0, 1], [1, n / m])) if f else np.float64(0),
+        lambda f, n, m, k, b: (
+            np.divide(f, f + k * np.interp(b, [0, 1], [1, n / m])) if f else np.float64(0)
+        ),
     ],
     "12-ndcg": [ndcg_loops, ndcg_numpy, ndcg_in_float32],
     "12-fuse": [fuse_one_by_one, fuse_in_float32, fuse_counted],
@@ -97,12 +102,17 @@ RIGHT = {
 }
 COMPLETED = {
     "12-gain": [
-        lambda found: sum(grade / math.log(1 + rank, 2) for rank, grade in enumerate(found, start=1)),
+        lambda found: sum(
+            grade / math.log(1 + rank, 2) for rank, grade in enumerate(found, start=1)
+        ),
         lambda found: np.sum(np.array(found) / np.log2(np.arange(len(found)) + 2)),
-        lambda found: torch.tensor(found).float() @ torch.log2(torch.arange(2.0, len(found) + 2)).reciprocal(),
+        lambda found: (
+            torch.tensor(found).float() @ torch.log2(torch.arange(2.0, len(found) + 2)).reciprocal()
+        ),
         lambda found: math.fsum(found[i] * math.log(2, i + 2) for i in range(len(found))),
         lambda found: math.log(2) * np.dot(found, 1 / np.log1p(np.arange(1, len(found) + 1))),
-        lambda found: dcg_score([[*found, 0, 0]], [range(len(found) + 2, 0, -1)]),  # of one alone it makes no list
+        # of one alone it makes no list
+        lambda found: dcg_score([[*found, 0, 0]], [range(len(found) + 2, 0, -1)]),
     ],
     "12-fused-score": [
         lambda ranks, c: math.fsum(1 / (c + rank) for rank in ranks if rank),
@@ -120,16 +130,27 @@ WRONG = {
         (lambda f, n, m, k, b: f and f / (f + k * (1 - b + b * n // m)), "whole number"),
         (lambda f, n, m, k, b: f and f / (f + k * (b + (1 - b) * m / n)), "upside down"),
     ],
-    "12-ndcg": [(lambda p, g, k: ndcg_loops(p, {x: 2 ** g[x] - 1 for x in g}, k), "not the grades")],
+    "12-ndcg": [
+        (lambda p, g, k: ndcg_loops(p, {x: 2 ** g[x] - 1 for x in g}, k), "not the grades")
+    ],
     "12-find-the-bug": [
-        (lambda places, owners, k: list({owners[place] for place in places[:k]}), "cut to k windows"),
+        (
+            lambda places, owners, k: list({owners[place] for place in places[:k]}),
+            "cut to k windows",
+        ),
         (lambda places, owners, k: pages_loop(places, owners, k)[::-1], "reverse order"),
     ],
 }
 PROMISES = {
     "12-word-score": [
-        ("`length` and `mean_length` are above 0", lambda f, n, m, k, b: score_in_steps(f, max(n, m), m, k, b)),
-        ("`length` and `mean_length` are above 0", lambda f, n, m, k, b: score_in_steps(f, min(n, m), m, k, b)),
+        (
+            "`length` and `mean_length` are above 0",
+            lambda f, n, m, k, b: score_in_steps(f, max(n, m), m, k, b),
+        ),
+        (
+            "`length` and `mean_length` are above 0",
+            lambda f, n, m, k, b: score_in_steps(f, min(n, m), m, k, b),
+        ),
         ("`k1` is 0 or more", lambda f, n, m, k, b: score_in_steps(f, n, m, max(k, 0.01), b)),
         ("`b` is between 0 and 1", lambda f, n, m, k, b: score_in_steps(f, n, m, k, min(b, 0.95))),
         ("If `count` is 0, return 0", lambda f, n, m, k, b: score_in_steps(f or 0.1, n, m, k, b)),
@@ -145,7 +166,9 @@ PROMISES = {
         (
             "in the order of `one`",
             lambda a, b, c: (
-                fuse_one_by_one(a[::-1], b[::-1], c) if len(a) == len(b) and a[::-1] == b else fuse_one_by_one(a, b, c)
+                fuse_one_by_one(a[::-1], b[::-1], c)
+                if len(a) == len(b) and a[::-1] == b
+                else fuse_one_by_one(a, b, c)
             ),
         ),
         ("Either list may be empty", lambda a, b, c: fuse_one_by_one(a, b, c) if a and b else []),

@@ -13,7 +13,9 @@ def int8(vectors, low, high, steps=255, most=255):
 
 def int8_by_comparing(vectors, low, high):
     """Counts how many of the 255 ends of steps a number has reached, in float32."""
-    ends = low + np.arange(1, 256, dtype=np.float32)[:, None] * np.where(high == low, 1, (high - low) / 255)
+    ends = low + np.arange(1, 256, dtype=np.float32)[:, None] * np.where(
+        high == low, 1, (high - low) / 255
+    )
     return ((vectors[:, None] >= ends.astype(np.float32)).sum(axis=1) - 128).astype(np.int8)
 
 
@@ -76,35 +78,53 @@ COMPLETED = {
         lambda codes, low, high: low + ((codes.view(np.uint8) ^ 128) + 0.5) * ((high - low) / 255),
         lambda codes, low, high: (high * (codes + 128.5) + low * (126.5 - codes)) / 255,
         lambda codes, low, high: [
-            [a + (code + 128.5) * (b - a) / 255 for code, a, b in zip(row, low.tolist(), high.tolist())]
+            [
+                a + (code + 128.5) * (b - a) / 255
+                for code, a, b in zip(row, low.tolist(), high.tolist())
+            ]
             for row in codes.tolist()
         ],
         lambda codes, low, high: torch.lerp(
-            torch.from_numpy(low), torch.from_numpy(high), (torch.from_numpy(codes).float() + 128.5) / 255
+            torch.from_numpy(low),
+            torch.from_numpy(high),
+            (torch.from_numpy(codes).float() + 128.5) / 255,
         ),
         lambda codes, low, high: np.float32(
             low + (codes.astype(np.float16) + np.float16(128.5)) * np.float64(high - low) / 255
         ),
         lambda codes, low, high: np.take_along_axis(
-            (np.linspace(low, high, 256)[1:] + np.linspace(low, high, 256)[:-1]) / 2, codes.astype(int) + 128, axis=0
+            (np.linspace(low, high, 256)[1:] + np.linspace(low, high, 256)[:-1]) / 2,
+            codes.astype(int) + 128,
+            axis=0,
         ),
     ],
     "13-signs": [
         lambda query, corpus: np.count_nonzero((corpus > 0) ^ (query > 0), axis=1),
-        lambda query, corpus: [sum((a > 0) != (b > 0) for a, b in zip(query, row)) for row in corpus],
-        lambda query, corpus: hamming_counted(np.packbits(query > 0), np.packbits(corpus > 0, axis=1)),
+        lambda query, corpus: [
+            sum((a > 0) != (b > 0) for a, b in zip(query, row)) for row in corpus
+        ],
+        lambda query, corpus: hamming_counted(
+            np.packbits(query > 0), np.packbits(corpus > 0, axis=1)
+        ),
         lambda query, corpus: np.abs((corpus > 0).astype(int) - (query > 0)).sum(axis=1),
         lambda query, corpus: (len(query) - (2.0 * (corpus > 0) - 1) @ (2.0 * (query > 0) - 1)) / 2,
         lambda query, corpus: np.where(query > 0, corpus <= 0, corpus > 0).sum(axis=1).tolist(),
-        lambda query, corpus: torch.from_numpy(corpus).gt(0).logical_xor(torch.from_numpy(query).gt(0)).sum(dim=1),
-        lambda query, corpus: np.linalg.norm(np.subtract(corpus > 0, query > 0, dtype=float), axis=1) ** 2,
+        lambda query, corpus: (
+            torch.from_numpy(corpus).gt(0).logical_xor(torch.from_numpy(query).gt(0)).sum(dim=1)
+        ),
+        lambda query, corpus: (
+            np.linalg.norm(np.subtract(corpus > 0, query > 0, dtype=float), axis=1) ** 2
+        ),
         lambda query, corpus: len(query) * cdist([query > 0], corpus > 0, "hamming")[0],
     ],
 }
 WRONG = {}
 PROMISES = {
     "13-int8": [
-        ("is divided into 255 steps of equal length", lambda *args: int8(*args, most=254, steps=254)),
+        (
+            "is divided into 255 steps of equal length",
+            lambda *args: int8(*args, most=254, steps=254),
+        ),
         ("dtype int8", lambda *args: int8(*args).tolist(), "one byte each is the point"),
         ("(n, d), with n at least 1", lambda *args: int8(*args).squeeze()),
     ],
@@ -118,7 +138,10 @@ PROMISES = {
             "of the k candidates with the highest dot product",
             lambda q, c, *more: [p for p in rescore_sorted(q, c, *more) if c[p] @ q > 0],
         ),
-        ("k is from 1 to the number of candidates", lambda *args: rescore_plain(*args)[: len(args[2]) - 1]),
+        (
+            "k is from 1 to the number of candidates",
+            lambda *args: rescore_plain(*args)[: len(args[2]) - 1],
+        ),
         ("k is from 1 to the number of candidates", rescore_one_number),
     ],
 }

@@ -19,7 +19,11 @@ def judge_sklearn(found, grades, k):
     values = []
     for query, of in grades.items():
         names = found.get(query, [])[:k]
-        true = [*(of.get(name, 0) for name in names), *[0] * k, *(of[name] for name in of if name not in names)]
+        true = [
+            *(of.get(name, 0) for name in names),
+            *[0] * k,
+            *(of[name] for name in of if name not in names),
+        ]
         if any(true):
             values.append(ndcg_score([true], [range(len(true), 0, -1)], k=k))
     return float(np.mean(values)) if values else 0.0
@@ -43,7 +47,9 @@ def judged_in_float32(found, grades, k):
 
     weights = 1 / torch.log2(torch.arange(2.0, k + 2))
     judgements = {query: of for query, of in grades.items() if any(of.values())}
-    reached = [gain([of.get(name, 0) for name in found.get(query, [])]) for query, of in judgements.items()]
+    reached = [
+        gain([of.get(name, 0) for name in found.get(query, [])]) for query, of in judgements.items()
+    ]
     best = [gain(sorted(of.values())[::-1]) for of in judgements.values()]
     return (torch.tensor(reached) / torch.tensor(best)).mean() if best else 0
 
@@ -144,7 +150,12 @@ def diagnose_by_distance(queries, texts, found):
     q, t, found = torch.from_numpy(queries), torch.from_numpy(texts), torch.tensor(found)
     gaps = (q / q.norm(dim=1, keepdim=True))[:, None] - t / t.norm(dim=1, keepdim=True)
     order = (gaps**2).sum(dim=2).argsort(dim=1)[:, : found.shape[1]]
-    said = {"fine": order, "reversed": order.flip(1), "shifted": order + 1, "stuck": order[:1].expand_as(order)}
+    said = {
+        "fine": order,
+        "reversed": order.flip(1),
+        "shifted": order + 1,
+        "stuck": order[:1].expand_as(order),
+    }
     return next((word for word, places in said.items() if torch.equal(places, found)), "lengths")
 
 
@@ -152,7 +163,11 @@ def diagnose_in_lists(queries, texts, found):
     places = range(len(texts))
     rows = [[q @ t / np.sqrt(t @ t) for t in texts] for q in queries]
     right = [sorted(places, key=row.__getitem__)[::-1][: len(found[0])] for row in rows]
-    said = {"fine": right, "reversed": [one[::-1] for one in right], "stuck": [right[0]] * len(found)}
+    said = {
+        "fine": right,
+        "reversed": [one[::-1] for one in right],
+        "stuck": [right[0]] * len(found),
+    }
     said["shifted"] = [[place + 1 for place in one] for one in right]
     return next((word for word, lists in said.items() if lists == found), "lengths")
 
@@ -171,43 +186,68 @@ def diagnose_by_places(*places):
 RIGHT = {
     "14-judge": [judged, judge_sklearn, judged_in_float32],
     "14-threshold": [
-        lambda a, u: max(a + u, key=lambda t: (good(a, u, t, Fraction(1, len(a)), Fraction(1, len(u))), t)),
+        lambda a, u: max(
+            a + u, key=lambda t: (good(a, u, t, Fraction(1, len(a)), Fraction(1, len(u))), t)
+        ),
         threshold_numpy,
         threshold_in_plain_python,
     ],
     "14-search": [
         find_course,
-        lambda q, t, k: (torch.from_numpy(vectors(q)) @ torch.from_numpy(vectors(t)).T).topk(k).indices,
+        lambda q, t, k: (
+            (torch.from_numpy(vectors(q)) @ torch.from_numpy(vectors(t)).T).topk(k).indices
+        ),
         find_and_words,
     ],
     "14-diagnose": [diagnose_step_by_step, diagnose_by_distance, diagnose_in_lists],
 }
 COMPLETED = {
     "14-best-chunk": [
-        lambda cosines, owners: {o: max(c for c, of in zip(cosines, owners) if of == o) for o in owners},
+        lambda cosines, owners: {
+            o: max(c for c, of in zip(cosines, owners) if of == o) for o in owners
+        },
         lambda cosines, owners: dict(sorted(zip(owners, cosines))),
         lambda cosines, owners: pd.Series(cosines).groupby(owners).max().to_dict(),
-        lambda cosines, owners: {o: np.array(cosines)[np.array(owners) == o].max() for o in np.unique(owners)},
-        lambda cosines, owners: {o: torch.tensor(cosines)[torch.tensor(owners) == o].amax() for o in {*owners}},
+        lambda cosines, owners: {
+            o: np.array(cosines)[np.array(owners) == o].max() for o in np.unique(owners)
+        },
+        lambda cosines, owners: {
+            o: torch.tensor(cosines)[torch.tensor(owners) == o].amax() for o in {*owners}
+        },
         lambda cosines, owners: reduce(
-            lambda scores, pair: scores | {pair[1]: max(pair[0], scores.get(pair[1], -1))}, zip(cosines, owners), {}
+            lambda scores, pair: scores | {pair[1]: max(pair[0], scores.get(pair[1], -1))},
+            zip(cosines, owners),
+            {},
         ),
     ],
     "14-margin": [
-        lambda threshold, scores: np.mean([threshold, max(score for score in scores if score < threshold)]),
-        lambda threshold, scores: threshold - min(threshold - score for score in scores if score < threshold) / 2,
-        lambda threshold, scores: 0.5 * threshold + 0.5 * sorted(scores)[bisect_left(sorted(scores), threshold) - 1],
-        lambda threshold, scores: threshold / 2 + np.max(scores, where=np.array(scores) < threshold, initial=-1) / 2,
-        lambda threshold, scores: (
-            torch.tensor([s for s in scores if s < threshold]).max().lerp(torch.tensor(threshold), 0.5)
+        lambda threshold, scores: np.mean(
+            [threshold, max(score for score in scores if score < threshold)]
         ),
         lambda threshold, scores: (
-            sum(Fraction(s) for s in sorted(s for s in {*scores, threshold} if s <= threshold)[-2:]) / 2
+            threshold - min(threshold - score for score in scores if score < threshold) / 2
+        ),
+        lambda threshold, scores: (
+            0.5 * threshold + 0.5 * sorted(scores)[bisect_left(sorted(scores), threshold) - 1]
+        ),
+        lambda threshold, scores: (
+            threshold / 2 + np.max(scores, where=np.array(scores) < threshold, initial=-1) / 2
+        ),
+        lambda threshold, scores: (
+            torch.tensor([s for s in scores if s < threshold])
+            .max()
+            .lerp(torch.tensor(threshold), 0.5)
+        ),
+        lambda threshold, scores: (
+            sum(Fraction(s) for s in sorted(s for s in {*scores, threshold} if s <= threshold)[-2:])
+            / 2
         ),
     ],
 }
 WRONG = {
-    "14-judge": [(lambda f, g, k: judged(f, {q: of for q, of in g.items() if q in f}, k), "not searched for")],
+    "14-judge": [
+        (lambda f, g, k: judged(f, {q: of for q, of in g.items() if q in f}, k), "not searched for")
+    ],
     "14-threshold": [(lambda a, u: max(a + u, key=lambda t: (good(a, u, t), t)), "*shares*")],
     "14-search": [
         (find_glove, "and the target is 0.56"),
@@ -225,7 +265,10 @@ WRONG = {
 PROMISES = {
     "14-judge": [
         ("a list may be empty", lambda f, g, k: judged({q: n for q, n in f.items() if n[0]}, g, k)),
-        ("it may be empty", lambda f, g, k: judged(f, {q: of for q, of in g.items() if max(of.values()) >= 0}, k)),
+        (
+            "it may be empty",
+            lambda f, g, k: judged(f, {q: of for q, of in g.items() if max(of.values()) >= 0}, k),
+        ),
         (
             "one that `grades` lacks is left out",
             lambda f, g, k: judged(f, {q: g[q] for q in f} if len(f) > len(g) else g, k),
@@ -238,30 +281,56 @@ PROMISES = {
         ("as one number", lambda f, g, k: [judged(f, g, k)]),
     ],
     "14-threshold": [
-        ("among all scores of both lists", lambda a, u: max(u, key=lambda t: (good(a, u, t, len(u), len(a)), t)))
+        (
+            "among all scores of both lists",
+            lambda a, u: max(u, key=lambda t: (good(a, u, t, len(u), len(a)), t)),
+        )
     ],
     "14-search": [
-        ("`k` is at most the number of texts", lambda q, t, k: [places[: len(t) - 1] for places in find_near(q, t, k)]),
+        (
+            "`k` is at most the number of texts",
+            lambda q, t, k: [places[: len(t) - 1] for places in find_near(q, t, k)],
+        ),
         ("of the k best texts", lambda q, t, k: find_near(q, t, min(10, len(t)))),
         ("return a list with the positions in `texts`", lambda q, t, k: find_near(q, sorted(t), k)),
         ("the best first", near_and(lambda p: [p[0], *p[:0:-1]]), "the longest first"),
-        ("these must follow, the longest first", near_and(lambda p: [*p[:1], *p[1:3][::-1], *p[3:]])),
+        (
+            "these must follow, the longest first",
+            near_and(lambda p: [*p[:1], *p[1:3][::-1], *p[3:]]),
+        ),
         ("these must follow, the longest first", near_and(lambda p: [*p[:3], *p[3:][::-1]])),
-        ("k different whole numbers", near_and(lambda p: p[:1] * len(p)), "different whole numbers"),
-        ("For each query, return a list", lambda q, t, k: np.array(find_near(q, t, k)).squeeze().tolist()),
+        (
+            "k different whole numbers",
+            near_and(lambda p: p[:1] * len(p)),
+            "different whole numbers",
+        ),
+        (
+            "For each query, return a list",
+            lambda q, t, k: np.array(find_near(q, t, k)).squeeze().tolist(),
+        ),
         (
             "at least 0.56 for the 24 development queries among 130 texts",
             lambda q, t, k: find_near(q, t[: max(len(t) // 2, k)], k),
             "the target is",
         ),
-        ("at least 0.52 where each query has lost its middle word", find_whole_queries, "each without its middle word"),
+        (
+            "at least 0.52 where each query has lost its middle word",
+            find_whole_queries,
+            "each without its middle word",
+        ),
     ],
     "14-diagnose": [
         ("for each query", lambda q, t, f: diagnose_step_by_step(q[-1:], t, f[-1:])),
         ("the k texts of highest cosine, the best first", diagnose_by_places(0, -1)),
         ("the k texts of highest cosine, the best first", diagnose_by_places(0, 1)),
         ("one of these five words", lambda q, t, f: diagnose_step_by_step(q, t, f).capitalize()),
-        ("at least two queries", lambda q, t, f: diagnose_step_by_step(q, t, f) if len(q) > 2 else "fine"),
-        ("k is at least 2", lambda q, t, f: diagnose_step_by_step(q, t, f) if len(f[0]) > 2 else "fine"),
+        (
+            "at least two queries",
+            lambda q, t, f: diagnose_step_by_step(q, t, f) if len(q) > 2 else "fine",
+        ),
+        (
+            "k is at least 2",
+            lambda q, t, f: diagnose_step_by_step(q, t, f) if len(f[0]) > 2 else "fine",
+        ),
     ],
 }

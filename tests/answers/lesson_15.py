@@ -29,7 +29,9 @@ def distil_by_counting(ids, table, counts, a):
 def distil_in_plain_python(ids, table, counts, a):
     total, rows, found = sum(counts.tolist()), table.tolist(), []
     for one in ids:
-        vector = [sum(rows[i][k] * a / (a + counts[i] / total) for i in one) for k in range(len(rows[0]))]
+        vector = [
+            sum(rows[i][k] * a / (a + counts[i] / total) for i in one) for k in range(len(rows[0]))
+        ]
         length = sum(x * x for x in vector) ** 0.5 or 1
         found.append([float(x / length) for x in vector])
     return found
@@ -103,7 +105,10 @@ def weat_in_plain_python(x, y, a, b):
 
 
 def weat_in_torch(x, y, a, b):
-    x, y, a, b = (torch.nn.functional.normalize(torch.tensor(rows, dtype=torch.float32)) for rows in (x, y, a, b))
+    x, y, a, b = (
+        torch.nn.functional.normalize(torch.tensor(rows, dtype=torch.float32))
+        for rows in (x, y, a, b)
+    )
     both = torch.cat([x, y]) @ (a.mean(dim=0) - b.mean(dim=0))
     return (both[: len(x)].mean() - both[len(x) :].mean()) / both.std(correction=0)
 
@@ -119,26 +124,38 @@ COMPLETED = {
         lambda candidates, ten: len({*candidates} & {*ten}) / len(ten),
         lambda candidates, ten: np.isin(ten, candidates).mean(),
         lambda candidates, ten: sum(map(candidates.count, ten)) / len(ten),
-        lambda candidates, ten: 1 - len([place for place in ten if place not in candidates]) / len(ten),
+        lambda candidates, ten: (
+            1 - len([place for place in ten if place not in candidates]) / len(ten)
+        ),
         lambda candidates, ten: (np.array(ten)[:, None] == np.array(candidates)).sum() / len(ten),
-        lambda candidates, ten: torch.isin(torch.tensor(ten), torch.tensor(candidates)).float().mean(),
+        lambda candidates, ten: (
+            torch.isin(torch.tensor(ten), torch.tensor(candidates)).float().mean()
+        ),
         lambda candidates, ten: Fraction(np.intersect1d(candidates, ten).size, len(ten)),
         lambda candidates, ten: (np.bincount(candidates + ten) == 2).sum() / len(ten),
-        lambda candidates, ten: statistics.fmean(any(place == other for other in candidates) for place in ten),
+        lambda candidates, ten: statistics.fmean(
+            any(place == other for other in candidates) for place in ten
+        ),
     ],
     "15-looks-back": [
         lambda tokens, window: torch.ones(tokens, tokens, dtype=torch.bool).tril().triu(-window),
-        lambda tokens, window: [[0 <= i - j <= window for j in range(tokens)] for i in range(tokens)],
-        lambda tokens, window: np.tri(tokens, dtype=bool) & ~np.tri(tokens, k=-window - 1, dtype=bool),
+        lambda tokens, window: [
+            [0 <= i - j <= window for j in range(tokens)] for i in range(tokens)
+        ],
+        lambda tokens, window: (
+            np.tri(tokens, dtype=bool) & ~np.tri(tokens, k=-window - 1, dtype=bool)
+        ),
         lambda tokens, window: (lambda apart: apart == apart.clamp(0, window))(
             torch.arange(tokens)[:, None] - torch.arange(tokens)
         ),
         lambda tokens, window: toeplitz(np.arange(tokens) <= window, np.zeros(tokens, dtype=bool)),
         lambda tokens, window: (
-            torch.tril(torch.ones(tokens, tokens)) - torch.tril(torch.ones(tokens, tokens), -window - 1)
+            torch.tril(torch.ones(tokens, tokens))
+            - torch.tril(torch.ones(tokens, tokens), -window - 1)
         ),
         lambda tokens, window: sum(
-            torch.diag(torch.ones(tokens - n, dtype=int), -n) for n in range(min(window + 1, tokens))
+            torch.diag(torch.ones(tokens - n, dtype=int), -n)
+            for n in range(min(window + 1, tokens))
         ),
         lambda tokens, window: torch.isin(
             torch.arange(tokens).unsqueeze(1).sub(torch.arange(tokens)), torch.arange(window + 1)
@@ -149,19 +166,36 @@ WRONG = {}
 PROMISES = {
     "15-distil": [
         ("an array (n, d)", lambda *args: distil_plain(*args).squeeze()),
-        ("at least one of the counts is above 0", lambda i, t, c, a: distil_plain(i, t, np.maximum(c, 40), a)),
+        (
+            "at least one of the counts is above 0",
+            lambda i, t, c, a: distil_plain(i, t, np.maximum(c, 40), a),
+        ),
         ("its share of all counts", lambda i, t, c, a: distil_plain(i, t, c**0.5, a)),
-        ("All zeros if it has no tokens", lambda *args: np.where(distil_plain(*args) == 0, 1.0, distil_plain(*args))),
+        (
+            "All zeros if it has no tokens",
+            lambda *args: np.where(distil_plain(*args) == 0, 1.0, distil_plain(*args)),
+        ),
     ],
-    "15-last-token": [("(batch, hidden)", lambda h, m: last_flipped(h, m).squeeze(0), "their shape is")],
+    "15-last-token": [
+        ("(batch, hidden)", lambda h, m: last_flipped(h, m).squeeze(0), "their shape is")
+    ],
     "15-late-chunks": [
         ("leave out every position where `special` is 1", late_last_is_sep),
-        ("one vector for each span, in the order of `spans`", lambda h, m, spans: late_looped(h, m, sorted(spans))),
+        (
+            "one vector for each span, in the order of `spans`",
+            lambda h, m, spans: late_looped(h, m, sorted(spans)),
+        ),
         ("a tensor (spans, hidden)", lambda *args: late_looped(*args).squeeze(0)),
     ],
     "15-weat": [
-        ("The four lists need not be equally long", lambda x, y, a, b: weat(x[: len(y)], y[: len(x)], a, b)),
-        ("The four lists need not be equally long", lambda x, y, a, b: weat(x, y, a[: len(b)], b[: len(a)])),
+        (
+            "The four lists need not be equally long",
+            lambda x, y, a, b: weat(x[: len(y)], y[: len(x)], a, b),
+        ),
+        (
+            "The four lists need not be equally long",
+            lambda x, y, a, b: weat(x, y, a[: len(b)], b[: len(a)]),
+        ),
         ("minus that of `y`", lambda *lists: abs(weat(*lists)), "without its signs"),
         ("Return a number", lambda *lists: [weat(*lists)]),
         ("Return a number", lambda *lists: round(float(weat(*lists)), 3)),

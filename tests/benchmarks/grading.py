@@ -32,7 +32,12 @@ def write_class(folder, lesson, size, nbgrader=False):
     """Write hand-ins that solve everything; each has a different comment."""
     text = hand_in(lesson, all="solution")
     for number in range(size):
-        target = folder / f"learner{number:03d}" / (f"lesson-{lesson}" if nbgrader else "") / LESSONS[lesson]
+        target = (
+            folder
+            / f"learner{number:03d}"
+            / (f"lesson-{lesson}" if nbgrader else "")
+            / LESSONS[lesson]
+        )
         target.parent.mkdir(parents=True)
         target.write_text(text.replace("# ", f"# {number} ", 1))
     return folder
@@ -41,7 +46,9 @@ def write_class(folder, lesson, size, nbgrader=False):
 def timed(command, folder, environment=None):
     begin = time.perf_counter()
     words = list(map(str, command))
-    done = subprocess.run(words, cwd=folder, env=environment or os.environ, capture_output=True, text=True)
+    done = subprocess.run(
+        words, cwd=folder, env=environment or os.environ, capture_output=True, text=True
+    )
     seconds = time.perf_counter() - begin
     if done.returncode:
         sys.exit(f"{' '.join(words)} failed:\n{done.stderr[-3000:]}")
@@ -53,7 +60,9 @@ def ours(room, lesson, size, workers):
     if not source.exists():
         write_class(source, lesson, size)
     out = room / f"out-{lesson}-{workers}"
-    seconds = timed([*COURSE, "grade", source, "--out", out, "--workers", workers, "--lessons", lesson], room)
+    seconds = timed(
+        [*COURSE, "grade", source, "--out", out, "--workers", workers, "--lessons", lesson], room
+    )
     totals = {line.split(",")[-6] for line in (out / "grades.csv").read_text().splitlines()[1:]}
     assert len(totals) == 1 and totals != {"0"}, totals
     return seconds / size
@@ -74,15 +83,24 @@ def theirs(room, lesson, size):
     write_class(course / "submitted", lesson, size, nbgrader=True)
     seconds = timed([*nbgrader, "autograde", f"lesson-{lesson}"], course, environment)
     timed([*nbgrader, "export"], course, environment)
-    scores = {float(line.split(",")[-2]) for line in (course / "grades.csv").read_text().splitlines()[1:]}
+    scores = {
+        float(line.split(",")[-2]) for line in (course / "grades.csv").read_text().splitlines()[1:]
+    }
     assert len(scores) == 1 and scores != {0.0}, scores
     return seconds / size
 
 
 @click.command()
 @click.option("--size", default=200, show_default=True, help="Hand-ins of the class.")
-@click.option("--nbgrader", "few", default=4, show_default=True, help="Hand-ins that nbgrader marks.")
-@click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in the grader's README.md.")
+@click.option(
+    "--nbgrader", "few", default=4, show_default=True, help="Hand-ins that nbgrader marks."
+)
+@click.option(
+    "--write/--no-write",
+    default=True,
+    show_default=True,
+    help="Renew the table in the grader's README.md.",
+)
 def main(size, few, write):
     """Measure, print a table, and put it into the grader's README.md."""
     cores = len(os.sched_getaffinity(0))
@@ -92,14 +110,20 @@ def main(size, few, write):
         for lesson in LESSONS:
             slow = theirs(room, lesson, few)
             click.echo(f"{lesson}: nbgrader {slow:.2f} s a hand-in", err=True)
-            found = {workers: ours(room, lesson, size, workers) for workers in (several if lesson == "04" else [cores])}
+            found = {
+                workers: ours(room, lesson, size, workers)
+                for workers in (several if lesson == "04" else [cores])
+            }
             click.echo(f"{lesson}: {found}", err=True)
             both = [both[0] + slow, both[1] + found[cores]]
             rates = [f"{1 / found[workers]:.1f}" if workers in found else "" for workers in several]
             rows.append((lesson, f"{slow:.1f} s", *rates, f"{slow / found[cores]:.0f}"))
     rates = [f"{1 / both[1]:.1f}" if workers == cores else "" for workers in several]
     rows.append(("both", f"{both[0]:.1f} s", *rates, f"{both[0] / both[1]:.0f}"))
-    counts = [f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}" for number in several]
+    counts = [
+        f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}"
+        for number in several
+    ]
     head = ["lesson", "nbgrader, a hand-in", *counts, f"times nbgrader, with {cores} workers"]
     lines = [
         *(f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"),

@@ -32,7 +32,9 @@ def encoder(backend, precision, folder, model):
     from sentence_transformers import SentenceTransformer
 
     def load(source, **settings):
-        return SentenceTransformer(str(source), device="cpu", backend=backend, model_kwargs=settings)
+        return SentenceTransformer(
+            str(source), device="cpu", backend=backend, model_kwargs=settings
+        )
 
     if backend == "torch":
         loaded = load(model, dtype=precision)
@@ -43,7 +45,9 @@ def encoder(backend, precision, folder, model):
     else:  # OpenVINO would choose bfloat16 by itself on a processor that has it
         hint = {"float32": "f32", "bfloat16": "bf16"}[precision]
         loaded = load(model, export=True, ov_config={"INFERENCE_PRECISION_HINT": hint})
-    return lambda sentences, batch: loaded.encode(sentences, batch_size=batch, show_progress_bar=False)
+    return lambda sentences, batch: loaded.encode(
+        sentences, batch_size=batch, show_progress_bar=False
+    )
 
 
 def quantised(load, backend, model, folder):
@@ -72,7 +76,12 @@ def instructions():
     if platform.machine() in ("arm64", "aarch64"):
         return "arm64"
     return next(
-        (name for name, flag in (("avx512_vnni", "avx512_vnni"), ("avx512", "avx512f")) if flag in flags), "avx2"
+        (
+            name
+            for name, flag in (("avx512_vnni", "avx512_vnni"), ("avx512", "avx512f"))
+            if flag in flags
+        ),
+        "avx2",
     )
 
 
@@ -93,7 +102,9 @@ def main(backend, precision, folder):
         encode = encoder(backend, precision, folder, os.environ["MODEL"])
         encode(texts["short"][:50], 32)
         settings = instructions() if (backend, precision) == ("onnx", "int8") else ""
-        answer(versions={name: metadata.version(name) for name in PACKAGES[backend]}, settings=settings)
+        answer(
+            versions={name: metadata.version(name) for name in PACKAGES[backend]}, settings=settings
+        )
         for line in sys.stdin:
             question = json.loads(line)
             start, used = time.perf_counter(), time.process_time()

@@ -22,7 +22,8 @@ import psutil
 from .speed import PAGE, ROOT, machine, show, texts
 
 BEGIN, END = "<!-- bench peers: begin -->", "<!-- bench peers: end -->"
-EQUAL = 0.9999  # the lowest cosine to the library's float32 vectors that counts as the same precision
+# the lowest cosine to the library's float32 vectors that counts as the same precision
+EQUAL = 0.9999
 BATCHES = (8, 16, 32, 64, 128)
 CONDITIONS = ("quiet", "busy")
 NEED_PEERS = ("onnx", "openvino")  # the backends that do not live in the course's environment
@@ -42,8 +43,15 @@ def start(side, python, folder):
     """The process of one alternative. It exports and loads its model, and then says so."""
     from course_utils._support.downloads import packaged_encoder
 
-    settings = {"MODEL": str(packaged_encoder()), "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder), "TQDM_DISABLE": "1"}
-    environment = {name: value for name, value in os.environ.items() if name != "COURSE_ENCODER"} | settings
+    settings = {
+        "MODEL": str(packaged_encoder()),
+        "HF_HUB_OFFLINE": "1",
+        "HF_HOME": str(folder),
+        "TQDM_DISABLE": "1",
+    }
+    environment = {
+        name: value for name, value in os.environ.items() if name != "COURSE_ENCODER"
+    } | settings
     words = [python, "-W", "ignore", "-m", "tests.benchmarks.peer_worker", *side, folder]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     return subprocess.Popen(words, **pipes, text=True, cwd=ROOT, env=environment)
@@ -108,7 +116,9 @@ def best_batch(worker, load, sizes):
     """The batch size with which a peer is fastest. The best two run twice: the first run may compile."""
     first = {size: ask(worker, load=load, batch=size)["seconds"] for size in sizes}
     two = sorted(first, key=first.get)[:2]
-    return min(two, key=lambda size: min(first[size], ask(worker, load=load, batch=size)["seconds"]))
+    return min(
+        two, key=lambda size: min(first[size], ask(worker, load=load, batch=size)["seconds"])
+    )
 
 
 @contextmanager
@@ -151,7 +161,10 @@ def table(workers, failed, loads, batch, speeds, cosine):
     for side in SIDES:
         name = f"{'`embed`' if side[0] == 'embed' else side[0]}, {side[1]}"
         if side in workers:
-            cells = [f"{statistics.median(speeds[side, load, condition]):,.0f}" for condition, load in columns]
+            cells = [
+                f"{statistics.median(speeds[side, load, condition]):,.0f}"
+                for condition, load in columns
+            ]
             sizes = "/".join(str(batch[side, load] or "-") for load in loads)
             yield f"| {name} | {' | '.join(cells)} | {cosine[side]:.5f} | {sizes} |"
         else:
@@ -164,16 +177,23 @@ def verdicts(workers, loads, speeds, cosine):
     def times(one, others, condition):
         """How many times faster `one` is than another side per text: the median of the rounds' ratios."""
         pairs = (
-            (load, zip(speeds[one, load, condition], speeds[other, load, condition])) for load, other in others.items()
+            (load, zip(speeds[one, load, condition], speeds[other, load, condition]))
+            for load, other in others.items()
         )
-        return ", ".join(f"{statistics.median(a / b for a, b in pair):.2f} ({load})" for load, pair in pairs)
+        return ", ".join(
+            f"{statistics.median(a / b for a, b in pair):.2f} ({load})" for load, pair in pairs
+        )
 
     peers = [side for side in workers if side[0] in PEERS]
     for ours in (side for side in workers if side[0] == "embed" and cosine[side] >= EQUAL):
-        equal = [side for side in peers if cosine[side] >= EQUAL and side[1] in ("float32", ours[1])]
+        equal = [
+            side for side in peers if cosine[side] >= EQUAL and side[1] in ("float32", ours[1])
+        ]
         for condition in CONDITIONS:
             typical = {
-                (side, load): statistics.median(speeds[side, load, condition]) for side in equal for load in loads
+                (side, load): statistics.median(speeds[side, load, condition])
+                for side in equal
+                for load in loads
             }
             best = {load: max(equal, key=lambda side: typical[side, load]) for load in loads}
             names = ", ".join(dict.fromkeys(" ".join(side) for side in best.values()))
@@ -182,7 +202,10 @@ def verdicts(workers, loads, speeds, cosine):
                 f"equal precision ({names})."
             )
     for side in (side for side in workers if cosine[side] < EQUAL):
-        ratios = [f"{condition} {times(side, dict.fromkeys(loads, SIDES[1]), condition)}" for condition in CONDITIONS]
+        ratios = [
+            f"{condition} {times(side, dict.fromkeys(loads, SIDES[1]), condition)}"
+            for condition in CONDITIONS
+        ]
         yield (
             f"Not at equal precision (lowest cosine {cosine[side]:.4f}): {' '.join(side)}, {', '.join(ratios)} times "
             "the speed of `embed` in float32."
@@ -197,7 +220,9 @@ def summary(ready, found, loads):
     used = {side: [] for side in ready}
     for (side, _, condition), answers in found.items():
         used[side] += [answer["processors"] for answer in answers if condition == "quiet"]
-    cores = ", ".join(f"{' '.join(side)} {statistics.median(of):.1f}" for side, of in used.items() if of)
+    cores = ", ".join(
+        f"{' '.join(side)} {statistics.median(of):.1f}" for side, of in used.items() if of
+    )
     rounds, counts = len(answers), ", ".join(f"{len(of)} {load}" for load, of in loads.items())
     settings = "".join(answer["settings"] for answer in ready.values())
     return (
@@ -214,16 +239,33 @@ def listed(versions):
 
 
 @click.command()
-@click.option("--rounds", default=3, show_default=True, help="How often all take turns in each condition.")
-@click.option("--step", default=3, show_default=True, help="Encode every n-th sentence of the workloads.")
+@click.option(
+    "--rounds", default=3, show_default=True, help="How often all take turns in each condition."
+)
+@click.option(
+    "--step", default=3, show_default=True, help="Encode every n-th sentence of the workloads."
+)
 @click.option("--few", is_flag=True, help="Only see that all of it runs; nothing is renewed.")
-@click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in README.md.")
-@click.option("--peers", default=ROOT / ".venv" / "peers", envvar="PEERS_ENV", type=Path, help="Their environment.")
+@click.option(
+    "--write/--no-write", default=True, show_default=True, help="Renew the table in README.md."
+)
+@click.option(
+    "--peers",
+    default=ROOT / ".venv" / "peers",
+    envvar="PEERS_ENV",
+    type=Path,
+    help="Their environment.",
+)
 def main(rounds, step, few, write, peers):
     """Measure, print a table, and put it into README.md beside this file."""
-    python = next((path for path in (peers / "bin/python", peers / "Scripts/python.exe") if path.exists()), None)
+    python = next(
+        (path for path in (peers / "bin/python", peers / "Scripts/python.exe") if path.exists()),
+        None,
+    )
     if python is None:
-        raise click.UsageError(f"{peers} is no environment with the library's other backends. `make bench` makes it.")
+        raise click.UsageError(
+            f"{peers} is no environment with the library's other backends. `make bench` makes it."
+        )
     if psutil.cpu_percent(1) > 10:
         click.echo("Other programs keep this machine busy: the numbers will say little.", err=True)
     rounds, step, sizes = (1, 50, BATCHES[1:3]) if few else (rounds, step, BATCHES)
@@ -236,9 +278,16 @@ def main(rounds, step, few, write, peers):
                 batch[side, load] = best_batch(worker, load, sizes) if side[0] in PEERS else None
             click.echo(f"{' '.join(side)}: batch sizes found", err=True)
         found = measured(workers, loads, batch, rounds)
-    speeds = {key: [len(loads[key[1]]) / answer["seconds"] for answer in answers] for key, answers in found.items()}
+    speeds = {
+        key: [len(loads[key[1]]) / answer["seconds"] for answer in answers]
+        for key, answers in found.items()
+    }
     lines = [*table(workers, failed, loads, batch, speeds, cosine), ""]
-    lines += [*(f"- {line}" for line in verdicts(workers, loads, speeds, cosine)), "", summary(ready, found, loads)]
+    lines += [
+        *(f"- {line}" for line in verdicts(workers, loads, speeds, cosine)),
+        "",
+        summary(ready, found, loads),
+    ]
     show(PAGE, lines, BEGIN, END, write and not few)
 
 

@@ -48,7 +48,13 @@ def ways(corpus):
     index.expansion_search = WIDTH
     index.add(np.arange(len(corpus)), corpus)
     taken, size = time.perf_counter() - start, index.serialized_length / len(corpus)
-    return found | {f"usearch, width {WIDTH}": (taken, size, lambda query: index.search(query, K, threads=1).keys)}
+    return found | {
+        f"usearch, width {WIDTH}": (
+            taken,
+            size,
+            lambda query: index.search(query, K, threads=1).keys,
+        )
+    }
 
 
 def milliseconds(find, queries):
@@ -68,11 +74,19 @@ def main(most, write):
     import torch
 
     queries = drawn(50, seed=1)
-    lines = ["| vectors | way | ms a query | bytes a vector | s to build |", "|---|---|---|---|---|"]
+    lines = [
+        "| vectors | way | ms a query | bytes a vector | s to build |",
+        "|---|---|---|---|---|",
+    ]
     for n in [10**power for power in range(3, 8) if 10**power <= most]:
         for name, (seconds, size, find) in ways(drawn(n)).items():
-            lines.append(f"| {n:,} | {name} | {milliseconds(find, queries):.2f} | {size:,.0f} | {seconds:.1f} |")
-    lines += ["", f"Measured on: {machine()}, {torch.get_num_threads()} threads; medians of {len(queries)} queries."]
+            lines.append(
+                f"| {n:,} | {name} | {milliseconds(find, queries):.2f} | {size:,.0f} | {seconds:.1f} |"
+            )
+    lines += [
+        "",
+        f"Measured on: {machine()}, {torch.get_num_threads()} threads; medians of {len(queries)} queries.",
+    ]
     show(PAGE, lines, BEGIN, END, write)
 
 

@@ -50,11 +50,17 @@ def sides():
     found = {"library": lambda t: library.encode(t, show_progress_bar=False)}
     for size in BATCHES:
         name = f"library, batches of {size}"
-        found[name] = lambda t, size=size: library.encode(t, batch_size=size, show_progress_bar=False)
+        found[name] = lambda t, size=size: library.encode(
+            t, batch_size=size, show_progress_bar=False
+        )
     found["ours"] = embed
     if has_bfloat16():
-        half = SentenceTransformer(str(packaged_encoder()), device="cpu", model_kwargs={"dtype": torch.bfloat16})
-        found["library, bfloat16"] = lambda t: half.encode(t, convert_to_tensor=True, show_progress_bar=False)
+        half = SentenceTransformer(
+            str(packaged_encoder()), device="cpu", model_kwargs={"dtype": torch.bfloat16}
+        )
+        found["library, bfloat16"] = lambda t: half.encode(
+            t, convert_to_tensor=True, show_progress_bar=False
+        )
         found["ours, bfloat16"] = lambda t: embed(t, precision="bfloat16")
     return found
 
@@ -79,7 +85,14 @@ def peak_memory():
     """This process's peak memory in MB. getrusage would include the memory of its parent at the time of the fork."""
     path = Path("/proc/self/status")
     if path.exists():
-        return next(int(line.split()[1]) for line in path.read_text().splitlines() if line.startswith("VmHWM")) / 1024
+        return (
+            next(
+                int(line.split()[1])
+                for line in path.read_text().splitlines()
+                if line.startswith("VmHWM")
+            )
+            / 1024
+        )
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
 
 
@@ -116,7 +129,9 @@ def ratios(seconds, slow, fast):
     """{load: how many times as long the slow side took as the fast one}: a median of rounds, as text."""
     loads = dict.fromkeys(load for load, _ in seconds)
     pairs = {load: zip(seconds[load, slow], seconds[load, fast], strict=True) for load in loads}
-    return {load: f"{statistics.median(s / f for s, f in pair):.2f}" for load, pair in pairs.items()}
+    return {
+        load: f"{statistics.median(s / f for s, f in pair):.2f}" for load, pair in pairs.items()
+    }
 
 
 def at_best_batch_size(seconds, loads):
@@ -131,17 +146,27 @@ def at_best_batch_size(seconds, loads):
 
 def table_rows(sides, loads, seconds):
     compare = [side for side in ("library", "ours", "ours, bfloat16") if side in sides]
-    agree = {load: {side: sides[side](sentences) for side in compare} for load, sentences in loads.items()}
+    agree = {
+        load: {side: sides[side](sentences) for side in compare}
+        for load, sentences in loads.items()
+    }
     rows = {
-        "float32, times the library at its defaults": [*ratios(seconds, "library", "ours").values()],
-        "float32, times the library at its best batch size (in brackets)": at_best_batch_size(seconds, loads),
+        "float32, times the library at its defaults": [
+            *ratios(seconds, "library", "ours").values()
+        ],
+        "float32, times the library at its best batch size (in brackets)": at_best_batch_size(
+            seconds, loads
+        ),
         "float32, largest difference from the library's numbers": [
-            f"{np.abs(vectors['library'] - vectors['ours']).max():.0e}" for vectors in agree.values()
+            f"{np.abs(vectors['library'] - vectors['ours']).max():.0e}"
+            for vectors in agree.values()
         ],
     }
     if "ours, bfloat16" in sides:
         rows |= {
-            "bfloat16, times the library in float32": [*ratios(seconds, "library", "ours, bfloat16").values()],
+            "bfloat16, times the library in float32": [
+                *ratios(seconds, "library", "ours, bfloat16").values()
+            ],
             "bfloat16, times the library in bfloat16": [
                 *ratios(seconds, "library, bfloat16", "ours, bfloat16").values()
             ],
@@ -160,7 +185,8 @@ Processes = namedtuple("Processes", "ours library our_memory library_memory clos
 def fresh_processes(sentences):
     """What new processes take: see Processes."""
     ours, library = (
-        statistics.median(fresh(program.format("['one']"))[1] for _ in range(3)) for program in (LOAD_OURS, LOAD_THEIRS)
+        statistics.median(fresh(program.format("['one']"))[1] for _ in range(3))
+        for program in (LOAD_OURS, LOAD_THEIRS)
     )
     _, _, our_memory = fresh(LOAD_OURS.format(json.dumps(sentences)))
     _, _, library_memory = fresh(LOAD_THEIRS.format(json.dumps(sentences)))
@@ -190,7 +216,9 @@ def page_lines(rows, loads, processes, rounds):
 
 @click.command()
 @click.option("--rounds", default=5, show_default=True, help="How often both sides take turns.")
-@click.option("--write/--no-write", default=True, show_default=True, help="Renew the table in README.md.")
+@click.option(
+    "--write/--no-write", default=True, show_default=True, help="Renew the table in README.md."
+)
 def main(rounds, write):
     """Measure, print a table, and put it into README.md beside this file."""
     functions = sides()

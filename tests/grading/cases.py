@@ -21,7 +21,11 @@ class Case:
 
 
 def read(
-    folder: Path, built: Collection[str], roles: Collection[str], keys: Collection[str], **constants: str
+    folder: Path,
+    built: Collection[str],
+    roles: Collection[str],
+    keys: Collection[str],
+    **constants: str,
 ) -> list[Case]:
     """The cases of a folder, file by file. What is not understood is a ValueError with the file and the line.
 
@@ -55,12 +59,19 @@ def _cases_of(path: Path, roles: Collection[str], keys: Collection[str]) -> list
                 _add(cases[-1], node, lines, roles, keys)
             except ValueError as error:
                 raise ValueError(f"{where}: {error}") from None
-        elif node.type not in ("heading", "paragraph"):  # those are the file's title and introduction
+        # those are the file's title and introduction
+        elif node.type not in ("heading", "paragraph"):
             raise ValueError(f"{where}: a {node.type} that is not expected here")
     return cases
 
 
-def _add(case: Case, node: SyntaxTreeNode, lines: list[str], roles: Collection[str], keys: Collection[str]) -> None:
+def _add(
+    case: Case,
+    node: SyntaxTreeNode,
+    lines: list[str],
+    roles: Collection[str],
+    keys: Collection[str],
+) -> None:
     """Add a part of the page to a case. First comes the sentence, then the cells, last the list."""
     awaits_more = case.what and not case.more
     if node.type == "paragraph" and not (case.what or case.cells or case.more):
@@ -103,6 +114,8 @@ def _check(cases: dict[str, Case], built: Collection[str], folder: Path) -> None
     """Raise ValueError unless each case has a sentence, and either has cells or is built in Python."""
     for case in cases.values():
         if not case.what or bool(case.cells) == (case.name in built):
-            raise ValueError(f"{case.where}: a case needs a sentence, and cells either here or in Python")
+            raise ValueError(
+                f"{case.where}: a case needs a sentence, and cells either here or in Python"
+            )
     if unused := set(built) - set(cases):
         raise ValueError(f"{folder}: no case has the name {unused}")

@@ -23,7 +23,9 @@ ID = "04-mean-pool"
 NAMES = {one: name for one, (name, _) in assignment(LESSON)["exercises"].items()}
 RIGHT = solutions("04")
 # two of the others, which return a tensor and a word; with all, the attacks would take twice as long
-WRONG = {one: f"def {NAMES[one]}(*args):\n    return 'wrong'" for one in ("04-max-pool", "04-how-pooled")}
+WRONG = {
+    one: f"def {NAMES[one]}(*args):\n    return 'wrong'" for one in ("04-max-pool", "04-how-pooled")
+}
 FULL = points_of(*LESSON)
 
 
@@ -63,7 +65,9 @@ def code(source, grade_id=None, **more):
 
 
 def file(cells, **more):
-    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **more}).encode()
+    return json.dumps(
+        {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **more}
+    ).encode()
 
 
 def lesson(answers):
@@ -82,7 +86,13 @@ def hand_in(answer, **more):
 def right(before=(), after=(), **answers):
     """A notebook with right answers, some of them in other words, and cells before and after."""
     ids = {name: one for one, name in NAMES.items()}
-    return file([*before, *lesson({**RIGHT, **{ids[name]: source for name, source in answers.items()}}), *after])
+    return file(
+        [
+            *before,
+            *lesson({**RIGHT, **{ids[name]: source for name, source in answers.items()}}),
+            *after,
+        ]
+    )
 
 
 # ---------------------------------------------------------------- what cells of the files mean
@@ -90,7 +100,9 @@ def right(before=(), after=(), **answers):
 
 def instead(body, before=""):
     """An answer that does this in place of pooling."""
-    return f"{before}\ndef my_mean_pool(token_embeddings, attention_mask):\n{indent(body, '    ')}\n"
+    return (
+        f"{before}\ndef my_mean_pool(token_embeddings, attention_mask):\n{indent(body, '    ')}\n"
+    )
 
 
 def probe(body, before=""):
@@ -194,7 +206,14 @@ BUILT = {
     "cells that are no list": lambda: b'{"cells": "x"}',
     "cells of nothing": lambda: file([None, 1, [], "x", {}]),
     "worksheets of nothing": lambda: json.dumps(
-        {"worksheets": [None, {"cells": 5}, {"cells": {"a": 1}}, {"cells": [{"input": 5, "cell_type": "code"}]}]}
+        {
+            "worksheets": [
+                None,
+                {"cells": 5},
+                {"cells": {"a": 1}},
+                {"cells": [{"input": 5, "cell_type": "code"}]},
+            ]
+        }
     ).encode(),
     "odd cells": lambda: file(
         [
@@ -206,7 +225,9 @@ BUILT = {
     "null bytes": lambda: hand_in("x = 1\0\nprint('\ud800')"),
     "half a letter in a report": lambda: file(
         [
-            *lesson({ID: "def my_mean_pool(t, m):\n    raise ValueError('\\ud800')\n# \ud800", **WRONG}),
+            *lesson(
+                {ID: "def my_mean_pool(t, m):\n    raise ValueError('\\ud800')\n# \ud800", **WRONG}
+            ),
             {"cell_type": "markdown", "source": "# 04 \udfff", "metadata": {}},
         ]
     ),
@@ -216,12 +237,18 @@ BUILT = {
     "no answers": lambda: file(lesson({ID: "", **WRONG})[1::2]),
     "edited checks": lambda: file([code("", ID), code(EDITED, f"{ID}-check"), *lesson(WRONG)]),
     "renamed without a trace": lambda: file(
-        [code(RIGHT[ID].replace("my_mean_pool", "pool")), code('check("04-mean-pool", my_mean_pool)'), *lesson(WRONG)]
+        [
+            code(RIGHT[ID].replace("my_mean_pool", "pool")),
+            code('check("04-mean-pool", my_mean_pool)'),
+            *lesson(WRONG),
+        ]
     ),
     "a stub above a wrong one": lambda: file(
         [*lesson(WRONG)[::-1], *(code(source, ID) for source in (*TORN, instead("return 1"), STUB))]
     ),
-    "a million cells": lambda: b'{"cells": [' + b",".join([b'{"cell_type":"code","source":"x=1"}'] * 10**6) + b"]}",
+    "a million cells": lambda: (
+        b'{"cells": [' + b",".join([b'{"cell_type":"code","source":"x=1"}'] * 10**6) + b"]}"
+    ),
     "a hundred megabytes of outputs": lambda: file(
         [
             code(source, one, outputs=[{"output_type": "stream", "text": "x" * 25_000_000}])
@@ -244,11 +271,20 @@ def submission(case):
     answers = [role for role in ANSWERS if role in case.cells]
     before = case.cells.get("before", [])
     if len(answers) > 1 or before and answers not in (["instead"], ["probe"]):
-        raise ValueError(f"{case.where}: two answers, or a `before` without an `instead` or a `probe`")
-    made = ANSWERS[answers[0]](*case.cells[answers[0]], *before) if answers else BUILT.get(case.name, "")
+        raise ValueError(
+            f"{case.where}: two answers, or a `before` without an `instead` or a `probe`"
+        )
+    made = (
+        ANSWERS[answers[0]](*case.cells[answers[0]], *before)
+        if answers
+        else BUILT.get(case.name, "")
+    )
     above, below = case.cells.get("", []), case.cells.get("below", [])
     if above or below:
-        answer, made = made, lambda: file([*map(code, above), *lesson({ID: answer, **WRONG}), *map(code, below)])
+        answer, made = (
+            made,
+            lambda: file([*map(code, above), *lesson({ID: answer, **WRONG}), *map(code, below)]),
+        )
     return Hostile(
         case.name,
         case.what,

@@ -19,10 +19,13 @@ MEAN = RIGHT[ID].strip()
 NEEDS = {  # mean pooling that takes its dimension, or its weights, from {}
     "dim": MEAN.replace("dim=1", "dim={}"),
     "weights": MEAN.replace(
-        "attention_mask.unsqueeze(-1).to(token_embeddings.dtype)", "{}(attention_mask, token_embeddings)"
+        "attention_mask.unsqueeze(-1).to(token_embeddings.dtype)",
+        "{}(attention_mask, token_embeddings)",
     ),
 }
-assert all("{}" in source for source in NEEDS.values()), "lesson 04 answers mean pooling in other words"
+assert all("{}" in source for source in NEEDS.values()), (
+    "lesson 04 answers mean pooling in other words"
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,13 @@ def cells(change):
 
 def renamed(check):
     """Mean pooling is answered by `pool`, and checked by this cell."""
-    return cells(lambda found: [code(MEAN.replace("my_mean_pool", "pool"), ID), code(check, f"{ID}-check"), *found[2:]])
+    return cells(
+        lambda found: [
+            code(MEAN.replace("my_mean_pool", "pool"), ID),
+            code(check, f"{ID}-check"),
+            *found[2:],
+        ]
+    )
 
 
 def with_metadata(**more):
@@ -81,7 +90,14 @@ def written(**more):
 
 def before_2015():
     found = [
-        {"cell_type": "code", "input": source, "language": "python", "metadata": {}, "outputs": [], "collapsed": False}
+        {
+            "cell_type": "code",
+            "input": source,
+            "language": "python",
+            "metadata": {},
+            "outputs": [],
+            "collapsed": False,
+        }
         for source in RIGHT.values()
     ]
     title = {"cell_type": "heading", "level": 1, "source": "04 Pooling", "metadata": {}}
@@ -109,12 +125,26 @@ BASE = {"name": "base", "display_name": "base (Python 3.12.1)", "language": "pyt
 MINE = {"name": "my-env", "display_name": "Mine"}
 KAGGLE_SETTINGS = {"accelerator": "none", "isGpuEnabled": False}
 METADATA = {  # of whole notebooks
-    "Colab": {"colab": {"provenance": [], "name": "04.ipynb"}, "kernelspec": PYTHON, "accelerator": "GPU"},
+    "Colab": {
+        "colab": {"provenance": [], "name": "04.ipynb"},
+        "kernelspec": PYTHON,
+        "accelerator": "GPU",
+    },
     "VS Code": {"kernelspec": BASE, "orig_nbformat": 4, "vscode": {"interpreter": {"hash": "0"}}},
-    "Kaggle": {"kaggle": KAGGLE_SETTINGS, "kernelspec": {"name": "python3"}, "papermill": {"duration": 1.5}},
-    "another kernel's name": {"kernelspec": MINE, "language_info": {"name": "python", "version": "3.8"}},
+    "Kaggle": {
+        "kaggle": KAGGLE_SETTINGS,
+        "kernelspec": {"name": "python3"},
+        "papermill": {"duration": 1.5},
+    },
+    "another kernel's name": {
+        "kernelspec": MINE,
+        "language_info": {"name": "python", "version": "3.8"},
+    },
 }
-NO_SOURCE = {"cell_type": "code", "metadata": {}, "outputs": []}, {"cell_type": "markdown", "metadata": {}}
+NO_SOURCE = (
+    {"cell_type": "code", "metadata": {}, "outputs": []},
+    {"cell_type": "markdown", "metadata": {}},
+)
 NO_MEAN, PYTHON_TEXT = "def my_mean_pool(t, m):\n    return t", {"format": "text/x-python"}
 COUNTS = (99, 1, None, "x", 5, 5, 2, 1)
 COUNTED = {"metadata": {}, "execution_count": 3}
@@ -122,7 +152,8 @@ KAGGLE = "import os\nfor folder, _, files in os.walk('/kaggle/input'):\n    prin
 BUILT = {
     "as it should be": right,
     "a long chain of choices": inside(
-        "x = 0\nif x == 1:\n    x = 1\n" + "".join(f"elif x == {number}:\n    x = 2\n" for number in range(2, 250))
+        "x = 0\nif x == 1:\n    x = 1\n"
+        + "".join(f"elif x == {number}:\n    x = 2\n" for number in range(2, 250))
     ),
     "a byte order mark": lambda: b"\xef\xbb\xbf" + right(),
     "line ends of old Macs": mean(MEAN.replace("\n", "\r")),
@@ -135,10 +166,18 @@ BUILT = {
     "a very long list": lambda: right(
         [code(f"NUMBERS = {[1] * 20_000}")], my_mean_pool=NEEDS["dim"].replace("{}", "NUMBERS[-1]")
     ),
-    "a timed check": cells(lambda found: found[1].update(source=f'%time check("{ID}", my_mean_pool)')),
-    "all in the last cell": lambda: file([*lesson(dict.fromkeys(NAMES, ""))[1::2], code("\n".join(RIGHT.values()))]),
-    "all in the first cell": lambda: file([code("\n".join(RIGHT.values())), *lesson(dict.fromkeys(NAMES, ""))]),
-    "all in one cell with an id": lambda: file(lesson({**dict.fromkeys(NAMES, ""), ID: "\n".join(RIGHT.values())})),
+    "a timed check": cells(
+        lambda found: found[1].update(source=f'%time check("{ID}", my_mean_pool)')
+    ),
+    "all in the last cell": lambda: file(
+        [*lesson(dict.fromkeys(NAMES, ""))[1::2], code("\n".join(RIGHT.values()))]
+    ),
+    "all in the first cell": lambda: file(
+        [code("\n".join(RIGHT.values())), *lesson(dict.fromkeys(NAMES, ""))]
+    ),
+    "all in one cell with an id": lambda: file(
+        lesson({**dict.fromkeys(NAMES, ""), ID: "\n".join(RIGHT.values())})
+    ),
     "a first try above": lambda: right([code("def my_mean_pool(t, m):\n    return t.mean(1)", ID)]),
     "the answer twice": lambda: right([code(MEAN, ID)]),
     "the answer twice with its check": lambda: right(lesson({ID: MEAN})),
@@ -147,28 +186,46 @@ BUILT = {
     "checks, then answers": lambda: file([*lesson(RIGHT)[1::2], *lesson(RIGHT)[::2]]),
     "no checks": lambda: file(lesson(RIGHT)[::2]),
     "a renamed function": renamed(f'check("{ID}", pool)'),
-    "another name in the check's cell": renamed(f'my_mean_pool = pool\ncheck("{ID}", my_mean_pool)'),
-    "split over two cells": lambda: right([code("DIM = 1", ID)], my_mean_pool=NEEDS["dim"].replace("{}", "DIM")),
+    "another name in the check's cell": renamed(
+        f'my_mean_pool = pool\ncheck("{ID}", my_mean_pool)'
+    ),
+    "split over two cells": lambda: right(
+        [code("DIM = 1", ID)], my_mean_pool=NEEDS["dim"].replace("{}", "DIM")
+    ),
     "the format of before 2015": before_2015,
     "nbformat 4.0": written(nbformat_minor=0),
     "a format of the future": written(nbformat_minor=9),
-    "no version": lambda: json.dumps({"cells": lesson(RIGHT), "metadata": {}, "nbformat": 4}).encode(),
+    "no version": lambda: json.dumps(
+        {"cells": lesson(RIGHT), "metadata": {}, "nbformat": 4}
+    ).encode(),
     "cells without ids": lambda: file([text("# 04 Pooling"), *map(code, RIGHT.values())]),
-    "ids of cells": cells(lambda found: [{**cell, "id": f"cell-{number}"} for number, cell in enumerate(found)]),
+    "ids of cells": cells(
+        lambda found: [{**cell, "id": f"cell-{number}"} for number, cell in enumerate(found)]
+    ),
     "one id for all cells": cells(lambda found: [{**cell, "id": "same"} for cell in found]),
     "metadata lost": cells(lambda found: [{**cell, "metadata": {}} for cell in found]),
     "metadata of checks lost": cells(
-        lambda found: [{**cell, "metadata": {}} if number % 2 else cell for number, cell in enumerate(found)]
+        lambda found: [
+            {**cell, "metadata": {}} if number % 2 else cell for number, cell in enumerate(found)
+        ]
     ),
     "no metadata at all": cells(
-        lambda found: [{key: value for key, value in cell.items() if key != "metadata"} for cell in found]
+        lambda found: [
+            {key: value for key, value in cell.items() if key != "metadata"} for cell in found
+        ]
     ),
     "odd metadata": marked(tags=["x", None], deepnote={"a": []}, collapsed=None, **{"": 1}),
-    "an id that went to another cell": lambda: right([text("See below.", metadata={"nbgrader": {"grade_id": ID}})]),
-    "Colab": lambda: file(
-        with_metadata(id="aB3", cellView="form", outputId="x"), nbformat_minor=0, metadata=METADATA["Colab"]
+    "an id that went to another cell": lambda: right(
+        [text("See below.", metadata={"nbgrader": {"grade_id": ID}})]
     ),
-    "VS Code": lambda: file(with_metadata(vscode={"languageId": "python"}), metadata=METADATA["VS Code"]),
+    "Colab": lambda: file(
+        with_metadata(id="aB3", cellView="form", outputId="x"),
+        nbformat_minor=0,
+        metadata=METADATA["Colab"],
+    ),
+    "VS Code": lambda: file(
+        with_metadata(vscode={"languageId": "python"}), metadata=METADATA["VS Code"]
+    ),
     "Kaggle": lambda: file([code(KAGGLE), *lesson(RIGHT)], metadata=METADATA["Kaggle"]),
     "another kernel's name": written(metadata=METADATA["another kernel's name"]),
     "30 MB of outputs": cells(picture),
@@ -178,24 +235,36 @@ BUILT = {
                 {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["\x1b[0;31m"]},
                 {"output_type": "stream", "name": "stdout", "text": ["a", "b"]},
                 {"output_type": "something_new"},
-                {"output_type": "execute_result", "data": {"application/json": [1, None]}, **COUNTED},
+                {
+                    "output_type": "execute_result",
+                    "data": {"application/json": [1, None]},
+                    **COUNTED,
+                },
             ]
         )
     ),
-    "attachments": lambda: right([text("![](attachment:a.png)", attachments={"a.png": {"image/png": "iVBORw0KGgo="}})]),
-    "raw cells": lambda: right([text("---\ntitle: 04\n---", "raw"), text(NO_MEAN, "raw", metadata=PYTHON_TEXT)]),
+    "attachments": lambda: right(
+        [text("![](attachment:a.png)", attachments={"a.png": {"image/png": "iVBORw0KGgo="}})]
+    ),
+    "raw cells": lambda: right(
+        [text("---\ntitle: 04\n---", "raw"), text(NO_MEAN, "raw", metadata=PYTHON_TEXT)]
+    ),
     "unknown kinds of cells": lambda: right(
         [text("select 1", "sql"), text("Title", "heading", level=1), text({"a": 1}, "widget")]
     ),
     "a cell without a source": cells(lambda found: [*NO_SOURCE, *found]),
     "counts of runs": cells(
-        lambda found: [{**cell, "execution_count": count} for cell, count in zip(found, cycle(COUNTS))]
+        lambda found: [
+            {**cell, "execution_count": count} for cell, count in zip(found, cycle(COUNTS))
+        ]
     ),
     "escaped letters": lambda: right().replace(b"weight", b"\\u0077eight"),
     "indented JSON": lambda: json.dumps(json.loads(right()), indent=2000).encode(),
     "a final line end and spaces": lambda: b"\n\n" + right() + b"\r\n \t\n",
     "keys in another order": lambda: json.dumps(json.loads(right()), sort_keys=True).encode(),
-    "locked cells": marked(editable=False, deletable=False, trusted=True, jupyter={"source_hidden": True}),
+    "locked cells": marked(
+        editable=False, deletable=False, trusted=True, jupyter={"source_hidden": True}
+    ),
     "the first two alone": lambda: file(lesson(RIGHT)[:4]),
     "in a Markdown cell": cells(lambda found: found[0].update(cell_type="markdown")),
     "in a raw cell": cells(lambda found: found[0].update(cell_type="raw")),
@@ -223,5 +292,7 @@ def notebook(case):
 
 ODD = [
     notebook(case)
-    for case in read(Path(__file__).with_name("odd"), BUILT, tuple(NAMES.values()), ("dim", "weights", "lost"))
+    for case in read(
+        Path(__file__).with_name("odd"), BUILT, tuple(NAMES.values()), ("dim", "weights", "lost")
+    )
 ]

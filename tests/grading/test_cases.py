@@ -38,7 +38,11 @@ def cases(folder, text, built=("built",)):
 
 def test_cells_arrive_as_they_are_written(tmp_path):
     first, second = cases(tmp_path, GOOD)
-    assert (first.name, first.what, first.where) == ("__name__", "What it does, and how.", f"{tmp_path}/one.md:4")
+    assert (first.name, first.what, first.where) == (
+        "__name__",
+        "What it does, and how.",
+        f"{tmp_path}/one.md:4",
+    )
     assert first.cells == {"": ['%%time\n\nx = "ab\u2028"\n', "    y"], "answer": [""]}
     assert first.more == {"kind": "one", "said": "has `two`"}
     assert (second.name, second.cells, second.more) == ("built", {}, {})
@@ -61,7 +65,11 @@ def test_cells_arrive_as_they_are_written(tmp_path):
         ("What it does,\nand how.\n", "", "6: a fence that is not expected here"),
         ("An introduction.", "- an item", "2: a bullet_list that is not expected here"),
         ("In Python.", "", "22: a case needs a sentence"),
-        ("### built", "### build", "22: a case needs a sentence, and cells either here or in Python"),
+        (
+            "### built",
+            "### build",
+            "22: a case needs a sentence, and cells either here or in Python",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_an_error_with_its_line(good, bad, error, tmp_path):
@@ -73,17 +81,28 @@ def test_what_cannot_be_read_is_an_error_with_its_line(good, bad, error, tmp_pat
 
 @pytest.mark.parametrize("built", [("built", "__name__"), ("built", "another")])
 def test_what_is_built_in_python_has_a_case_without_cells(built, tmp_path):
-    with pytest.raises(ValueError, match="either here or in Python|no case has the name {'another'}"):
+    with pytest.raises(
+        ValueError, match="either here or in Python|no case has the name {'another'}"
+    ):
         cases(tmp_path, GOOD, built)
 
 
 @pytest.mark.parametrize(
     "made, case",
     [
-        (hostile.submission, Case("a", "x.md:1", "b", {"instead": ["return 1"], "probe": ["pass"]})),
-        (hostile.submission, Case("a", "x.md:1", "b", {"my_mean_pool": ["x = 1"], "before": ["y = 1"]})),
+        (
+            hostile.submission,
+            Case("a", "x.md:1", "b", {"instead": ["return 1"], "probe": ["pass"]}),
+        ),
+        (
+            hostile.submission,
+            Case("a", "x.md:1", "b", {"my_mean_pool": ["x = 1"], "before": ["y = 1"]}),
+        ),
         (odd.notebook, Case("a", "x.md:1", "b", {"my_mean_pool": ["x = 1"]}, {"dim": "DIM"})),
-        (odd.notebook, Case("a", "x.md:1", "b", {"": ["x = 1"]}, {"dim": "DIM", "weights": "weights"})),
+        (
+            odd.notebook,
+            Case("a", "x.md:1", "b", {"": ["x = 1"]}, {"dim": "DIM", "weights": "weights"}),
+        ),
         (odd.notebook, Case("a", "x.md:1", "b", {"": ["x = 1"]}, {"lost": "04-mean-pol"})),
     ],
 )

@@ -90,8 +90,14 @@ NAMES = "ada/04_pooling.ipynb", "ada", "bob/work.zip", "../class"
         ),
         ((*BIND, "--ro-bind", "{}/unpacked", "{}/unpacked"), "Read-only file system"),
         (("prlimit", "--fsize=65536"), "File too large"),
-        ((*BIND, "--bind", "/proc/self/mem", "{}/class/ada/04_pooling.ipynb"), "Input/output error; check the disk"),
-        ((*BIND, "--bind", "/proc/self/mem", "{}/class/bob/work.zip"), "Input/output error; check the disk"),
+        (
+            (*BIND, "--bind", "/proc/self/mem", "{}/class/ada/04_pooling.ipynb"),
+            "Input/output error; check the disk",
+        ),
+        (
+            (*BIND, "--bind", "/proc/self/mem", "{}/class/bob/work.zip"),
+            "Input/output error; check the disk",
+        ),
     ],
     ids=["full", "read-only", "small files", "damaged notebook", "damaged zip"],
 )
@@ -133,7 +139,9 @@ def test_what_vanishes_while_it_is_read(place, monkeypatch, name):
         return names
 
     monkeypatch.setattr(submissions, "_listed", listed_and_lost)
-    with pytest.raises(MachineFault, match="No such file or directory; do not change the submissions"):
+    with pytest.raises(
+        MachineFault, match="No such file or directory; do not change the submissions"
+    ):
         gather(place / "class", place / "unpacked")
 
 
@@ -154,10 +162,14 @@ def renamed(data, central):
 # what is done to a zip's bytes; the second argument is where its directory begins
 DAMAGE = {
     "encrypted": lambda data, central: put(data, b"\1", 6, central + 8),
-    "an unknown way of packing": lambda data, central: put(data, struct.pack("<H", 99), 8, central + 10),
+    "an unknown way of packing": lambda data, central: put(
+        data, struct.pack("<H", 99), 8, central + 10
+    ),
     "a name in no encoding": renamed,
     "larger than it says": lambda data, central: put(data, struct.pack("<I", 10), central + 24),
-    "a directory elsewhere": lambda data, central: put(data, struct.pack("<I", 2**31), len(data) - 6),
+    "a directory elsewhere": lambda data, central: put(
+        data, struct.pack("<I", 2**31), len(data) - 6
+    ),
     "a member elsewhere": lambda data, central: put(data, struct.pack("<I", 2**31), central + 42),
     "other bytes": lambda data, central: put(data, bytes(30), 60),
     "truncated": lambda data, central: data.__delitem__(slice(len(data) // 2, None)),
@@ -176,7 +188,11 @@ def test_a_damaged_zip_is_its_learners_and_the_classs_stops_the_run(place, kind,
     (place / "class" / "bob" / "work.zip").write_bytes(data)
     found = collected(place)
     assert "ZipInfo" not in found["bob"] and ("a password" in found["bob"]) == (kind == "encrypted")
-    assert found["ada"] == "" and "cannot be unpacked" in found["bob"] and not list((place / "unpacked").iterdir())
+    assert (
+        found["ada"] == ""
+        and "cannot be unpacked" in found["bob"]
+        and not list((place / "unpacked").iterdir())
+    )
     (place / "class.zip").write_bytes(data)
     words = r"The archive \S+class.zip cannot be unpacked \(.*\); download it again\.$"
     with pytest.raises(GradeError, match=words) as caught:
@@ -197,7 +213,10 @@ def holding(text, encoding="utf-8"):
     [
         *((make, "a device or a pipe") for make in (os.mkfifo, link("/dev/zero"))),
         (link("source"), "Too many levels of symbolic links"),
-        *((make, "There is no") for make in (lambda path: None, link("nowhere"), link("/dev/null/x"))),
+        *(
+            (make, "There is no")
+            for make in (lambda path: None, link("nowhere"), link("/dev/null/x"))
+        ),
         *((holding(text, "latin-1"), "neither a folder") for text in ("\x89PNG", "x")),
         (Path.mkdir, "no hand-ins"),
     ],
@@ -211,7 +230,9 @@ def test_a_source_that_is_none(place, make, words):
 def test_names_in_another_encoding(place):
     os.mkdir(os.fsencode(place / "class") + b"/Zo\xeb")
     Path(os.fsdecode(os.fsencode(place / "class") + b"/Zo\xeb/x\xe9.ipynb")).write_text(NOTEBOOK)
-    (one,) = [one for one in gather(place / "class", place / "unpacked") if one.learner.startswith("Zo")]
+    (one,) = [
+        one for one in gather(place / "class", place / "unpacked") if one.learner.startswith("Zo")
+    ]
     assert one.learner.startswith("Zo\ufffd~") and one.path.read_text() == NOTEBOOK
     json.dumps([one.learner, one.file]).encode()
     (one.learner + one.file).encode()
@@ -244,13 +265,17 @@ def test_folders_in_one_another_are_one_learners_problem(place, name, levels, ab
         assert re.search("within 50 others|too long to be read", found["eve"])
 
 
-@pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {}])
+@pytest.mark.parametrize(
+    "locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {}]
+)
 def test_names_are_read_as_utf8_whatever_the_locale_says(place, locale):
     for name in ("Ömer", "王"):
         (place / "class" / name).mkdir()
         (place / "class" / name / "04_pooling.ipynb").write_text(NOTEBOOK)
     folders = (place / "class", place / "unpacked", 0)
-    done = course(*folders, program=["-c", GATHER], env={**os.environ, "PYTHONPATH": str(ROOT), **locale})
+    done = course(
+        *folders, program=["-c", GATHER], env={**os.environ, "PYTHONPATH": str(ROOT), **locale}
+    )
     assert sorted(json.loads(done.stdout)) == ["ada", "bob", "Ömer", "王"], done.stderr
 
 
@@ -260,7 +285,9 @@ def test_odd_but_sound_archives_are_read(place):
     with zipfile.ZipFile(path, "w") as archive:
         with archive.open("ada/04_pooling.ipynb", "w", force_zip64=True) as member:
             member.write(NOTEBOOK.encode())
-        archive.writestr(zipfile.ZipInfo("bob/04_pooling.ipynb", (1980, 0, 0, 31, 63, 62)), NOTEBOOK)
+        archive.writestr(
+            zipfile.ZipInfo("bob/04_pooling.ipynb", (1980, 0, 0, 31, 63, 62)), NOTEBOOK
+        )
         archive.writestr("Zo__/04_pooling.ipynb", NOTEBOOK)
     path.write_bytes(path.read_bytes().replace(b"Zo__", "Zoë".encode()))
     assert collected(place, "class.zip") == {"Zoë": "", "ada": "", "bob": ""}
@@ -273,7 +300,10 @@ def test_odd_but_sound_archives_are_read(place):
         (Path.mkdir, "Is a directory"),
         (link("roster.csv"), "Too many levels"),
         (link("/dev/zero"), "larger than 64 MB"),
-        *((make, "has no learners") for make in (link("/dev/null"), holding(""), holding("id,name\n"))),
+        *(
+            (make, "has no learners")
+            for make in (link("/dev/null"), holding(""), holding("id,name\n"))
+        ),
         (link("/proc/self/mem"), "Input/output error"),
         (holding("id,name\nada,Ada\n", "utf-16"), "not in UTF-8; save it"),
         (holding("id\n\xff", "latin-1"), "not in UTF-8; save it"),
@@ -281,7 +311,10 @@ def test_odd_but_sound_archives_are_read(place):
         (holding('id,name\nada,"' + "A" * 200_000), "field larger"),
         (holding('id,name\nada,"Ada\nbob,Bob\n'), "line 2: unexpected end"),
         (holding("PK\3\4\x14\0\6\0\x9c", "latin-1"), "not in UTF-8; save it"),  # a spreadsheet file
-        *((holding(f"id{rest}\nada{rest}\nada{rest}\n"), r"'ada' twice \(again in line 3\)") for rest in ("", ";Bob")),
+        *(
+            (holding(f"id{rest}\nada{rest}\nada{rest}\n"), r"'ada' twice \(again in line 3\)")
+            for rest in ("", ";Bob")
+        ),
     ],
 )
 def test_a_roster_that_cannot_be_used(place, make, words):

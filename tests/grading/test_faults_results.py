@@ -29,7 +29,17 @@ from course_utils.tools.grading.sandbox import SandboxError
 from course_utils.tools.grading.store import Entry, GradeError, Store
 
 from .. import grader
-from ..grader import COURSE, ROOT, SETTINGS, begun, course, first_result, hand_in, isolation, write_class
+from ..grader import (
+    COURSE,
+    ROOT,
+    SETTINGS,
+    begun,
+    course,
+    first_result,
+    hand_in,
+    isolation,
+    write_class,
+)
 from ..marks import ALL_04, FULL, result
 
 SLOW = "def my_max_pool(a, b):\n    while True:\n        pass"
@@ -58,7 +68,13 @@ def marked(tmp_path):
     source = write_class(tmp_path / "class", ada=hand_in("04", all="solution"))
     (tmp_path / "out").mkdir()
     with Store(tmp_path / "out" / "results.sqlite") as known:
-        known.put(entry(sha256=hashlib.sha256((source / "ada" / "04_pooling.ipynb").read_bytes()).hexdigest()))
+        known.put(
+            entry(
+                sha256=hashlib.sha256(
+                    (source / "ada" / "04_pooling.ipynb").read_bytes()
+                ).hexdigest()
+            )
+        )
     return source, tmp_path / "out"
 
 
@@ -118,7 +134,9 @@ def damaged_in(place, length=2000):
         database(entries=[entry(learner=f"s{number}") for number in range(30)])(path)
         content = path.read_bytes()
         start = int(place * len(content))
-        path.write_bytes(content[:start] + (os.urandom(length) + content[start + length :] if length else b""))
+        path.write_bytes(
+            content[:start] + (os.urandom(length) + content[start + length :] if length else b"")
+        )
 
     return spoil
 
@@ -144,7 +162,9 @@ def foreign(path):
 
 def holding(content):
     """A function that writes this content to a file."""
-    return lambda path: path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return lambda path: path.write_bytes(
+        content if isinstance(content, bytes) else content.encode()
+    )
 
 
 OTHER_SHAPES = {
@@ -169,7 +189,9 @@ OTHER_SHAPES = {
     "no UTF-8": database(row(), "UPDATE results SET learner = CAST(x'ff' AS TEXT)"),
     "a status that is a list": spoilt(status=["passed"]),
     "a list of marks": database(row(result={**asdict(result()), "exercises": []})),
-    "texts that are numbers": database(row(result={**asdict(result()), "texts": {"04-mean-pool": 1}})),
+    "texts that are numbers": database(
+        row(result={**asdict(result()), "texts": {"04-mean-pool": 1}})
+    ),
     "points in words": spoilt(points="seven"),
     "no number of points": spoilt(points=float("nan")),
     "points below zero": spoilt(points=-1),
@@ -192,14 +214,19 @@ def test_results_of_another_shape_are_named_and_kept(shape, tmp_path):
     before = content(path)
     with pytest.raises(GradeError) as error:
         Store(path)
-    assert str(path) in sentence(error) and "--regrade" in sentence(error) and content(path) == before
+    assert (
+        str(path) in sentence(error) and "--regrade" in sentence(error) and content(path) == before
+    )
     (tmp_path / "results-1.sqlite").write_text("taken")
     with Store(path, anew=True) as known:
         assert known.entries == {}
         known.put(entry())
     with Store(path) as known:
         assert list(known.entries.values()) == [entry()]
-    assert content(tmp_path / "results-2.sqlite") == before and (tmp_path / "results-1.sqlite").read_text() == "taken"
+    assert (
+        content(tmp_path / "results-2.sqlite") == before
+        and (tmp_path / "results-1.sqlite").read_text() == "taken"
+    )
 
 
 @pytest.mark.parametrize("name", ["results.sqlite", "part-1-of-2.sqlite"])
@@ -227,10 +254,21 @@ NO_UTF8, NO_FILE = "is not in UTF-8", "It is not a file"
         ("manual.csv", os.mkfifo, "is not a file"),
         ("manual.csv", holding(b"\x00\xff\xfe" * 99), NO_UTF8),
         ("manual.csv", holding("learner,cell,points\nada,14-report,5\n".encode("utf-16")), NO_UTF8),
-        ("manual.csv", holding("learner,cell,points\nada,14-report," + "9" * 200_000), "cannot be read: line 2"),
+        (
+            "manual.csv",
+            holding("learner,cell,points\nada,14-report," + "9" * 200_000),
+            "cannot be read: line 2",
+        ),
         ("manual.csv", holding("a\0b,c\n1,2\n"), "needs the columns"),
-        ("manual.csv", holding('learner,cell,points,comment\na,b,3,"good\nc,d,2,\n'), "line 2: unexpected end"),
-        *((name, a_folder, NO_FILE) for name in ("grades.csv", "results.jsonl", "summary.html", "feedback/dan.html")),
+        (
+            "manual.csv",
+            holding('learner,cell,points,comment\na,b,3,"good\nc,d,2,\n'),
+            "line 2: unexpected end",
+        ),
+        *(
+            (name, a_folder, NO_FILE)
+            for name in ("grades.csv", "results.jsonl", "summary.html", "feedback/dan.html")
+        ),
         ("moodle.csv", os.mkfifo, NO_FILE),
         *((name, a_folder, "Is a directory") for name in ("left_out.csv", "feedback/zoe.html")),
         ("feedback", holding(""), "File exists"),
@@ -248,7 +286,9 @@ def test_files_of_another_shape_stop_the_run_and_stay(name, spoil, words, nothin
     assert len(run(source, out)) == 2
 
 
-def test_what_a_killed_run_unpacked_goes_and_a_link_in_its_place_is_not_followed(nothing_to_mark, tmp_path):
+def test_what_a_killed_run_unpacked_goes_and_a_link_in_its_place_is_not_followed(
+    nothing_to_mark, tmp_path
+):
     source, out = nothing_to_mark
     unpacked = out / ".unpacked"
     (tmp_path / "mine").mkdir()
@@ -264,7 +304,10 @@ def test_what_a_killed_run_unpacked_goes_and_a_link_in_its_place_is_not_followed
     "name, spoil",
     [
         ("results.sqlite", lambda path: path.symlink_to(path.parent.parent / "elsewhere.sqlite")),
-        *((f"results.sqlite{end}", holding(data)) for end, data in (("", ""), ("-wal", bytes(5000)), ("-journal", ""))),
+        *(
+            (f"results.sqlite{end}", holding(data))
+            for end, data in (("", ""), ("-wal", bytes(5000)), ("-journal", ""))
+        ),
         ("results.sqlite-wal", holding(os.urandom(5000))),
     ],
 )
@@ -278,7 +321,8 @@ def test_what_does_no_harm_is_no_fault(name, spoil, nothing_to_mark):
 
 
 @pytest.mark.parametrize(
-    "case", ["class", "class/dan/results", "class/to/new", "link/results", "out/../class", "class/course"]
+    "case",
+    ["class", "class/dan/results", "class/to/new", "link/results", "out/../class", "class/course"],
 )
 def test_results_do_not_go_among_the_submissions(case, nothing_to_mark, tmp_path):
     source, out = nothing_to_mark
@@ -287,7 +331,8 @@ def test_results_do_not_go_among_the_submissions(case, nothing_to_mark, tmp_path
     folder = tmp_path / case
     before = sorted(source.rglob("*"))
     with pytest.raises(GradeError, match="is the submissions folder, or is inside it"):
-        run(source, out, beside=[folder]) if case == "class/course" else run(source, folder)  # nbgrader's course
+        # nbgrader's course
+        run(source, out, beside=[folder]) if case == "class/course" else run(source, folder)
     assert sorted(source.rglob("*")) == before and not list(out.iterdir())
 
 
@@ -322,10 +367,20 @@ def fill():
 
 def on_a_small_disk(tmp_path, script, source=""):
     """Run a script on a separate disk of 300 kB."""
-    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+    if (
+        os.geteuid() != 0
+        or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode
+    ):
         pytest.skip("only root may mount a disk")
     (tmp_path / "disk").mkdir()
-    command = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=300k tmpfs "$4" && exec "$@"', "sh"]
+    command = [
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        'mount -t tmpfs -o size=300k tmpfs "$4" && exec "$@"',
+        "sh",
+    ]
     # not `sys.executable`, which `replace_process` changes
     python = ["-c", SMALL_DISK + script + "\nprint('done')", tmp_path / "disk", source]
     done = subprocess.run([*command, COURSE[0], *python], cwd=ROOT, capture_output=True, text=True)
@@ -358,7 +413,11 @@ def test_nobody_can_be_told(nothing_to_mark):
     source, out = nothing_to_mark
     to_a_full_disk = ["sh", "-c", 'exec "$@" > /dev/full', "sh"]
     done = course("grade", source, "--out", out, "--unsafe-no-isolation", before=to_a_full_disk)
-    assert done.returncode != 0 and "All results are in" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        done.returncode != 0
+        and "All results are in" in done.stderr
+        and "Traceback" not in done.stderr
+    )
     assert (out / "grades.csv").exists()
 
 
@@ -375,7 +434,9 @@ def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
     done = course("grade", source, "--out", out, *more, env=environment)
     assert done.returncode == 1 and "Cannot write the nbgrader course" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr
-    assert (tmp_path / "nb" / "gradebook.db").read_bytes() == b"no database" * 99 and (out / "grades.csv").exists()
+    assert (tmp_path / "nb" / "gradebook.db").read_bytes() == b"no database" * 99 and (
+        out / "grades.csv"
+    ).exists()
 
 
 # --- concurrent and killed writers
@@ -383,14 +444,20 @@ def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
 
 def test_one_run_writes_at_a_time(marked):
     source, out = marked
-    with Store(out / "results.sqlite"), pytest.raises(GradeError, match="`course grade` is already writing"):
+    with (
+        Store(out / "results.sqlite"),
+        pytest.raises(GradeError, match="`course grade` is already writing"),
+    ):
         run(source, out)
     assert run(source, out)[0].points == FULL
 
 
 @pytest.mark.parametrize(
     "last",
-    ["", "known.db.execute('BEGIN'); known.db.executemany('DELETE FROM results WHERE learner > ?', [['a']]);"],
+    [
+        "",
+        "known.db.execute('BEGIN'); known.db.executemany('DELETE FROM results WHERE learner > ?', [['a']]);",
+    ],
     ids=["between", "within"],
 )
 def test_a_writer_that_is_killed(tmp_path, last):
@@ -409,7 +476,9 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
     slow = hand_in("04", max_pool=SLOW)
     for name, files in (("class.zip", 3), ("ada.zip", 1)):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
-            for number, text in enumerate([hand_in("04", all="solution"), slow + " ", slow][:files]):
+            for number, text in enumerate(
+                [hand_in("04", all="solution"), slow + " ", slow][:files]
+            ):
                 archive.writestr(f"class/s{number}/04_pooling.ipynb", text)
     out = tmp_path / "out"
     command = ["grade", "--out", out, "--workers", "1", "--lessons", "04"]
@@ -427,7 +496,9 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
     assert read_table(out / "grades.csv")[0]["total"] == str(FULL) and not list(out.glob(".*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["a scheduler", "a closed terminal"])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGHUP], ids=["a scheduler", "a closed terminal"]
+)
 def test_being_told_to_end_is_as_ctrl_c(number):
     before = signal.signal(number, signal.SIG_DFL)  # the tests may themselves run under `nohup`
     try:
@@ -439,15 +510,22 @@ def test_being_told_to_end_is_as_ctrl_c(number):
         signal.signal(number, before)
 
 
-@pytest.mark.parametrize("number, isolated", [(signal.SIGINT, True), (signal.SIGTERM, False)], ids=["marks", "starts"])
+@pytest.mark.parametrize(
+    "number, isolated", [(signal.SIGINT, True), (signal.SIGTERM, False)], ids=["marks", "starts"]
+)
 def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path, number, isolated):
     """Told while it marks, isolated, or while it starts, not isolated."""
     if isolated:
         isolation()
     source, out = tmp_path / "class", tmp_path / "out"
-    write_class(source, s0=hand_in("04"), **{f"s{one}": hand_in("04", max_pool=SLOW + " " * one) for one in (1, 2)})
+    write_class(
+        source,
+        s0=hand_in("04"),
+        **{f"s{one}": hand_in("04", max_pool=SLOW + " " * one) for one in (1, 2)},
+    )
     more = ["--workers", 1, "--lessons", "04", *["--unsafe-no-isolation"] * (not isolated)]
-    before = signal.signal(number, signal.SIG_DFL)  # what runs in the background of a shell ignores SIGINT
+    # what runs in the background of a shell ignores SIGINT
+    before = signal.signal(number, signal.SIG_DFL)
     try:
         running = grader.start("grade", source, "--out", out, *more, TMPDIR=str(tmp_path))
     finally:
@@ -474,7 +552,9 @@ def replace_process(monkeypatch, tmp_path):
 
     def put(program):
         path = tmp_path / "python"
-        path.write_text(f"#!{PYTHON}\nimport json, sys, time\nline = sys.stdin.readline\nline()\n{program}")
+        path.write_text(
+            f"#!{PYTHON}\nimport json, sys, time\nline = sys.stdin.readline\nline()\n{program}"
+        )
         path.chmod(0o755)
         monkeypatch.setattr(sys, "executable", str(path))
 
@@ -490,22 +570,43 @@ while job := line():
 
 @pytest.mark.parametrize(
     "fails",
-    ["sys.exit()", "print('{\"key\": 0, \"resu', end=''); sys.exit()", "sys.stdin.close(); time.sleep(1); sys.exit()"],
+    [
+        "sys.exit()",
+        "print('{\"key\": 0, \"resu', end=''); sys.exit()",
+        "sys.stdin.close(); time.sleep(1); sys.exit()",
+    ],
     ids=["dies", "dies in a line", "hears nothing"],
 )
 def test_a_hand_in_on_which_the_grader_fails_is_not_marked(fails, replace_process, tmp_path, two):
     """The next hand-in gets a new process, and the next run tries again."""
     out = tmp_path / "out"
-    replace_process(WORKS.replace("    print(", f"    if 'ada/04' in job:\n        {fails}\n    print("))
-    arguments = ["grade", str(two), "--out", str(out), "--unsafe-no-isolation", "--workers", "1", "--lessons", "04"]
+    replace_process(
+        WORKS.replace("    print(", f"    if 'ada/04' in job:\n        {fails}\n    print(")
+    )
+    arguments = [
+        "grade",
+        str(two),
+        "--out",
+        str(out),
+        "--unsafe-no-isolation",
+        "--workers",
+        "1",
+        "--lessons",
+        "04",
+    ]
     done = CliRunner().invoke(cli.main, arguments)
-    assert done.exit_code == 3 and "Not marked: ada. They have no points yet" in done.output, done.output
+    assert done.exit_code == 3 and "Not marked: ada. They have no points yet" in done.output, (
+        done.output
+    )
     ada, bob = read_table(out / "grades.csv")
     assert {ada["total"], *(ada[one] for one in ALL_04)} == {""} and ada["status"] == "not marked"
     assert "ended twice" in ada["reason"] and (bob["total"], bob["status"]) == (str(FULL), "ok")
     replace_process(WORKS)
     done = CliRunner().invoke(cli.main, arguments)
-    assert done.exit_code == 0 and [row["total"] for row in read_table(out / "grades.csv")] == [str(FULL)] * 2
+    assert (
+        done.exit_code == 0
+        and [row["total"] for row in read_table(out / "grades.csv")] == [str(FULL)] * 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -520,7 +621,9 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(fails, replace_proces
     ],
     ids=["ends", "no sandbox", "loses it"],
 )
-def test_a_marking_process_that_cannot_work_stops_the_run(program, words, replace_process, tmp_path, two):
+def test_a_marking_process_that_cannot_work_stops_the_run(
+    program, words, replace_process, tmp_path, two
+):
     replace_process(program)
     with pytest.raises(SandboxError, match=words):
         run(two, tmp_path / "out", expected=2)
@@ -538,8 +641,12 @@ def test_there_is_no_python(monkeypatch, tmp_path):
 
 def test_a_disk_that_is_full_in_the_middle(tmp_path, replace_process):
     """Results from before the fault are kept; the same command marks the rest."""
-    source = write_class(tmp_path / "class", **{f"s{number}": hand_in("04") for number in range(20)})
-    replace_process(WORKS.replace("while ", "result['texts'] = {'04-mean-pool': 'x' * 20_000}\nwhile "))
+    source = write_class(
+        tmp_path / "class", **{f"s{number}": hand_in("04") for number in range(20)}
+    )
+    replace_process(
+        WORKS.replace("while ", "result['texts'] = {'04-mean-pool': 'x' * 20_000}\nwhile ")
+    )
     script = f"""sys.executable = {sys.executable!r}
 with pytest.raises(GradeError) as error:
     run(source, disk / "out", expected=20)
@@ -582,7 +689,9 @@ def test_a_hand_in_that_changes_while_it_is_marked(tmp_path, replace_process, tw
 
 def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(GradeError, match="cannot be isolated here: bubblewrap is not installed") as error:
+    with pytest.raises(
+        GradeError, match="cannot be isolated here: bubblewrap is not installed"
+    ) as error:
         grade(nothing_to_mark[0], tmp_path / "new")
     assert "--unsafe-no-isolation" in sentence(error) and not (tmp_path / "new").exists()
 
@@ -591,7 +700,10 @@ def test_a_marking_process_that_dies_once_costs_nothing(tmp_path, replace_proces
     died = tmp_path / "died"
     once = f"import os\nif not os.path.exists({str(died)!r}):\n    line(), open({str(died)!r}, 'w'), sys.exit()\n"
     replace_process(READY + once + WORKS[len(READY) :])
-    assert [one.points for one in run(two, tmp_path / "out", expected=2)] == [FULL, FULL] and died.exists()
+    assert [one.points for one in run(two, tmp_path / "out", expected=2)] == [
+        FULL,
+        FULL,
+    ] and died.exists()
 
 
 def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):

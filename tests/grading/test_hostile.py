@@ -18,7 +18,11 @@ from ..grader import total as points
 from .hostile import FULL, HOSTILE, REPOSITORY, TOKEN, file, right
 
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
-WATCHED = [*OPEN, REPOSITORY, *(REPOSITORY / name for name in ("tests", "notebooks", "course_utils"))]
+WATCHED = [
+    *OPEN,
+    REPOSITORY,
+    *(REPOSITORY / name for name in ("tests", "notebooks", "course_utils")),
+]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +82,12 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     monkeypatch.setattr(marker, "seconds", 2)
     result = marker.mark(notebook, "04_pooling.ipynb" if attack.build is None else "")
     took = time.monotonic() - start
-    said = " ".join([result.reason, *(message for mark in result.exercises.values() for message in mark.messages)])
+    said = " ".join(
+        [
+            result.reason,
+            *(message for mark in result.exercises.values() for message in mark.messages),
+        ]
+    )
     assert points(result) == 0
     assert result.status in attack.status and result.status in STATUSES, said[:1000]
     assert attack.said in said, said[:1000]
@@ -105,9 +114,9 @@ def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypa
         result = marker.mark(file([{"cell_type": "markdown", "source": "x"}] * 400_000))
         assert result.status == "unreadable" and "longer than" in result.reason
     assert settled(marker.sandbox, servers)
-    assert len(psutil.Process(marker.sandbox.process.pid).children(recursive=True)) <= len(servers) + 1, (
-        "zombies are left"
-    )
+    assert (
+        len(psutil.Process(marker.sandbox.process.pid).children(recursive=True)) <= len(servers) + 1
+    ), "zombies are left"
     monkeypatch.undo()
     assert points(marker.mark(right())) == FULL
 
@@ -118,7 +127,9 @@ def test_there_are_enough_and_each_has_a_name_of_its_own():
 
 def test_nothing_of_an_attack_is_left_in_the_repository(marker):
     """Must run last: checks git's view of the repository, and the content of the files that attacks tried to change."""
-    status = subprocess.run(["git", "status", "--porcelain", "-uall"], cwd=REPOSITORY, capture_output=True, text=True)
+    status = subprocess.run(
+        ["git", "status", "--porcelain", "-uall"], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert TOKEN not in status.stdout
     for path in (
         *(REPOSITORY / "course_utils").glob("*.py"),

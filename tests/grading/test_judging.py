@@ -57,7 +57,9 @@ def test_comparing_has_a_clock(monkeypatch, one_thread):
         sandbox.wait()
         marker = Marker(sandbox, ("04",), seed=4, seconds=1)
         monkeypatch.setattr(judging, "equal", compared_for_ever)
-        wrong = "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings[:, 0]"
+        wrong = (
+            "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings[:, 0]"
+        )
         mark = marker.mark(file(lesson({**RIGHT, ID: wrong}))).exercises[ID]
     assert (mark.status, mark.state) == ("failed", "timeout") and "comparing" in mark.reason
 
@@ -76,7 +78,9 @@ def test_comparing_has_a_clock(monkeypatch, one_thread):
 def test_what_is_far_too_large_is_not_iterated(outcome, one_thread):
     exercise = find("14-search")
     cases = list(exercise.cases(random.Random(1)))
-    report, more = grown(lambda: examine(exercise, lambda queries, texts, k: outcome, 1, cases=cases))
+    report, more = grown(
+        lambda: examine(exercise, lambda queries, texts, k: outcome, 1, cases=cases)
+    )
     assert not report.passed and f"more than {MOST_RETURNED:,} things" in report.messages[0]
     assert more < 200
 
@@ -108,7 +112,9 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
         "memory",
         "what it returned is too large to be judged",
     )
-    assert sum(mark["points"] for mark in eve["exercises"].values()) == points_of("04") - points_of(ID)
+    assert sum(mark["points"] for mark in eve["exercises"].values()) == points_of("04") - points_of(
+        ID
+    )
     assert sum(mark["points"] for mark in ada["exercises"].values()) == points_of("04")
 
 
@@ -126,10 +132,14 @@ def my_mean_pool(token_embeddings, attention_mask):
     with ThreadPoolExecutor(8) as pool:
         return torch.cat(list(pool.map(one, range(len(token_embeddings)))))
 """
-    (tmp_path / "ada.ipynb").write_bytes(file([code(threads, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")]))
+    (tmp_path / "ada.ipynb").write_bytes(
+        file([code(threads, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")])
+    )
     with MarkingProcess(SETTINGS) as process:
         marks = [
-            process.ask({"key": 0, "name": "ada.ipynb", "path": str(tmp_path / "ada.ipynb")})["result"]["exercises"][ID]
+            process.ask({"key": 0, "name": "ada.ipynb", "path": str(tmp_path / "ada.ipynb")})[
+                "result"
+            ]["exercises"][ID]
             for _ in range(20)
         ]
     assert [mark["messages"] for mark in marks if mark["status"] != "passed"] == []
@@ -144,9 +154,8 @@ def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
     package = shutil.copytree(marking.PACKAGE, tmp_path / "course_utils", ignore=ignore)
     monkeypatch.setattr(marking, "PACKAGE", package)
     seen = {fresh()}
-    changed = (
-        "pooling.py attention.py data.py embedding.py tables/review_queries.csv tables/plot_judgements.csv".split()
-    )
+    changed = "pooling.py attention.py data.py embedding.py".split()
+    changed += "tables/review_queries.csv tables/plot_judgements.csv".split()
     changed += "exercises/held_out_queries.csv exercises/lesson_04.py tools/grading/wire.py".split()
     for name in changed:
         with open(package / name, "a") as handle:
@@ -161,7 +170,9 @@ def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
 def ended(processes, seconds):
     """Whether these processes end within so many seconds. Without a parent that waits, one stays as an idle zombie."""
     end = time.monotonic() + seconds
-    while any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes):
+    while any(
+        process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes
+    ):
         if time.monotonic() > end:
             return False
         time.sleep(0.01)
@@ -204,7 +215,10 @@ def test_what_the_system_does_to_a_process_is_no_fault_of_the_learners(marker):
     An answer that arrived while the grader was suspended counts.
     """
     waits = "import time\n" + RIGHT[ID].replace("    weight", "    time.sleep(0.1)\n    weight", 1)
-    notebook, killed = file([code(waits, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")]), []
+    notebook, killed = (
+        file([code(waits, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")]),
+        [],
+    )
 
     def kill():
         server = psutil.Process(marker.sandbox.process.pid)

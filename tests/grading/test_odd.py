@@ -15,5 +15,7 @@ def marker(one_thread):
 @pytest.mark.parametrize("odd", each_run_or_nightly(ODD))
 def test_odd_but_honest_notebooks_get_what_they_deserve(odd, marker, record_property):
     result = marker.mark(odd.build())
-    assert total(result) == odd.points, {one: mark.messages for one, mark in result.exercises.items()}
+    assert total(result) == odd.points, {
+        one: mark.messages for one, mark in result.exercises.items()
+    }
     record_property("hand-in", "honest")  # counted and printed by tests/conftest.py

@@ -41,11 +41,16 @@ from .odd import ODD
 COURSE = Path(__file__).resolve().parents[2] / "course_utils"
 KERNELS = os.environ.get("KERNELS", "")
 assert KERNELS in ("", "all", "fresh", "record"), "KERNELS must be all, fresh or record"
-assert KERNELS != "record" or "PYTEST_XDIST_WORKER" not in os.environ, "KERNELS=record needs one process, so no -n"
+assert KERNELS != "record" or "PYTEST_XDIST_WORKER" not in os.environ, (
+    "KERNELS=record needs one process, so no -n"
+)
 RECORD = Path(__file__).with_name("odd_kernel.txt")
 SOURCES = (
     COURSE / "pooling.py",
-    *(COURSE / f"exercises/{name}.py" for name in ("__init__", "model", "judging", "comparing", "words", "lesson_04")),
+    *(
+        COURSE / f"exercises/{name}.py"
+        for name in ("__init__", "model", "judging", "comparing", "words", "lesson_04")
+    ),
 )
 DECIDES = "\n".join(
     [
@@ -106,14 +111,17 @@ def warm(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(SOCKET, raising=False)
         patch.delenv(COLD, raising=False)
-        patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")  # start_warm sets this to its own
-        for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):  # hide the settings of the user who runs the tests
+        # start_warm sets this to its own
+        patch.setenv("JUPYTER_DEFAULT_PROVISIONER_NAME", "local-provisioner")
+        # hide the settings of the user who runs the tests
+        for name in ("HOME", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
         # keep pip in a cell off the network
         for name in ("OMP_NUM_THREADS", "PIP_NO_INDEX", "PIP_DISABLE_PIP_VERSION_CHECK"):
             patch.setenv(name, "1")
         process = start_warm()
-        KernelProvisionerFactory.clear_instance()  # another test may have used it before its default was set
+        # another test may have used it before its default was set
+        KernelProvisionerFactory.clear_instance()
         yield
         if process:
             process.kill()
@@ -133,7 +141,9 @@ class Kernel:
             self.manager.provisioner_factory = None
             self.manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.client = self.manager.blocking_client()
-            self.client.start_channels(shell=True, iopub=False, stdin=False, hb=False, control=False)
+            self.client.start_channels(
+                shell=True, iopub=False, stdin=False, hb=False, control=False
+            )
             self.passed = set()
             if self.run(START, seconds=60, store_history=False) == "ok":
                 return
@@ -151,7 +161,10 @@ class Kernel:
     def begin(self, folder):
         """Reset to the state of a new kernel, in an empty folder."""
         self.folder = folder
-        if KERNELS == "fresh" or self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok":
+        if (
+            KERNELS == "fresh"
+            or self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok"
+        ):
             self.restart()
         self.passed = set()
 
@@ -179,11 +192,14 @@ class Kernel:
             self.manager.interrupt_kernel()
             content = self.reply(message, SECONDS)
         if content is not None and content["status"] == "ok":
-            self.passed |= set(ast.literal_eval(content["user_expressions"]["passed"]["data"]["text/plain"]))
+            self.passed |= set(
+                ast.literal_eval(content["user_expressions"]["passed"]["data"]["text/plain"])
+            )
         if source == START:
             return content and content["status"]
         if content is None or any(
-            one["source"] == "ask_exit" and not one["keepkernel"] for one in content.get("payload", ())
+            one["source"] == "ask_exit" and not one["keepkernel"]
+            for one in content.get("payload", ())
         ):
             self.restart()
             return None
@@ -211,7 +227,9 @@ def kernel(warm):
 def code_cells(notebook):
     """The sources of the code cells, in order, even if Jupyter would first have to repair the notebook."""
     notebook = json.loads(notebook.decode("utf-8-sig"))
-    for cell in notebook.get("cells") or [cell for sheet in notebook["worksheets"] for cell in sheet["cells"]]:
+    for cell in notebook.get("cells") or [
+        cell for sheet in notebook["worksheets"] for cell in sheet["cells"]
+    ]:
         source = cell.get("source", cell.get("input", ""))
         if cell["cell_type"] == "code":
             yield source if isinstance(source, str) else "".join(source)
@@ -226,7 +244,11 @@ def line_of_record(odd):
 def in_a_kernel():
     """The notebooks that run in a kernel in this session."""
     recorded = set(RECORD.read_text().splitlines())
-    return [odd for place, odd in enumerate(ODD) if KERNELS or place % 24 == 0 or line_of_record(odd) not in recorded]
+    return [
+        odd
+        for place, odd in enumerate(ODD)
+        if KERNELS or place % 24 == 0 or line_of_record(odd) not in recorded
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -246,10 +268,12 @@ def test_a_real_kernel_gives_these_points(odd, kernel, ran, tmp_path):
             kernel.run(source)
     for one, (name, _) in EXERCISES.items():
         if one not in kernel.passed:
-            kernel.run(f"__import__('course_utils').check({one!r}, {name}, seed=4)", store_history=False)
-    assert sum(points for one, (_, points) in EXERCISES.items() if one in kernel.passed) == odd.points, (
-        f"passed: {sorted(kernel.passed)}"
-    )
+            kernel.run(
+                f"__import__('course_utils').check({one!r}, {name}, seed=4)", store_history=False
+            )
+    assert (
+        sum(points for one, (_, points) in EXERCISES.items() if one in kernel.passed) == odd.points
+    ), f"passed: {sorted(kernel.passed)}"
     ran.append(line_of_record(odd))
 
 

@@ -10,7 +10,9 @@ from .options import FOLDER
 
 def _require_a_clone() -> None:
     if INSTALLED:
-        raise click.ClickException("Lessons are written in a clone of the repository; this course is installed.")
+        raise click.ClickException(
+            "Lessons are written in a clone of the repository; this course is installed."
+        )
 
 
 def _short(path: Path) -> Path:
@@ -18,7 +20,12 @@ def _short(path: Path) -> Path:
 
 
 @click.command()
-@click.option("--out", type=FOLDER, required=True, help="Folder for the copies and for what pip shall install there.")
+@click.option(
+    "--out",
+    type=FOLDER,
+    required=True,
+    help="Folder for the copies and for what pip shall install there.",
+)
 def colab(out: Path) -> None:
     """For releases: write learner's copies for Google Colab, which install the course."""
     from ..publish.elsewhere import write_colab
@@ -78,7 +85,9 @@ def new_lesson(number: str, title: str, kind: str) -> None:
 
     _require_a_clone()
     path = authoring.new_lesson(number, title, kind)
-    click.echo(f"Written: {_short(path)}, a row in the table of README.md, and tests/claims/{number}.toml.")
+    click.echo(
+        f"Written: {_short(path)}, a row in the table of README.md, and tests/claims/{number}.toml."
+    )
     click.echo("\n".join([*authoring.needed_by(number, kind), f"Then: make lesson L={number}."]))
 
 

@@ -32,7 +32,9 @@ def doctor() -> None:
     default="course",
     help='"course", "stsb" (from the model hub) or a file: sts-test.csv, or a table with sentence1, sentence2, score.',
 )
-@click.option("--repeats", default=1000, type=click.IntRange(min=1), help="Resamples for each interval.")
+@click.option(
+    "--repeats", default=1000, type=click.IntRange(min=1), help="Resamples for each interval."
+)
 def benchmark(model: str | None, data: str, repeats: int) -> None:
     """Print how well similarities agree with human scores, for each layer of an encoder."""
     from ...benchmark import SIMILAR, score_table, similarities
@@ -75,8 +77,16 @@ def progress(workspace: Path) -> None:
 
 
 @click.command()
-@click.option("--by-doing", is_flag=True, help="Judge by one exercise of each core instead, those you have passed.")
-@click.option("--workspace", type=ANY_PATH, help="With --by-doing: the folder with your copies of the lessons.")
+@click.option(
+    "--by-doing",
+    is_flag=True,
+    help="Judge by one exercise of each core instead, those you have passed.",
+)
+@click.option(
+    "--workspace",
+    type=ANY_PATH,
+    help="With --by-doing: the folder with your copies of the lessons.",
+)
 def place(by_doing: bool, workspace: Path | None) -> None:
     """Find out where to begin: twenty questions in ten minutes.
 
@@ -117,7 +127,9 @@ def _ask(session: Session) -> None:
 @click.command()
 @click.argument("lesson", metavar="NN", required=False)
 @learners_workspace
-@click.option("--forget", "forgotten", is_flag=True, help="Also forget which of its exercises you passed.")
+@click.option(
+    "--forget", "forgotten", is_flag=True, help="Also forget which of its exercises you passed."
+)
 def reset(lesson: str | None, workspace: Path, forgotten: bool) -> None:
     """Restore lesson NN, or a further part such as 05-layer, to the course's version.
 
@@ -130,14 +142,18 @@ def reset(lesson: str | None, workspace: Path, forgotten: bool) -> None:
         raise click.UsageError("Which lesson? Name it as in: course reset 04")
     key = as_key(lesson)
     name, saved = reset_lesson(workspace, key)
-    click.echo(f"{name} is restored to the course's version{f'; yours is saved as {saved}' if saved else ''}.")
+    click.echo(
+        f"{name} is restored to the course's version{f'; yours is saved as {saved}' if saved else ''}."
+    )
     if saved:
         click.echo(RELOAD)
     if forgotten:
         exercises = ", ".join(sorted(forget(workspace, key)))
         click.echo(f"Forgotten: {exercises or 'nothing, as none were passed'}.")
     elif passed_in(workspace, key):
-        click.echo("The exercises that you passed still count as passed; use --forget to clear them.")
+        click.echo(
+            "The exercises that you passed still count as passed; use --forget to clear them."
+        )
 
 
 @click.command()
@@ -180,7 +196,9 @@ def update(workspace: Path) -> None:
     help="Print the lessons of this route, and open the first one that is not finished.",
 )
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
-def lab(workspace: Path, write_only: bool, live: str | None, route: str | None, flags: tuple[str, ...]) -> None:
+def lab(
+    workspace: Path, write_only: bool, live: str | None, route: str | None, flags: tuple[str, ...]
+) -> None:
     """Write your copies of the lessons and open JupyterLab on the first one.
 
     Further FLAGS go to JupyterLab.

@@ -11,10 +11,14 @@ EXISTING_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 ANY_PATH = click.Path(path_type=Path)
 
 
-def only_one(context: click.Context, option: click.Parameter, values: tuple[Path, ...]) -> Path | None:
+def only_one(
+    context: click.Context, option: click.Parameter, values: tuple[Path, ...]
+) -> Path | None:
     """The one value of an option; click would take the last of several without a word."""
     if len(values) > 1:
-        raise click.UsageError(f"{option.opts[0]} can be given once: mark each assignment by itself.")
+        raise click.UsageError(
+            f"{option.opts[0]} can be given once: mark each assignment by itself."
+        )
     return values[0] if values else None
 
 

@@ -12,7 +12,11 @@ from .options import ANY_PATH, FILE, FOLDER, numbers, only_one
 
 @click.command()
 @click.option(
-    "--lessons", multiple=True, required=True, metavar="NN", help="Lessons and further parts: 05 05-layer, or 04,05."
+    "--lessons",
+    multiple=True,
+    required=True,
+    metavar="NN",
+    help="Lessons and further parts: 05 05-layer, or 04,05.",
 )
 @click.argument("more", nargs=-1, metavar="[NN]...")
 @click.option("--out", type=FOLDER, required=True, help="Folder for the copies and manifest.json.")
@@ -27,7 +31,9 @@ from .options import ANY_PATH, FILE, FOLDER, numbers, only_one
     is_flag=True,
     help="solution() shows no answers in these copies. They stay in the installed course, for who looks there.",
 )
-def release(lessons: tuple[str, ...], more: tuple[str, ...], out: Path, due: str, without_solutions: bool) -> None:
+def release(
+    lessons: tuple[str, ...], more: tuple[str, ...], out: Path, due: str, without_solutions: bool
+) -> None:
     """Write copies of lessons to give to a class: course release --lessons 04 05 --out DIR."""
     from ..grading.release import write_release
 
@@ -39,16 +45,25 @@ def release(lessons: tuple[str, ...], more: tuple[str, ...], out: Path, due: str
 
 @click.command()
 @click.argument("submissions", type=ANY_PATH)
-@click.option("--out", type=FOLDER, required=True, help="Folder for all results; created if it does not exist.")
+@click.option(
+    "--out",
+    type=FOLDER,
+    required=True,
+    help="Folder for all results; created if it does not exist.",
+)
 @click.option(
     "--lessons",
     multiple=True,
     metavar="NN,NN",
     help="The lessons and further parts that count, such as 05,05-layer. Default: all that anyone handed in.",
 )
-@click.option("--roster", type=ANY_PATH, help="A CSV file of the class with the columns id, name, email.")
 @click.option(
-    "--workers", type=click.IntRange(1, 256), help="Number of marking processes. Default: one per processor, at most 8."
+    "--roster", type=ANY_PATH, help="A CSV file of the class with the columns id, name, email."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    help="Number of marking processes. Default: one per processor, at most 8.",
 )
 @click.option(
     "--only",
@@ -57,14 +72,23 @@ def release(lessons: tuple[str, ...], more: tuple[str, ...], out: Path, due: str
     help="Mark only this learner and keep the others' results. Can be given several times.",
 )
 @click.option("--regrade", is_flag=True, help="Also mark again what has not changed.")
-@click.option("--seconds", type=click.IntRange(5, 86400), default=120, help="Time limit for one notebook, in seconds.")
+@click.option(
+    "--seconds",
+    type=click.IntRange(5, 86400),
+    default=120,
+    help="Time limit for one notebook, in seconds.",
+)
 @click.option(
     "--memory",
     type=click.IntRange(256, 2**20),
     default=2048,
     help="Memory limit for one notebook in MB, in addition to what the course itself uses.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Draw the same inputs as an earlier run. Default: new inputs.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Draw the same inputs as an earlier run. Default: new inputs.",
+)
 @click.option(
     "--due",
     metavar="DATE",
@@ -88,7 +112,10 @@ def release(lessons: tuple[str, ...], more: tuple[str, ...], out: Path, due: str
     help="Also write resemblance.html and .csv: which hand-ins share more code than chance explains. No mark changes.",
 )
 @click.option(
-    "--nbgrader", "course", type=FOLDER, help="Also write points and hand-ins to this nbgrader course folder."
+    "--nbgrader",
+    "course",
+    type=FOLDER,
+    help="Also write points and hand-ins to this nbgrader course folder.",
 )
 @click.option(
     "--feedback-zip",
@@ -100,7 +127,9 @@ def release(lessons: tuple[str, ...], more: tuple[str, ...], out: Path, due: str
     is_flag=True,
     help="Give the learners' pages names that nobody can guess, now and in later runs, to publish the folder.",
 )
-@click.option("--names", is_flag=True, help="Say in class.html and class.csv who made which mistake.")
+@click.option(
+    "--names", is_flag=True, help="Say in class.html and class.csv who made which mistake."
+)
 @click.option(
     "--book",
     default="",
@@ -150,7 +179,12 @@ def grade(
 
 @click.command()
 @click.argument("lesson")
-@click.option("--out", type=FOLDER, default=Path("."), help="Folder for the deck; created if it does not exist.")
+@click.option(
+    "--out",
+    type=FOLDER,
+    default=Path("."),
+    help="Folder for the deck; created if it does not exist.",
+)
 @click.option("--pdf", is_flag=True, help="Also print each deck to a PDF, with Chromium.")
 @click.option(
     "--book",
@@ -185,7 +219,10 @@ def slides(lesson: str, out: Path, pdf: bool, book: str | None) -> None:
 
 @click.command()
 @click.option(
-    "--out", type=ANY_PATH, default=Path("build/book"), help="Folder for the book. An older book there is replaced."
+    "--out",
+    type=ANY_PATH,
+    default=Path("build/book"),
+    help="Folder for the book. An older book there is replaced.",
 )
 def book(out: Path) -> None:
     """Write all lessons as a book: a static site and, with Chromium, a PDF."""
@@ -204,10 +241,17 @@ def book(out: Path) -> None:
     help="moodle: Moodle XML. qti: an IMS content package of QTI 2.1 items.",
 )
 @click.option(
-    "--lesson", "lessons", multiple=True, metavar="NN", help="Can be given several times. Default: all lessons."
+    "--lesson",
+    "lessons",
+    multiple=True,
+    metavar="NN",
+    help="Can be given several times. Default: all lessons.",
 )
 @click.option(
-    "--out", type=FILE, required=True, help="The file to write. An earlier export there is replaced, and nothing else."
+    "--out",
+    type=FILE,
+    required=True,
+    help="The file to write. An earlier export there is replaced, and nothing else.",
 )
 @click.option(
     "--before/--after",

@@ -73,7 +73,9 @@ def open_zip(path: Path, members: int) -> Generator[zipfile.ZipFile]:
             archive = zipfile.ZipFile(packed)
             number = sum(not _is_skipped(member) for member in archive.infolist())
             if number > members:
-                raise zipfile.BadZipFile(f"it has {number} members, and at most {members} are allowed")
+                raise zipfile.BadZipFile(
+                    f"it has {number} members, and at most {members} are allowed"
+                )
             yield archive
         except Exception as error:
             raise packed.fault or error from None
@@ -92,7 +94,9 @@ def _is_skipped(member: zipfile.ZipInfo) -> bool:
     return any(is_ignored(folder) for folder in parts_of(member)[:-1])
 
 
-def in_archive(path: Path, folder: Path, label: tuple[str, ...], whole: bool = False) -> Iterator[HandedFile | LeftOut]:
+def in_archive(
+    path: Path, folder: Path, label: tuple[str, ...], whole: bool = False
+) -> Iterator[HandedFile | LeftOut]:
     """Unpack the files of an archive under numbered names.
 
     folder: where to.
@@ -106,7 +110,9 @@ def in_archive(path: Path, folder: Path, label: tuple[str, ...], whole: bool = F
     try:
         with open_zip(path, MOST_MEMBERS if whole else MOST_MEMBERS_OF_ONE) as archive:
             # a lesson's own name first, since only so many notebooks of one learner are read
-            for member in sorted(archive.infolist(), key=lambda member: not notebooks_named_in(member.filename)):
+            for member in sorted(
+                archive.infolist(), key=lambda member: not notebooks_named_in(member.filename)
+            ):
                 yield from unpacking.member(archive, member)
     except GradeError:  # of a zip inside it
         raise
@@ -132,7 +138,9 @@ class _Unpacking:
         self.looked_into = 0
         self.notebooks = Counter()  # by path; of one learner's archive, all together
 
-    def member(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[HandedFile | LeftOut]:
+    def member(
+        self, archive: zipfile.ZipFile, member: zipfile.ZipInfo
+    ) -> Iterator[HandedFile | LeftOut]:
         """Yield what a member is; a notebook is unpacked, a zip in the class's archive too."""
         if member.flag_bits & ENCRYPTED:
             raise zipfile.BadZipFile("it needs a password")
@@ -145,7 +153,9 @@ class _Unpacking:
             yield from hidden(parts, self.outer)
         elif stat.S_ISLNK(member.external_attr >> 16):
             yield refused(parts, "it is a link, which is not followed", self.outer)
-        elif is_zip and not self.whole or not is_zip and not self._is_notebook(archive, member, name):
+        elif (
+            is_zip and not self.whole or not is_zip and not self._is_notebook(archive, member, name)
+        ):
             yield HandedFile(parts, self.outer or len(parts))
         elif problem := self._excess(member, inner, is_zip):
             yield refused(parts, problem, self.outer)
@@ -179,7 +189,9 @@ class _Unpacking:
             return f"it is one of more than {MOST_OF_ONE} notebooks; hand in only the lesson's"
         return ""
 
-    def _unpack(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, suffix: str) -> tuple[Path, str]:
+    def _unpack(
+        self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, suffix: str
+    ) -> tuple[Path, str]:
         """Write a member to a numbered file. Returns this and its SHA-256."""
         path = self.folder / f"{next(NUMBERS):06d}{suffix}"
         digest, left = hashlib.sha256(), member.file_size

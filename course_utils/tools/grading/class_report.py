@@ -37,10 +37,24 @@ PRONOUNS = {
     r"\bYour(s?)\b": r"Their\1",
     r"\byour(s?)\b": r"their\1",
 }
-FIGURES = [f"{name}{end}" for name in ("difficulty", "discrimination") for end in ("", " low", " high")]
+FIGURES = [
+    f"{name}{end}" for name in ("difficulty", "discrimination") for end in ("", " low", " high")
+]
 COUNTS = ("passed", "tried", "not attempted", "missing")
 ADDRESS = re.compile(r"(https?://[^/\s]|[\w.~-][\w./~-]*$|/[\w.~-])[^\s]*")
-HEADER = ["exercise", "title", "kind", "name", "learners", *COUNTS, *FIGURES, "note", "does", "because", "section"]
+HEADER = [
+    "exercise",
+    "title",
+    "kind",
+    "name",
+    "learners",
+    *COUNTS,
+    *FIGURES,
+    "note",
+    "does",
+    "because",
+    "section",
+]
 HEADER += ["slide", "who"]
 
 
@@ -129,7 +143,9 @@ def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> Figure:
     if len(passed) < FEWEST:
         return Figure(why=f"undefined: fewer than {FEWEST} learners")
     if len(set(passed)) == 1 or len(set(rest)) == 1:
-        return Figure(why="undefined: they are all alike in this exercise, or in the points of the others")
+        return Figure(
+            why="undefined: they are all alike in this exercise, or in the points of the others"
+        )
     correlation = pearsonr([float(one) for one in passed], rest)
     if abs(correlation.statistic) > 1 - 1e-9:
         return Figure(why="undefined: a correlation of exactly 1 or -1 has no interval")
@@ -160,8 +176,15 @@ def _item(exercise, marked, everybody):
     rest = [_points_of_others(learner, exercise) for learner in passed + failed]
     return Item(
         exercise,
-        next(learner.exercises[exercise].title for learner in marked if exercise in learner.exercises),
-        dict(zip(COUNTS, (len(passed), tried, len(learners["not attempted"]), len(learners["missing"])))),
+        next(
+            learner.exercises[exercise].title for learner in marked if exercise in learner.exercises
+        ),
+        dict(
+            zip(
+                COUNTS,
+                (len(passed), tried, len(learners["not attempted"]), len(learners["missing"])),
+            )
+        ),
         difficulty(len(passed), tried),
         discrimination([True] * len(passed) + [False] * len(failed), rest),
         _mistakes(exercise, failed, everybody),
@@ -200,8 +223,15 @@ def _others(exercise, failed):
     for learner in failed:
         mark = learner.exercises[exercise]
         if not mark.mistakes:
-            cases.update({text if text.startswith("Stopped: ") else text.partition(": ")[0] for text in mark.discreet})
-    return sorted(((count, case) for case, count in cases.items()), key=lambda row: (-row[0], row[1]))
+            cases.update(
+                {
+                    text if text.startswith("Stopped: ") else text.partition(": ")[0]
+                    for text in mark.discreet
+                }
+            )
+    return sorted(
+        ((count, case) for case, count in cases.items()), key=lambda row: (-row[0], row[1])
+    )
 
 
 def in_third_person(text: str) -> str:
@@ -222,7 +252,9 @@ def without_emphasis(text: str) -> str:
 # ---------------------------------------------------------------- examples, of which nobody is to know whose they are
 
 
-def example(answers: Sequence[tuple[str, Collection[str]]], everybody: Collection[str], lesson: str) -> str:
+def example(
+    answers: Sequence[tuple[str, Collection[str]]], everybody: Collection[str], lesson: str
+) -> str:
     """The shortest answer that can be shown, without comments, docstrings and strings of the learner's own, or "".
 
     answers: [(code, names of its learner)]. everybody: words of all names in the class. lesson: the
@@ -270,7 +302,11 @@ class _Cleaner(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         text = node.value
-        if not isinstance(text, (str, bytes)) or f'"{text}"' in self.lesson or f"'{text}'" in self.lesson:
+        if (
+            not isinstance(text, (str, bytes))
+            or f'"{text}"' in self.lesson
+            or f"'{text}'" in self.lesson
+        ):
             return node
         return ast.Constant("…")
 
@@ -286,7 +322,13 @@ def _without_own_words(text, lesson):
 
 def _names_of(learner):
     """What identifies a learner, as `normalised` spells it: id, name and e-mail, and the words of these."""
-    texts = [learner.learner, learner.name, learner.email, learner.number, learner.email.partition("@")[0]]
+    texts = [
+        learner.learner,
+        learner.name,
+        learner.email,
+        learner.number,
+        learner.email.partition("@")[0],
+    ]
     words = [word for text in texts for word in WORD.findall(text) if _is_telling(word)]
     return {normalised(text) for text in (*texts, *words)} - {""}
 
@@ -297,7 +339,9 @@ def _names_of(learner):
 def check_address(address: str) -> None:
     """Raise ValueError for what is neither empty, nor a web address, nor a folder."""
     if address and not ADDRESS.fullmatch(address):
-        raise ValueError(f"--book and --decks must be an address (https://...) or a folder, got {address!r}.")
+        raise ValueError(
+            f"--book and --decks must be an address (https://...) or a folder, got {address!r}."
+        )
 
 
 def table(found: Sequence[Item], names: bool = False) -> tuple[list[str], list[list]]:
@@ -305,24 +349,44 @@ def table(found: Sequence[Item], names: bool = False) -> tuple[list[str], list[l
     rows = []
     for item in found:
         row = {"exercise": item.id, "title": item.title}
-        exercise: dict = {**row, "kind": "exercise", **item.counts, "note": item.note or item.discrimination.why}
-        for name, figure in (("difficulty", item.difficulty), ("discrimination", item.discrimination)):
+        exercise: dict = {
+            **row,
+            "kind": "exercise",
+            **item.counts,
+            "note": item.note or item.discrimination.why,
+        }
+        for name, figure in (
+            ("difficulty", item.difficulty),
+            ("discrimination", item.discrimination),
+        ):
             for end, value in (("", figure.value), (" low", figure.low), (" high", figure.high)):
                 exercise[name + end] = "" if value is None else round(value, 4)
         rows.append({**exercise, **_where(place_of(item.id))})
         for mistake in item.mistakes:
             who = "; ".join(mistake.who) if names else ""
-            words = {"name": mistake.name, "does": mistake.does, "because": mistake.because, "who": who}
+            words = {
+                "name": mistake.name,
+                "does": mistake.does,
+                "because": mistake.because,
+                "who": who,
+            }
             count = len(mistake.learners)
-            rows.append({**row, "kind": "mistake", "learners": count, **words, **_where(mistake.place)})
-        rows += [{**row, "kind": "other", "learners": count, "does": case} for count, case in item.others]
+            rows.append(
+                {**row, "kind": "mistake", "learners": count, **words, **_where(mistake.place)}
+            )
+        rows += [
+            {**row, "kind": "other", "learners": count, "does": case} for count, case in item.others
+        ]
     return HEADER, [[row.get(column, "") for column in HEADER] for row in rows]
 
 
 def _where(place):
     if place is None:
         return {}
-    return {"section": place.section, "slide": f"{place.number}: {place.slide}" if place.number else ""}
+    return {
+        "section": place.section,
+        "slide": f"{place.number}: {place.slide}" if place.number else "",
+    }
 
 
 def write_page(

@@ -108,9 +108,8 @@ def grade(
     else:
         lateness = read_lateness(due, late, received)
     settings = _settings(options, work)
-    made_with = (
-        f"{marking_fingerprint()} {' '.join(settings['lessons'])} {options.seconds} {options.memory} {options.isolated}"
-    )
+    limits = f"{options.seconds} {options.memory} {options.isolated}"
+    made_with = f"{marking_fingerprint()} {' '.join(settings['lessons'])} {limits}"
     _make_folder(out, source, options.beside)
     with _os_errors_as_grade_errors(out), ExitStack() as held:
         if options.due or options.late or options.received:
@@ -125,7 +124,8 @@ def grade(
         _refuse_unknown(options.only, {hand_in.learner for hand_in in hand_ins} | set(roster))
         jobs = _jobs(hand_ins, store.entries, made_with, options)
         results = _results(jobs, settings, options)
-        held.enter_context(closing(results))  # whatever stops the run also ends its marking processes
+        # whatever stops the run also ends its marking processes
+        held.enter_context(closing(results))
         for key, result in progress(results, len(jobs)):
             store.put(_entry(jobs[key], made_with, result))
         keys = [(hand_in.learner, hand_in.file) for hand_in in hand_ins]
@@ -133,11 +133,20 @@ def grade(
         store.keep(entries)
         lines = [json.dumps(asdict(entry)) + "\n" for _, entry in sorted(entries.items()) if entry]
         write_whole(out / RESULTS, "".join(lines))
-        learners = records(hand_ins, entries, roster, work, options.lessons, _secret(out, options.secret_pages))
+        learners = records(
+            hand_ins, entries, roster, work, options.lessons, _secret(out, options.secret_pages)
+        )
         warnings = read_manual(out / MANUAL, learners)
         if lateness:
             warnings += lateness.write_to(learners)
-        _write(out, learners, work, getattr(hand_ins, "left_out", []), list(downloads.values()), options)
+        _write(
+            out,
+            learners,
+            work,
+            getattr(hand_ins, "left_out", []),
+            list(downloads.values()),
+            options,
+        )
         warnings += _write_feedback_zips(out, learners, options.feedback_zip)
         warnings += [several_assignments(learners), _about_points(downloads.values(), learners)]
         for sentence in filter(None, warnings):
@@ -183,13 +192,17 @@ def _write_feedback_zips(out, learners, wanted):
         path = feedback_zip(out, platform.name)
         is_needed = platform.name == wanted or path.exists()
         if is_needed and not write_feedback_zip(out, learners, platform.name):
-            warnings.append(f"No hand-in has a number of {platform.name.title()}, so {path.name} is empty.")
+            warnings.append(
+                f"No hand-in has a number of {platform.name.title()}, so {path.name} is empty."
+            )
     return warnings
 
 
 def default_workers() -> int:
     """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    usable = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return min(8, usable)
 
 
@@ -256,7 +269,9 @@ def _make_folder(out, source, beside):
 def _within(folder, source):
     """Whether a folder is this source or inside it, by whatever path."""
     folder, source = Path(folder).resolve(), Path(source)
-    return source.is_dir() and any(path.exists() and path.samefile(source) for path in (folder, *folder.parents))
+    return source.is_dir() and any(
+        path.exists() and path.samefile(source) for path in (folder, *folder.parents)
+    )
 
 
 @contextmanager
@@ -330,7 +345,9 @@ def _jobs(hand_ins, known, made_with, options):
 
 def _results(jobs, settings, options):
     """Have the jobs marked, a learner's latest first. Yields (place, Result) in order of completion."""
-    latest_first = sorted(jobs.items(), key=lambda job: (job[1].learner, -job[1].turn, -job[1].modified))
+    latest_first = sorted(
+        jobs.items(), key=lambda job: (job[1].learner, -job[1].turn, -job[1].modified)
+    )
     listed = [
         {"key": key, "name": hand_in.file, "path": str(hand_in.path), "learner": hand_in.learner}
         for key, hand_in in latest_first

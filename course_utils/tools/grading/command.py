@@ -15,7 +15,8 @@ from .manual import unclaimed
 from .records import doubtful_owners
 from .tables import count_left_out
 
-NOT_MARKED, DOUBTFUL = (3, 4)  # exit statuses: somebody has no points yet; hand-ins may be somebody else's
+# exit statuses: somebody has no points yet; hand-ins may be somebody else's
+NOT_MARKED, DOUBTFUL = (3, 4)
 
 
 def mark(submissions: Path, out: Path, options: Options, course: Path | None = None) -> int:
@@ -26,7 +27,9 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
     Raises what `grade` does, or click.ClickException.
     """
     if not options.isolated:
-        warn("Warning: learners' code runs with your own rights, and can read, change and send what you can.")
+        warn(
+            "Warning: learners' code runs with your own rights, and can read, change and send what you can."
+        )
     try:
         with signals_as_ctrl_c():
             learners = grade(submissions, out, options, bar, warn)
@@ -46,7 +49,9 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
     lost = [learner.learner for learner in learners if learner.points is None]
     if lost:
         more = f" and {len(lost) - 20} more" if len(lost) > 20 else ""
-        warn(f"Not marked: {', '.join(lost[:20])}{more}. They have no points yet; run the same command to try again.")
+        warn(
+            f"Not marked: {', '.join(lost[:20])}{more}. They have no points yet; run the same command to try again."
+        )
         return NOT_MARKED
     doubt = doubtful_owners(learners)
     if doubt:
@@ -68,7 +73,11 @@ def signals_as_ctrl_c() -> Generator[None]:
         raise KeyboardInterrupt(number)
 
     # `nohup` ignores SIGHUP
-    treated = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
+    treated = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) == signal.SIG_DFL
+    ]
     for number in treated:
         signal.signal(number, stop)
     try:
@@ -82,17 +91,22 @@ def bar(results: Iterable, total: int) -> Iterable:
     """Wrap results in a progress bar with the time left."""
     from tqdm import tqdm
 
-    hidden = True if sys.stderr is None else None  # a scheduler may close it; None shows a bar in terminals only
+    # a scheduler may close it; None shows a bar in terminals only
+    hidden = True if sys.stderr is None else None
     if not os.environ.get("TQDM_DISABLE"):
         hidden = hidden or not total
-    return tqdm(results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=hidden)
+    return tqdm(
+        results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=hidden
+    )
 
 
 def _print_summary(learners: Sequence, out: Path, options: Options) -> None:
     states = Counter(learner.status for learner in learners)
     shares = ", ".join(f"{number} {state}" for state, number in states.most_common())
     click.echo(f"{len(learners)} learners: {shares}.")
-    click.echo(f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}")
+    click.echo(
+        f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}"
+    )
     click.echo(f"For the next lecture: {out / 'class.html'}")
     left_out = count_left_out(out)
     if left_out:
@@ -100,9 +114,13 @@ def _print_summary(learners: Sequence, out: Path, options: Options) -> None:
         warn(f"Left out: {left_out} {files} to no learner; see {out / 'left_out.csv'}.")
     strangers = unclaimed(out, learners)
     if strangers:
-        warn(f"manual.csv: lines of {', '.join(strangers[:5])} belong to no learner of this run and are not counted.")
+        warn(
+            f"manual.csv: lines of {', '.join(strangers[:5])} belong to no learner of this run and are not counted."
+        )
     if any(learner.waiting for learner in learners):
-        click.echo(f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again.")
+        click.echo(
+            f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again."
+        )
     if options.resemblance:
         click.echo(f"Resemblance: {out / 'resemblance.html'}")
     if options.feedback_zip:

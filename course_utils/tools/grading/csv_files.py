@@ -16,7 +16,9 @@ LARGEST = 2**26  # bytes
 MOST_ABOVE = 5  # lines above the header
 
 
-def numbered_rows(path: str | Path, headings: Collection[str] = ()) -> list[tuple[int, dict[str, str]]]:
+def numbered_rows(
+    path: str | Path, headings: Collection[str] = ()
+) -> list[tuple[int, dict[str, str]]]:
     """[(the line where it ends, row)] of a CSV file, separated by commas, semicolons or tabs.
 
     headings: the first line with one of them is the header, if there is one near the beginning;
@@ -57,11 +59,15 @@ def _rows(path: str | Path, headings: Collection[str]) -> list[tuple[int, dict[s
         raise csv.Error(f"line {line}: {error}; is there an unclosed quotation mark?") from None
     for line, row in rows:
         if any(row.pop(None, ())):
-            raise csv.Error(f"line {line}: there are more values than columns; quote any text that contains a comma")
+            raise csv.Error(
+                f"line {line}: there are more values than columns; quote any text that contains a comma"
+            )
     return rows
 
 
-def normalised_rows(path: str | Path, headings: Collection[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
+def normalised_rows(
+    path: str | Path, headings: Collection[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
     """`numbered_rows` with `normalised` columns, and without spaces around the values."""
     for number, row in numbered_rows(path, headings):
         yield number, {normalised(column): value.strip() for column, value in row.items()}
@@ -72,7 +78,9 @@ def read_table(path: str | Path) -> list[dict[str, str]]:
     return [row for _, row in numbered_rows(path)]
 
 
-def write_table(path: Path, header: Sequence[object], rows: Iterable[Sequence[object]], mark: str = "") -> None:
+def write_table(
+    path: Path, header: Sequence[object], rows: Iterable[Sequence[object]], mark: str = ""
+) -> None:
     """Write a CSV file.
 
     mark: its first characters; spreadsheets read a file with a byte order mark as UTF-8.

@@ -30,8 +30,11 @@ class MarkingProcess:
         environment = {**os.environ, **ONE_THREAD}
         self.folder = None
         if not settings["isolated"]:
-            self.folder = tempfile.TemporaryDirectory(prefix="course-grade-", ignore_cleanup_errors=True)
-            environment["TMPDIR"] = self.folder.name  # a process that is killed cannot clean up after itself
+            self.folder = tempfile.TemporaryDirectory(
+                prefix="course-grade-", ignore_cleanup_errors=True
+            )
+            # a process that is killed cannot clean up after itself
+            environment["TMPDIR"] = self.folder.name
         self.process: Any = subprocess.Popen(  # for the type checker, its pipes might be missing
             [sys.executable, "-m", "course_utils.tools.grading.marking_process"],
             stdin=subprocess.PIPE,
@@ -83,7 +86,9 @@ class MarkingProcess:
             self.folder.cleanup()
 
 
-def mark_here(jobs: list[dict], settings: dict, workers: int) -> Generator[tuple[int, Result], None, None]:
+def mark_here(
+    jobs: list[dict], settings: dict, workers: int
+) -> Generator[tuple[int, Result], None, None]:
     """Mark jobs on this machine. Yields (key, Result) in order of completion. Raises SandboxError.
 
     jobs: dicts with key, name and path of a notebook, and its learner if that is known. Once a
@@ -153,7 +158,9 @@ class _Fleet:
         try:
             process = MarkingProcess(self.settings)
         except EOFError:
-            raise SandboxError("A marking process ended before it was ready; `course doctor` may say why.") from None
+            raise SandboxError(
+                "A marking process ended before it was ready; `course doctor` may say why."
+            ) from None
         self.processes.add(process)
         return process
 

@@ -26,7 +26,8 @@ KEPT, KEPT_DATES = "deadline.json", "deadline.csv"  # in the results folder
 DAY, EXAMPLE = timedelta(days=1), "2026-12-04 18:00"
 AMOUNT = r"(\d{1,4}(?:\.\d{1,4})?) ?(%|points?)"
 RULE = re.compile(
-    rf"(?:after (\d{{1,3}}) free days?,? )?{AMOUNT} ?(?:a|per|/) ?day(?:,? at most {AMOUNT})?", re.IGNORECASE
+    rf"(?:after (\d{{1,3}}) free days?,? )?{AMOUNT} ?(?:a|per|/) ?day(?:,? at most {AMOUNT})?",
+    re.IGNORECASE,
 )
 ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 # as Moodle writes dates in English: Friday, 4 December 2026, 6:03 PM
@@ -36,7 +37,9 @@ LONG_FORMS = tuple(
     for date in ("%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y")
     for time in ("%I:%M %p", "%H:%M")
 )
-GERMAN_DAY = re.compile(r"\b(Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag), (?=\d)|(?<=\d)\.(?= \w)")
+GERMAN_DAY = re.compile(
+    r"\b(Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag), (?=\d)|(?<=\d)\.(?= \w)"
+)
 GERMAN_MONTHS = {
     "Januar": "January", "Jänner": "January", "Februar": "February", "März": "March", "Mai": "May",
     "Juni": "June", "Juli": "July", "Oktober": "October", "Dezember": "December",
@@ -46,7 +49,9 @@ GERMAN_MONTH = re.compile(rf"\b({'|'.join(GERMAN_MONTHS)})\b")
 # Canvas's data
 RECEIVED = ("received", "lastmodifiedsubmission", "submittedat", "zuletztgeandertabgabe")
 # as Moodle writes it into the column "Status" of the worksheet
-EXTENSION = re.compile(r"(?:Extension granted until|Verlängertes Abgabeende bis|Verlängerung gewährt bis): (.+)")
+EXTENSION = re.compile(
+    r"(?:Extension granted until|Verlängertes Abgabeende bis|Verlängerung gewährt bis): (.+)"
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,9 @@ class Rule:
     def __str__(self) -> str:
         if not self.cost.number:
             return "Late hand-ins lose no points."
-        free = f"The first {counted(self.free, 'day')} after that cost nothing. " if self.free else ""
+        free = (
+            f"The first {counted(self.free, 'day')} after that cost nothing. " if self.free else ""
+        )
         day = "further started day" if self.free else "started day after that"
         most = f", at most {self.most}" if self.most else ""
         share = " Percentages are of the points possible." if "%" in f"{self.cost}{most}" else ""
@@ -134,11 +141,14 @@ class Lateness:
         lines_of, strangers = self._by_learner(learners)
         late, unknown = [], []
         for learner in learners:
-            learner.due = f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}".strip()
+            learner.due = (
+                f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}".strip()
+            )
             lines = lines_of.get(learner.learner, {})
             # a line without a lesson is about all lessons that have no line
             learner.received = [
-                self._received(learner, lesson, lines.get(lesson) or lines.get("")) for lesson in _parts(learner, lines)
+                self._received(learner, lesson, lines.get(lesson) or lines.get(""))
+                for lesson in _parts(learner, lines)
             ]
             learner.add_up()
             learner.notes = learner.notes + self._notes(learner)
@@ -154,7 +164,9 @@ class Lateness:
         }
         return [f"{beginning}{in_words(names)}." for beginning, names in sentences.items() if names]
 
-    def _by_learner(self, learners: Iterable[LearnerRecord]) -> tuple[dict[str, dict[str, Line]], list[str]]:
+    def _by_learner(
+        self, learners: Iterable[LearnerRecord]
+    ) -> tuple[dict[str, dict[str, Line]], list[str]]:
         """{learner: {lesson: the line with the latest date}}; the names in lines about nobody."""
         roster = roster_of(learners)
         keys = {learner.number: learner.learner for learner in learners}
@@ -189,7 +201,11 @@ class Lateness:
         return f"{when.astimezone(self.due.tzinfo):%Y-%m-%d %H:%M}"
 
     def _notes(self, learner: LearnerRecord) -> list[str]:
-        notes = [part.in_words() for part in learner.received if not part.when or part.days and self.rule is None]
+        notes = [
+            part.in_words()
+            for part in learner.received
+            if not part.when or part.days and self.rule is None
+        ]
         if calls_late(learner) and not learner.late_days:
             notes.append("The platform marks a file as late, and no date says so.")
         return notes
@@ -199,7 +215,9 @@ def _parts(learner: LearnerRecord, lines: Mapping[str, Line]) -> list[str]:
     """The lessons whose dates count, [""] for all together."""
     if not set(lines) - {""}:
         return [""] if lines or learner.files else []
-    handed_in = [exercise for exercise, mark in learner.exercises.items() if mark.status != "missing"]
+    handed_in = [
+        exercise for exercise, mark in learner.exercises.items() if mark.status != "missing"
+    ]
     handed_in += [cell for cell, mark in learner.by_hand.items() if mark.text]
     return sorted({part_with(exercise) for exercise in handed_in})
 
@@ -207,13 +225,17 @@ def _parts(learner: LearnerRecord, lines: Mapping[str, Line]) -> list[str]:
 # ---------------------------------------------------------------- what the teacher gives
 
 
-def read_lateness(due: str | None, late: str | None, received: str | Path | None) -> Lateness | None:
+def read_lateness(
+    due: str | None, late: str | None, received: str | Path | None
+) -> Lateness | None:
     """A `Lateness` from the values of --due, --late and --received, None without a deadline. Raises
     GradeError.
     """
     if not due:
         if late or received:
-            raise GradeError(f'{"--late" if late else "--received"} needs a deadline: --due "{EXAMPLE}".')
+            raise GradeError(
+                f'{"--late" if late else "--received"} needs a deadline: --due "{EXAMPLE}".'
+            )
         return None
     try:
         deadline = _date(due)
@@ -242,7 +264,9 @@ def kept_deadline(out: Path, lessons: list[str]) -> tuple[str, str | None] | Non
         kept = json.loads((out / KEPT).read_text(encoding="utf-8"))
         return (kept["due"], kept["late"]) if kept["lessons"] == lessons else None
     except (OSError, ValueError, KeyError, TypeError):
-        raise GradeError(f"{out / KEPT} is damaged; give --due, --late and --received again.") from None
+        raise GradeError(
+            f"{out / KEPT} is damaged; give --due, --late and --received again."
+        ) from None
 
 
 def keep_lateness(
@@ -251,7 +275,8 @@ def keep_lateness(
     """Keep the deadline in the results folder, so that a later run without it deducts the same.
     None removes it.
     """
-    dates = Path(received).read_bytes() if due and received else b""  # may be those that are kept already
+    # may be those that are kept already
+    dates = Path(received).read_bytes() if due and received else b""
     for name in (KEPT, KEPT_DATES):
         (out / name).unlink(missing_ok=True)
     if due:
@@ -288,10 +313,14 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
     name = for_messages(path, 300)
     rows = list(normalised_rows(path))
     if not rows:
-        raise GradeError(f"{name} has no lines; it needs one for each learner, with the columns learner and received.")
+        raise GradeError(
+            f"{name} has no lines; it needs one for each learner, with the columns learner and received."
+        )
     column = next((column for column in RECEIVED if column in rows[0][1]), None)
     if column is None:
-        raise GradeError(f"{name} has no column `received`, and none of Moodle's grading worksheet.")
+        raise GradeError(
+            f"{name} has no column `received`, and none of Moodle's grading worksheet."
+        )
     lines = []
     for number, cells in rows:
         if cells[column] not in ("", "-"):
@@ -301,7 +330,14 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
             when = _received(where, cells[column], zone)
             person = learner_in(cells)
             names = [name for name in (person.id, person.email, *person.also, person.name) if name]
-            lines.append(Line(names or [f"line {number}"], _lesson(where, cells.get("lesson", "")), when, until))
+            lines.append(
+                Line(
+                    names or [f"line {number}"],
+                    _lesson(where, cells.get("lesson", "")),
+                    when,
+                    until,
+                )
+            )
     return lines
 
 
@@ -309,7 +345,9 @@ def _lesson(where: str, text: str) -> str:
     """The key of a lesson that a row names, "" if it names none. Raises GradeError."""
     key = padded(text.lower().removeprefix("lesson ").strip())
     if text and key not in exercise_parts().values():
-        raise GradeError(f"{where}{for_messages(text)!r} is no lesson with exercises; write it like 04 or 05-layer.")
+        raise GradeError(
+            f"{where}{for_messages(text)!r} is no lesson with exercises; write it like 04 or 05-layer."
+        )
     return key
 
 
@@ -317,4 +355,6 @@ def _received(where: str, text: str, zone: tzinfo | None) -> datetime:
     try:
         return _in_zone(_date(text, LONG_FORMS), zone)
     except (ValueError, OverflowError, OSError):
-        raise GradeError(f"{where}{for_messages(text)!r} is no date and time; write it like {EXAMPLE}.") from None
+        raise GradeError(
+            f"{where}{for_messages(text)!r} is no date and time; write it like {EXAMPLE}."
+        ) from None

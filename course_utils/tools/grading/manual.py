@@ -35,7 +35,9 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
     exercise without a reason, and for a cell that the course does not have.
     """
     people, roster = {learner.learner: learner for learner in learners}, roster_of(learners)
-    lines = {(learner.learner, line): cell for learner in learners for line, cell in _lines_of(learner)}
+    lines = {
+        (learner.learner, line): cell for learner in learners for line, cell in _lines_of(learner)
+    }
     filled_in, columns, elsewhere = {}, list(COLUMNS), []
     for number, row in _rows(path):
         where = f"{path}, line {number}: "
@@ -58,7 +60,9 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
             elsewhere += [line] if learner else []
     for learner in learners:
         for name, cell in learner.by_hand.items():
-            _sum_rubric(cell, {row: lines[learner.learner, f"{name}: {row}"] for row in cell.rubric})
+            _sum_rubric(
+                cell, {row: lines[learner.learner, f"{name}: {row}"] for row in cell.rubric}
+            )
         learner.add_up()
     for key in lines:
         filled_in.setdefault(key, {"points": ""})
@@ -66,18 +70,28 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
         _rewrite(path, columns, filled_in, learners)
     if not elsewhere:
         return []
-    return [f"{MANUAL}: lines about {in_words(elsewhere)} are of lessons that do not count here; they stay."]
+    return [
+        f"{MANUAL}: lines about {in_words(elsewhere)} are of lessons that do not count here; they stay."
+    ]
 
 
 def _rewrite(
-    path: Path, columns: list[str], rows: dict[tuple[str, str], dict], learners: Iterable[LearnerRecord]
+    path: Path,
+    columns: list[str],
+    rows: dict[tuple[str, str], dict],
+    learners: Iterable[LearnerRecord],
 ) -> None:
     """Write the table again: what a person wrote stays, the rest is renewed."""
     for learner in learners:
         marks = {**learner.exercises, **dict(_lines_of(learner))}
         for line, mark in marks.items():
             if row := rows.get((learner.learner, line)):
-                row |= {"learner": learner.learner, "name": learner.name, "cell": line, "of": mark.of}
+                row |= {
+                    "learner": learner.learner,
+                    "name": learner.name,
+                    "cell": line,
+                    "of": mark.of,
+                }
                 row["page"] = f"feedback/{learner.page}"
     table = []
     for _, row in sorted(rows.items()):
@@ -109,7 +123,9 @@ def _lines_of(learner: LearnerRecord) -> Iterator[tuple[str, HandMarkedCell]]:
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of the table with their line numbers. Raises GradeError."""
     if path.exists() and not path.is_file():
-        raise GradeError(f"{path} is not a file: move it away, and run the same command to write a new one.")
+        raise GradeError(
+            f"{path} is not a file: move it away, and run the same command to write a new one."
+        )
     for number, guarded in numbered_rows(path) if path.exists() else []:
         row = {from_cells(column): from_cells(value) for column, value in guarded.items()}
         if not {"learner", "cell", "points"} <= set(row):
@@ -123,7 +139,9 @@ def _points(where: str, text: str, most: float) -> float:
     except ValueError:
         points = -1.0
     if not 0 <= points <= most:
-        raise GradeError(f"{where}points must be a number from 0 to {most}, got {text!r}. {UNCHANGED}")
+        raise GradeError(
+            f"{where}points must be a number from 0 to {most}, got {text!r}. {UNCHANGED}"
+        )
     return whole(points)
 
 
@@ -150,7 +168,9 @@ def _refuse_unknown(where: str, cell: str) -> None:
         known |= {f"{name}: {row}" for row in rubric}
     if cell not in known:
         near = difflib.get_close_matches(cell, sorted(known), n=1, cutoff=0)
-        raise GradeError(f"{where}{cell!r} is no exercise of this course; did you mean {near[0]!r}? {UNCHANGED}")
+        raise GradeError(
+            f"{where}{cell!r} is no exercise of this course; did you mean {near[0]!r}? {UNCHANGED}"
+        )
 
 
 def _sum_rubric(cell: HandMarkedCell, rows: Mapping[str, HandMarkedCell]) -> None:

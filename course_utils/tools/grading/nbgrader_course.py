@@ -33,7 +33,9 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
         from sqlalchemy.exc import SQLAlchemyError
         from traitlets.config import Config
     except ImportError:
-        raise GradeError("--nbgrader needs the package nbgrader: pip install -e '.[nbgrader]'.") from None
+        raise GradeError(
+            "--nbgrader needs the package nbgrader: pip install -e '.[nbgrader]'."
+        ) from None
     # nbgrader runs alembic by name
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     folder, config, count = Path(course).resolve(), Config(), 0
@@ -48,15 +50,29 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
                 released = _release(folder, lesson, NbGraderAPI(config=config))
                 book.db.expire_all()
                 for learner in learners:
-                    there = [one for one, mark in learner.exercises.items() if mark.status != "missing"]
+                    there = [
+                        one for one, mark in learner.exercises.items() if mark.status != "missing"
+                    ]
                     there += [cell for cell in learner.by_hand if cell in learner.texts]
-                    if learner.points is None or not learner.files or lesson not in map(part_with, there):
+                    if (
+                        learner.points is None
+                        or not learner.files
+                        or lesson not in map(part_with, there)
+                    ):
                         continue
                     _put(book, learner, lesson)
                     count += 1
-                    target = folder / "autograded" / student_id(learner) / f"lesson-{lesson}" / released.name
+                    target = (
+                        folder
+                        / "autograded"
+                        / student_id(learner)
+                        / f"lesson-{lesson}"
+                        / released.name
+                    )
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    nbformat.write(rebuilt(nbformat.read(released, as_version=4), learner.texts), target)
+                    nbformat.write(
+                        rebuilt(nbformat.read(released, as_version=4), learner.texts), target
+                    )
     except (OSError, SQLAlchemyError) as error:
         why = getattr(error, "strerror", None) or getattr(error, "orig", None) or error
         raise GradeError(
@@ -129,5 +145,7 @@ def _put(book: Any, learner: LearnerRecord, lesson: str) -> None:
             grade.needs_manual_grade = cell.points is None and grade.manual_score is None
             if cell.points is not None:
                 grade.manual_score = cell.points
-                book.find_comment(name, notebook, assignment, student).manual_comment = cell.comment or None
+                book.find_comment(name, notebook, assignment, student).manual_comment = (
+                    cell.comment or None
+                )
     book.db.commit()

@@ -48,7 +48,9 @@ class Owners:
     root: the name of the whole download.
     """
 
-    def __init__(self, files: Sequence[HandedFile], root: str, people: Mapping[str, Learner]) -> None:
+    def __init__(
+        self, files: Sequence[HandedFile], root: str, people: Mapping[str, Learner]
+    ) -> None:
         self.root = root
         self.roster = Roster(people)
         self.identifies = cache(self._identifies)
@@ -95,13 +97,23 @@ class Owners:
         name = self.roster.words[person]
         if len(name) > 1 and name <= {normalised(word) for word in words}:
             return ""
-        own_words = name | {normalised(word) for word in WORD.findall(f"{person.id} {person.email}")}
+        own_words = name | {
+            normalised(word) for word in WORD.findall(f"{person.id} {person.email}")
+        }
         strange = []
         for word in words:
             is_a_name = len(word) > 1 and word.isalpha() and word[0].isupper()
-            if is_a_name and normalised(word) not in own_words and self.entries_with[normalised(word)] == 1:
+            if (
+                is_a_name
+                and normalised(word) not in own_words
+                and self.entries_with[normalised(word)] == 1
+            ):
                 strange.append(word)
-        return f"taken for {person.learner}'s, and its name also says {in_words(strange)}" if strange else ""
+        return (
+            f"taken for {person.learner}'s, and its name also says {in_words(strange)}"
+            if strange
+            else ""
+        )
 
     # ---------------------------------------------------------------- platforms
 
@@ -122,10 +134,14 @@ class Owners:
                 self.platforms.add(first.platform)
                 if first.file:
                     self.lengths.add(len(first.file))
-        certain = {entry: ways[0] for entry, ways in ways_of.items() if not self._doubt_of_readings(ways)}
+        certain = {
+            entry: ways[0] for entry, ways in ways_of.items() if not self._doubt_of_readings(ways)
+        }
         self.contested = self._contested(certain, handed_in)
 
-    def _contested(self, certain: Mapping[str, Reading], handed_in: Mapping[str, set[str]]) -> dict[Learner, set[str]]:
+    def _contested(
+        self, certain: Mapping[str, Reading], handed_in: Mapping[str, set[str]]
+    ) -> dict[Learner, set[str]]:
         """The numbers of those learners whose name several people may have."""
         handed_by: dict[Learner, dict[str, set[str]]] = {}
         for entry, reading in certain.items():
@@ -165,7 +181,13 @@ class Owners:
             return LeftOut(file.file, why, (person.learner,))
         key = person.learner if person else for_keys(first.id)
         name = person.name if person else ""
-        return Owner(key, name or for_messages(first.name), first.platform.name, first.id, int(first.file or 0))
+        return Owner(
+            key,
+            name or for_messages(first.name),
+            first.platform.name,
+            first.id,
+            int(first.file or 0),
+        )
 
     def _doubt_of_readings(self, ways: Sequence[Reading]) -> str:
         """Why these readings do not identify an entry's learner; empty if they do."""
@@ -186,7 +208,11 @@ class Owners:
 
     def _rivals(self, other: Reading, first: Reading) -> bool:
         """Whether a second reading of an entry may be meant in place of the first one."""
-        if other.platform.is_unmistakable or other.id in self.names or other.id in self.roster.exact:
+        if (
+            other.platform.is_unmistakable
+            or other.id in self.names
+            or other.id in self.roster.exact
+        ):
             return True
         if other.platform != first.platform and other.platform in self.platforms:
             return True

@@ -59,7 +59,9 @@ def _part_with_cell(part, cell):
     """This part, or the first other one of its lesson, if that has the cell, or a slide that shows it."""
     others = [key for key in parts() if key[:2] == part[:2] and key != part]
     for key in (part, *others):
-        if any(other.id == cell for other in cells_of(key)) or any(cell in slide.cells for slide in _slides(key)):
+        if any(other.id == cell for other in cells_of(key)) or any(
+            cell in slide.cells for slide in _slides(key)
+        ):
             return key
     return part
 
@@ -72,8 +74,12 @@ def _find_place(part, cell, exercise):
     """
     cells, slides = cells_of(part), _slides(part)
     showing = [number for number, slide in enumerate(slides) if cell in slide.cells]
-    answer = next((at for at, other in enumerate(cells) if exercise and _grade_id(other) == exercise), None)
-    start = next((at for at, other in enumerate(cells) if other.id == cell), None) if cell else answer
+    answer = next(
+        (at for at, other in enumerate(cells) if exercise and _grade_id(other) == exercise), None
+    )
+    start = (
+        next((at for at, other in enumerate(cells) if other.id == cell), None) if cell else answer
+    )
     if start is None and showing:  # a picture for the lecture alone
         slide = slides[showing[0]]
         start = slide.at if slide.sure or answer is None else answer
@@ -104,7 +110,9 @@ def _grade_id(cell):
 
 def _section(cell):
     """The title of the section that a cell begins, if that is no exercise's own; else ""."""
-    heading = re.search(r"^## (.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
+    heading = (
+        re.search(r"^## (.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
+    )
     return heading[1] if heading and not heading[1].startswith("Exercise") else ""
 
 
@@ -147,7 +155,11 @@ def _slides(part):
     cells = cells_of(part)
     at = next((number for number, cell in enumerate(cells) if _section(cell)), 0)
     numbers = {cell.id: number for number, cell in enumerate(cells)}
-    headings = {title: number for number, cell in enumerate(cells) for _, title in HEADING.findall(cell.source)}
+    headings = {
+        title: number
+        for number, cell in enumerate(cells)
+        for _, title in HEADING.findall(cell.source)
+    }
     slides = []
     for slide in read_lecture(lectures()[part]).slides:
         blocks = [block.cell for block in slide.blocks if block.cell]
@@ -155,8 +167,12 @@ def _slides(part):
         sure = slide.title in headings or bool(shown)
         if sure:
             at = headings[slide.title] if slide.title in headings else shown[0]
-        questions = [cells[number].source for number in shown if cells[number].id.startswith("quiz-")]
+        questions = [
+            cells[number].source for number in shown if cells[number].id.startswith("quiz-")
+        ]
         question = questions[0].partition("<details>")[0] if questions else ""
         question = " ".join(question.removeprefix("**Predict.**").replace("*", "").split())
-        slides.append(_Slide(at if slide.level else -1, slide.title.replace("*", ""), question, blocks, sure))
+        slides.append(
+            _Slide(at if slide.level else -1, slide.title.replace("*", ""), question, blocks, sure)
+        )
     return slides

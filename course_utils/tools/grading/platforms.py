@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from .results import LearnerRecord
 
-LONG_DATE = re.compile(r"(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d")  # 20241130, which could be a file's number
+# 20241130, which could be a file's number
+LONG_DATE = re.compile(r"(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d")
 SHORT_DATE = re.compile(r"(?<!\d)(?:(?:19|20)\d\d_\d\d?_\d\d?|\d\d?_\d\d?_(?:19|20)\d\d)(?!\d)")
 
 
@@ -44,7 +45,9 @@ class Platform:
     dates: re.Pattern | None = None
     is_unmistakable: bool = False
     repeats_name: bool = False
-    filled: Callable[[list[dict], Sequence[LearnerRecord]], list[list] | None] = lambda rows, learners: None
+    filled: Callable[[list[dict], Sequence[LearnerRecord]], list[list] | None] = (
+        lambda rows, learners: None
+    )
     feedback: str = ""
 
     def readings(self, entry: str) -> "Iterator[Reading]":
@@ -121,7 +124,9 @@ def _grade(learner: LearnerRecord) -> float | None:
 def in_a_sentence(learner: LearnerRecord) -> str:
     """A learner's result as text for a comment field."""
     if learner.points is None:
-        return "Not marked yet: the grader's marking process failed, which is not the learner's fault."
+        return (
+            "Not marked yet: the grader's marking process failed, which is not the learner's fault."
+        )
     sentences = [f"{learner.points} of {learner.of} points."]
     has_nothing = learner.status == "nothing handed in" and not learner.given
     if has_nothing:
@@ -133,7 +138,11 @@ def in_a_sentence(learner: LearnerRecord) -> str:
         sentences.append("A file that may be this learner's was left out.")
     if learner.given:
         sentences.append(f"Given by the teacher: {', '.join(sorted(learner.given))}.")
-    open_ones = [one for one, mark in learner.exercises.items() if mark.status != "passed" and one not in learner.given]
+    open_ones = [
+        one
+        for one, mark in learner.exercises.items()
+        if mark.status != "passed" and one not in learner.given
+    ]
     if open_ones and not has_nothing:
         sentences.append(f"Not yet passed: {', '.join(open_ones)}.")
     if learner.waiting:
@@ -145,7 +154,9 @@ def in_a_sentence(learner: LearnerRecord) -> str:
 
 
 def _moodle_table(learners: Sequence[LearnerRecord], title: str) -> list[list]:
-    lines: list[list] = [["Identifier", "Full name", "Email address", "Grade", "Maximum Grade", "Feedback comments"]]
+    lines: list[list] = [
+        ["Identifier", "Full name", "Email address", "Grade", "Maximum Grade", "Feedback comments"]
+    ]
     for learner in learners:
         number, name = MOODLE.number(learner), learner.name or learner.learner
         identifier = f"Participant {number}" if number else ""
@@ -155,7 +166,9 @@ def _moodle_table(learners: Sequence[LearnerRecord], title: str) -> list[list]:
 
 
 # how its grading worksheet names somebody, also where names are hidden
-PARTICIPANT = re.compile(r"(?:participant|participante|teilnehmer(?:/in|\*in|:in|in)?) ?(\d+)", re.IGNORECASE)
+PARTICIPANT = re.compile(
+    r"(?:participant|participante|teilnehmer(?:/in|\*in|:in|in)?) ?(\d+)", re.IGNORECASE
+)
 # columns of the worksheet in English and German, exactly as Moodle writes them
 IDENTIFIERS, GRADES = {"Identifier", "ID"}, {"Grade", "Bewertung"}
 DATES_OF_GRADES = {"Last modified (grade)", "Zuletzt geändert (Bewertung)"}
@@ -177,7 +190,9 @@ def most_points(rows: Iterable[dict[str, str]]) -> float | None:
         return None
 
 
-def _filled_worksheet(rows: list[dict[str, str]], learners: Sequence[LearnerRecord]) -> list[list] | None:
+def _filled_worksheet(
+    rows: list[dict[str, str]], learners: Sequence[LearnerRecord]
+) -> list[list] | None:
     """Moodle takes back only its own worksheet, with headings in the language of the site and the
     dates of grades.
     """
@@ -191,7 +206,9 @@ def _filled_worksheet(rows: list[dict[str, str]], learners: Sequence[LearnerReco
     by_key = {learner.learner: learner for learner in learners}
     by_key |= {learner.email.casefold(): learner for learner in learners if learner.email}
     by_key |= {reading.id: learner for learner in learners for reading in MOODLE.names_of(learner)}
-    has_comma = any("," in (row.get("Bestwertung") or row.get("Maximum Grade") or "") for row in rows)
+    has_comma = any(
+        "," in (row.get("Bestwertung") or row.get("Maximum Grade") or "") for row in rows
+    )
     lines: list[list] = [columns]
     for row in rows:
         given: dict[str, object] = {}
@@ -199,7 +216,9 @@ def _filled_worksheet(rows: list[dict[str, str]], learners: Sequence[LearnerReco
         learner = next((by_key[key.casefold()] for key in keys if key.casefold() in by_key), None)
         if learner:
             points = _grade(learner)
-            given[grade] = str(points).replace(".", ",") if has_comma and points is not None else points
+            given[grade] = (
+                str(points).replace(".", ",") if has_comma and points is not None else points
+            )
             given[comment] = in_a_sentence(learner)
         lines.append([given.get(column, row[column]) for column in columns])
     return lines
@@ -254,5 +273,9 @@ def calls_late(learner: LearnerRecord) -> bool:
     """Whether a learner's platform marks one of the files as late, by what it puts behind the
     learner's name.
     """
-    marks = [f"{one.suffix}_{one.number(learner)}_" for one in PLATFORMS if one.suffix and one.number(learner)]
+    marks = [
+        f"{one.suffix}_{one.number(learner)}_"
+        for one in PLATFORMS
+        if one.suffix and one.number(learner)
+    ]
     return any(mark in file for mark in marks for file in learner.files)

@@ -11,7 +11,17 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from .reading import Cell, cell_checksum
-from .statements import IMPORTS, UNREADABLE, acts, bound, calls_of_check, changed, is_stub, parsed, used
+from .statements import (
+    IMPORTS,
+    UNREADABLE,
+    acts,
+    bound,
+    calls_of_check,
+    changed,
+    is_stub,
+    parsed,
+    used,
+)
 
 # one for each answer between which a notebook chooses by the result of `check`
 TRIES = ("try 1", "try 2", "try 3", "try 4")
@@ -68,7 +78,8 @@ class Program:
     def _read(self, number, cell):
         text, body, unwrapped = parsed(cell.source)
         file = file_of(number)
-        linecache.cache[file] = (len(text), None, text.splitlines(True), file)  # for `inspect.getsource`
+        # for `inspect.getsource`
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
         self.bodies[number] = body
         self.parts += [Part(number, statement) for statement in unwrapped]
         for statement in body:
@@ -93,7 +104,8 @@ class Program:
         functions = [
             part.statement.name
             for part in self.parts
-            if self.cells[part.cell].grade_id == exercise_id and isinstance(part.statement, ast.FunctionDef)
+            if self.cells[part.cell].grade_id == exercise_id
+            and isinstance(part.statement, ast.FunctionDef)
         ]
         return functions[0] if len(functions) == 1 else name
 
@@ -142,7 +154,11 @@ class Program:
 
     def _what_makes(self, needed, name, answer):
         """The places of what gives a name its value: its definitions, and what changes it afterwards."""
-        places = [place for place, part in enumerate(self.parts) if needed in bound(part.statement) and place != answer]
+        places = [
+            place
+            for place, part in enumerate(self.parts)
+            if needed in bound(part.statement) and place != answer
+        ]
         if needed == name:
             places = [place for place in places if place < answer]
         last = self.parts[answer].cell
@@ -182,7 +198,11 @@ class Program:
         last = self.checked(exercise_id)
         if last is None:
             last = self.parts[answer].cell
-        others = [part for place, part in enumerate(self.parts) if part.cell in self.own and place not in sliced]
+        others = [
+            part
+            for place, part in enumerate(self.parts)
+            if part.cell in self.own and place not in sliced
+        ]
         acting = [part.cell for part in others if acts(part.statement)]
         runs = []
         if any(cell <= last for cell in acting) or any(part.defines(name) for part in others):

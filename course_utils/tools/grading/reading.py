@@ -69,7 +69,9 @@ def _kind_of_file(data):
 
 def _cell(cell):
     source = cell.get("source", cell.get("input", ""))  # `input` before 2015
-    return Cell(cell.get("cell_type"), _text(source), _within(cell, "metadata", "nbgrader", "grade_id"))
+    return Cell(
+        cell.get("cell_type"), _text(source), _within(cell, "metadata", "nbgrader", "grade_id")
+    )
 
 
 def _text(source):

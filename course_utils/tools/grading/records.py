@@ -13,7 +13,16 @@ from ..._support.notebooks import part_with
 from ...exercises import find
 from ..workspace.copies import REPORT_STUB
 from .names import in_words
-from .results import LEFT_OUT, NOT_MARKED, SAME_FILE, HandMarkedCell, LearnerRecord, Mark, Result, gravest
+from .results import (
+    LEFT_OUT,
+    NOT_MARKED,
+    SAME_FILE,
+    HandMarkedCell,
+    LearnerRecord,
+    Mark,
+    Result,
+    gravest,
+)
 from .rosters import Learner
 from .store import Entry
 from .submissions import HandIn
@@ -43,7 +52,11 @@ def records(
     """
     results = {key: entry.result for key, entry in entries.items() if entry}
     wanted = lessons or {lesson for result in results.values() for lesson in result.lessons}
-    expected = {exercise: most for exercise, (_, most) in work["exercises"].items() if part_with(exercise) in wanted}
+    expected = {
+        exercise: most
+        for exercise, (_, most) in work["exercises"].items()
+        if part_with(exercise) in wanted
+    }
     by_hand = {cell: most for cell, most in work["by_hand"].items() if part_with(cell) in wanted}
     files_of: dict[str, list[HandIn]] = {key: [] for key in roster}
     for hand_in in hand_ins:
@@ -71,23 +84,31 @@ def records(
         for cell, most in by_hand.items():
             text = _without_stub(marks.texts.get(cell, ""))
             record.by_hand[cell] = HandMarkedCell(most, text, work["rubrics"].get(cell, {}))
-        record.texts = {name: text for name, text in marks.texts.items() if name in by_hand or name in expected}
+        record.texts = {
+            name: text for name, text in marks.texts.items() if name in by_hand or name in expected
+        }
         record.add_up()
     _note_namesakes(learners.values())
     return list(learners.values())
 
 
-def _with_the_same_file(hand_ins: Iterable[HandIn], learners: Mapping[str, LearnerRecord]) -> dict[str, dict[str, str]]:
+def _with_the_same_file(
+    hand_ins: Iterable[HandIn], learners: Mapping[str, LearnerRecord]
+) -> dict[str, dict[str, str]]:
     """{SHA-256 of a file: {learner: the learner in a sentence}}."""
     holders: dict[str, dict[str, str]] = {}
     for hand_in in hand_ins:
         if hand_in.sha256:
             key, name = hand_in.learner, learners[hand_in.learner].name
-            holders.setdefault(hand_in.sha256, {})[key] = f"{name} ({key})" if name not in ("", key) else key
+            holders.setdefault(hand_in.sha256, {})[key] = (
+                f"{name} ({key})" if name not in ("", key) else key
+            )
     return holders
 
 
-def _identify(record: LearnerRecord, files: Sequence[HandIn], roster: Mapping[str, Learner]) -> None:
+def _identify(
+    record: LearnerRecord, files: Sequence[HandIn], roster: Mapping[str, Learner]
+) -> None:
     """Fill in who a learner is: from the roster, else from the first hand-in that says so."""
     if person := roster.get(record.learner):
         record.name, record.email = person.name, person.email
@@ -102,7 +123,9 @@ def _identify(record: LearnerRecord, files: Sequence[HandIn], roster: Mapping[st
 def _note_namesakes(learners: Collection[LearnerRecord]) -> None:
     """Note in the rows of people of one name, who have nothing, what belongs to one of them."""
     bearers = Counter(learner.name for learner in learners if learner.status == NOTHING)
-    strangers = [one for one in learners if STRANGER in one.notes and one.files and bearers[one.name] > 1]
+    strangers = [
+        one for one in learners if STRANGER in one.notes and one.files and bearers[one.name] > 1
+    ]
     for stranger in strangers:
         for learner in learners:
             if learner.name == stranger.name and learner.status == NOTHING:
@@ -116,7 +139,9 @@ def doubtful_owners(learners: Sequence[LearnerRecord]) -> str:
     nothing points to it.
     """
     nothing = [learner.learner for learner in learners if learner.status == NOTHING]
-    strangers = [learner.files[0] for learner in learners if STRANGER in learner.notes and learner.files]
+    strangers = [
+        learner.files[0] for learner in learners if STRANGER in learner.notes and learner.files
+    ]
     if nothing and strangers:
         return (
             f"{len(nothing)} on the roster have handed nothing in ({in_words(nothing)}), and hand-ins of "
@@ -164,15 +189,21 @@ class _LatestMarks:
         elif result.status == NOT_MARKED:  # it may belong to any lesson without a later hand-in
             self.not_marked.append(f"{file}: {result.reason}")
             for exercise, most in self.expected.items():
-                self.marks[exercise] = Mark(find(exercise).title, NOT_MARKED, None, most, NOT_MARKED, result.reason)
+                self.marks[exercise] = Mark(
+                    find(exercise).title, NOT_MARKED, None, most, NOT_MARKED, result.reason
+                )
         else:
             self._add_marks(file, result)
-            if twins and any(mark.status in ("passed", "failed") for mark in result.exercises.values()):
+            if twins and any(
+                mark.status in ("passed", "failed") for mark in result.exercises.values()
+            ):
                 self.notes.append(f"{SAME_FILE}{in_words(twins)}")
 
     def _add_marks(self, file: str, result: Result) -> None:
         self.read[file] = result
-        answered = {exercise for exercise, mark in result.exercises.items() if mark.status != "missing"}
+        answered = {
+            exercise for exercise, mark in result.exercises.items() if mark.status != "missing"
+        }
         answered |= result.texts.keys() - result.exercises.keys()  # what a person marks
         self.again |= {part_with(exercise) for exercise in answered} & self.latest.keys()
         for exercise in answered or result.exercises:
@@ -182,12 +213,17 @@ class _LatestMarks:
             # a copied cell is not a hand-in of its lesson, and a stub takes no answer back
             if exercise not in self.expected or exercise not in answered and exercise in self.marks:
                 continue
-            if mark.status == "not attempted" and self.marks.get(exercise, mark).status in ("passed", "failed"):
+            if mark.status == "not attempted" and self.marks.get(exercise, mark).status in (
+                "passed",
+                "failed",
+            ):
                 kept.append(exercise)
             else:
                 self.marks[exercise], self.source[exercise] = mark, file
         if kept:
-            self.notes.append(f"{file} has no answer to {', '.join(kept)}: there, the earlier answer counts")
+            self.notes.append(
+                f"{file} has no answer to {', '.join(kept)}: there, the earlier answer counts"
+            )
         for exercise, text in result.texts.items():
             counts = exercise not in result.exercises or self.source.get(exercise) == file
             # a stub takes no report back either
@@ -196,30 +232,45 @@ class _LatestMarks:
 
     def write_to(self, record: LearnerRecord) -> None:
         """Fill in marks, status, reason and notes, for the files handed in."""
-        states = [(mark.state, f"{exercise}: {mark.reason}") for exercise, mark in self.marks.items()]
+        states = [
+            (mark.state, f"{exercise}: {mark.reason}") for exercise, mark in self.marks.items()
+        ]
         if self.read and not states:
             states = [("ok", "")]
         lessons = {part_with(exercise) for exercise in self.marks}
         for exercise, most in self.expected.items():
             if exercise not in self.marks:
                 lesson = part_with(exercise)
-                reason = "it is not in the notebook" if lesson in lessons else f"lesson {lesson} was not handed in"
-                self.marks[exercise] = Mark(find(exercise).title, "missing", 0, most, "missing exercise", reason)
+                reason = (
+                    "it is not in the notebook"
+                    if lesson in lessons
+                    else f"lesson {lesson} was not handed in"
+                )
+                self.marks[exercise] = Mark(
+                    find(exercise).title, "missing", 0, most, "missing exercise", reason
+                )
         counts = {*self.latest.values(), *self.source.values()}
         record.files = [file for file in self.read if file in counts]
         record.problems = [problem for file in record.files for problem in self.read[file].problems]
         record.exercises = {exercise: self.marks[exercise] for exercise in self.expected}
         notes = record.notes + self.notes
         for lesson in sorted(self.again):
-            notes.append(f"lesson {lesson} was handed in more than once; the latest counts: {self.latest[lesson]}")
+            notes.append(
+                f"lesson {lesson} was handed in more than once; the latest counts: {self.latest[lesson]}"
+            )
         if states:
             notes += [f"unreadable: {text}" for text in self.unreadable]
-        if self.not_marked and (not self.marks or any(mark.points is None for mark in self.marks.values())):
+        if self.not_marked and (
+            not self.marks or any(mark.points is None for mark in self.marks.values())
+        ):
             record.status, record.reason = NOT_MARKED, "; ".join(self.not_marked)
         else:
             record.status, record.reason = self._standing(bool(record.handed_in), states)
             notes += [f"not marked: {text}" for text in self.not_marked]
-        if record.files and {mark.status for mark in record.exercises.values()} <= {"not attempted", "missing"}:
+        if record.files and {mark.status for mark in record.exercises.values()} <= {
+            "not attempted",
+            "missing",
+        }:
             notes.append("nothing was filled in")
         record.notes = list(dict.fromkeys(notes))
 
@@ -233,7 +284,9 @@ class _LatestMarks:
             return "unreadable", "; ".join(self.unreadable)
         status = gravest({state for state, _ in states})
         missing = [
-            f"{exercise}: {mark.reason}" for exercise, mark in self.marks.items() if mark.state == "missing exercise"
+            f"{exercise}: {mark.reason}"
+            for exercise, mark in self.marks.items()
+            if mark.state == "missing exercise"
         ]
         if missing and status in ("ok", "missing exercise"):
             return "missing exercise", "; ".join(missing)
@@ -256,7 +309,9 @@ def page_name(key: str, secret: bytes | None = None) -> str:
         return f"{hmac.new(secret, data, 'sha256').hexdigest()[:32]}.html"
     if len(key) <= 60 and PLAIN.fullmatch(key) and not HASHED.search(key):
         return f"{key}.html"
-    letters = [letter for letter in unicodedata.normalize("NFKD", key) if not unicodedata.combining(letter)]
+    letters = [
+        letter for letter in unicodedata.normalize("NFKD", key) if not unicodedata.combining(letter)
+    ]
     slug = re.sub(r"[^a-z0-9]+", "-", "".join(letters).lower())[:49].strip("-")
     digest = hashlib.sha256(data).hexdigest()[:10]
     return f"{slug if re.search('[a-z]', slug) else 'learner'}-{digest}.html"

@@ -16,7 +16,11 @@ from .results import counted
 
 
 def write_release(
-    lessons: Iterable[str], out: Path, due: str = "", sources: str | Path = NOTEBOOKS, solutions: bool = True
+    lessons: Iterable[str],
+    out: Path,
+    due: str = "",
+    sources: str | Path = NOTEBOOKS,
+    solutions: bool = True,
 ) -> dict:
     """Write graded copies of some lessons and manifest.json. Returns the manifest.
 
@@ -43,7 +47,8 @@ def write_release(
             first = next(cell for cell in copy.cells if cell.cell_type == "code")
             first.source = first.source.replace("setup()", "setup(solutions=False)")
         files[f"{name_of(path)}.ipynb"] = nbformat.writes(copy) + "\n"
-    files.update({path.name: copied(path) for path in Path(sources).glob(GLOSSARY)})  # the lessons link to it
+    # the lessons link to it
+    files.update({path.name: copied(path) for path in Path(sources).glob(GLOSSARY)})
     points = _points(work)
     manifest = {
         "course": __version__,
@@ -73,7 +78,10 @@ def _refuse_changed(out: Path, digests: Mapping[str, str]) -> None:
     earlier = read_record(out / "manifest.json").get("sha256", {})
     for name, digest in digests.items():
         path = out / name
-        if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() not in (digest, earlier.get(name)):
+        if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() not in (
+            digest,
+            earlier.get(name),
+        ):
             raise CopyError(
                 f"{path} was changed after its release, so it was left unchanged. Choose another folder, or move it "
                 "away."

@@ -64,7 +64,11 @@ def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[
     for learner in learners:
         if Path(learner.page).name != learner.page or not learner.page.endswith(".html"):
             raise ValueError(f"{learner.page!r} is not a page name")
-        computed = {exercise: mark for exercise, mark in _marks(learner).items() if exercise not in learner.given}
+        computed = {
+            exercise: mark
+            for exercise, mark in _marks(learner).items()
+            if exercise not in learner.given
+        }
         page = template.render(
             learner=learner,
             lessons=_lessons(learner, titles),
@@ -76,7 +80,9 @@ def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[
 
 def _marks(learner):
     """The marks of a learner that have points."""
-    return {exercise: mark for exercise, mark in learner.exercises.items() if mark.points is not None}
+    return {
+        exercise: mark for exercise, mark in learner.exercises.items() if mark.points is not None
+    }
 
 
 def _lessons(learner, titles):
@@ -93,10 +99,17 @@ def _lessons(learner, titles):
         lessons.setdefault(part_with(identifier), ([], []))[1].append((identifier, cell))
     for key, (exercises, by_hand) in sorted(lessons.items()):
         gone = all(mark.status == "missing" and not sentences for _, mark, sentences in exercises)
-        yield {"title": titles.get(key, key), "exercises": exercises, "by_hand": by_hand, "gone": gone}
+        yield {
+            "title": titles.get(key, key),
+            "exercises": exercises,
+            "by_hand": by_hand,
+            "gone": gone,
+        }
 
 
-def write_summary(path: Path, learners: list[LearnerRecord], titles: Mapping[str, str], about: dict) -> None:
+def write_summary(
+    path: Path, learners: list[LearnerRecord], titles: Mapping[str, str], about: dict
+) -> None:
     """Write the page about the class, for the instructor. Learners not yet marked are not counted."""
     marked = [learner for learner in learners if learner.points is not None]
     page = PAGES.get_template("summary.html.j2").render(
@@ -123,7 +136,9 @@ def _to_review(learners):
         only_same_file = all(note.startswith(SAME_FILE) for note in learner.notes)
         return learner.status == "ok", only_same_file
 
-    return sorted((learner for learner in learners if learner.status != "ok" or learner.notes), key=urgency)
+    return sorted(
+        (learner for learner in learners if learner.status != "ok" or learner.notes), key=urgency
+    )
 
 
 def _scores(learners):
@@ -148,7 +163,13 @@ def _exercises(learners):
     rows = {}
     for learner in learners:
         for exercise, mark in learner.exercises.items():
-            start = {"id": exercise, "title": mark.title, "points": 0, "of": 0, **dict.fromkeys(MARK_STATUSES, 0)}
+            start = {
+                "id": exercise,
+                "title": mark.title,
+                "points": 0,
+                "of": 0,
+                **dict.fromkeys(MARK_STATUSES, 0),
+            }
             row = rows.setdefault(exercise, start)
             row[mark.status] += 1
             row["points"] += mark.points

@@ -35,14 +35,24 @@ from .untrusted import for_pages
 PAGE, TABLE = RESEMBLANCE
 RUN = 8  # tokens of code, or words of comments and strings, in a fingerprint
 LEAST = 8  # own fingerprints of an answer that is compared
-COMMON = 0.25  # what is in more of the answers than this share, and in more than two, is nobody's own
-SHUFFLES, QUANTILE = 200, 0.95  # classes that say what chance does, and how many of them stay below the threshold
+# what is in more of the answers than this share, and in more than two, is nobody's own
+COMMON = 0.25
+# classes that say what chance does, and how many of them stay below the threshold
+SHUFFLES, QUANTILE = 200, 0.95
 PASSAGE = 40  # fingerprints of one answer that only two learners have
 MOST, MOST_ANSWERS = 20, 6  # pairs on the page, and answers of each
 LONGEST = 6000  # characters of an answer that are compared
-MOST_READ, LONG_STRING = 60_000, 200  # characters of a long answer that are read, and of a string that is left out
+# characters of a long answer that are read, and of a string that is left out
+MOST_READ, LONG_STRING = 60_000, 200
 # what the page says about the above
-RULES = {"run": RUN, "least": LEAST, "common": COMMON, "quantile": QUANTILE, "passage": PASSAGE, "longest": LONGEST}
+RULES = {
+    "run": RUN,
+    "least": LEAST,
+    "common": COMMON,
+    "quantile": QUANTILE,
+    "passage": PASSAGE,
+    "longest": LONGEST,
+}
 HEADER = ["learner", "other", "exercise", "shared", "more than chance", "passage"]
 LEXER = PythonLexer(stripnl=False, ensurenl=False)
 WORD = re.compile(r"\w+")
@@ -96,7 +106,9 @@ def write_resemblance(out: Path, learners: Sequence[LearnerRecord]) -> None:
         rows += _rows(pair, [learner.learner for learner in both])
         shown.append((both, pair, list(_sides(pair, texts, found.nobodys))))
     write_table(out / TABLE, HEADER, rows)
-    page = PAGES.get_template("resemblance.html.j2").render(found=found, learners=learners, pairs=shown, rules=RULES)
+    page = PAGES.get_template("resemblance.html.j2").render(
+        found=found, learners=learners, pairs=shown, rules=RULES
+    )
     write_whole(out / PAGE, page + "\n")
 
 
@@ -110,7 +122,9 @@ def compare(texts: Mapping[str, Sequence[str]], given: Set[int] = frozenset()) -
     for exercise, answers in sorted(texts.items()):
         own, found.nobodys[exercise] = _own(answers, given)
         written = sum(map(bool, answers))
-        answered[exercise] = np.array([place for place, prints in enumerate(own) if prints], dtype=int)
+        answered[exercise] = np.array(
+            [place for place, prints in enumerate(own) if prints], dtype=int
+        )
         found.compared += len(answered[exercise])
         found.too_short += written - len(answered[exercise])
         shares[exercise], alone[exercise] = _shared(own, written)
@@ -120,8 +134,16 @@ def compare(texts: Mapping[str, Sequence[str]], given: Set[int] = frozenset()) -
     total = np.sum(list(shares.values()), axis=0)
     passages = np.max(list(alone.values()), axis=0) >= PASSAGE
     for low, high in np.argwhere(np.triu((total > found.chance) | passages, 1)).tolist():
-        both = {exercise: float(share[low, high]) for exercise, share in shares.items() if share[low, high]}
-        longest = {exercise: int(runs[low, high]) for exercise, runs in alone.items() if runs[low, high] >= PASSAGE}
+        both = {
+            exercise: float(share[low, high])
+            for exercise, share in shares.items()
+            if share[low, high]
+        }
+        longest = {
+            exercise: int(runs[low, high])
+            for exercise, runs in alone.items()
+            if runs[low, high] >= PASSAGE
+        }
         above = bool(total[low, high] > found.chance)
         found.pairs.append(Pair((low, high), both, float(total[low, high]), above, longest))
     found.pairs.sort(key=lambda pair: (-pair.total, pair.places))
@@ -137,9 +159,12 @@ def compared_part(text: str) -> str:
     Without empty lines and spaces at the ends of lines. A long answer also loses its comments and
     long strings, so that they hide nothing that stands behind them.
     """
-    lines = _filled(text[:MOST_READ])  # first, since the lexer takes minutes for thousands of empty lines
+    # first, since the lexer takes minutes for thousands of empty lines
+    lines = _filled(text[:MOST_READ])
     if len(lines) > LONGEST:
-        words = (word for _, kind, word in LEXER.get_tokens_unprocessed(lines) if _is_code(kind, word))
+        words = (
+            word for _, kind, word in LEXER.get_tokens_unprocessed(lines) if _is_code(kind, word)
+        )
         lines = _filled("".join(words))
     return lines[:LONGEST]
 
@@ -182,7 +207,10 @@ def _tokens(text) -> tuple[list[Token], list[Token]]:
 
 def _words(text, start=0) -> list[Token]:
     """The words of a comment, a string or a text, with their places."""
-    return [(match[0].lower(), start + match.start(), start + match.end()) for match in WORD.finditer(text)]
+    return [
+        (match[0].lower(), start + match.start(), start + match.end())
+        for match in WORD.finditer(text)
+    ]
 
 
 def _runs(tokens):
@@ -203,7 +231,9 @@ def given_out(lessons: tuple[str, ...]) -> frozenset[int]:
             elif path.name[:2] in lessons:  # texts hold code, too
                 given |= {*fingerprints(source), *_runs(_words(source))}
     for lesson in lessons:
-        given |= fingerprints(inspect.getsource(import_module(f"{exercises.__name__}.lesson_{lesson}")))
+        given |= fingerprints(
+            inspect.getsource(import_module(f"{exercises.__name__}.lesson_{lesson}"))
+        )
     return frozenset(given)
 
 
@@ -265,7 +295,13 @@ def _chance(shares, answered):
 
 def _rows(pair, names) -> Iterator[list]:
     """The lines of a pair in the table: one in all, and one for each exercise of which both share something."""
-    yield [*names, "all", round(pair.total, 2), "yes" if pair.above else "no", sum(pair.passages.values())]
+    yield [
+        *names,
+        "all",
+        round(pair.total, 2),
+        "yes" if pair.above else "no",
+        sum(pair.passages.values()),
+    ]
     for exercise, share in sorted(pair.shares.items()):
         yield [*names, exercise, round(share, 2), "", pair.passages.get(exercise, 0)]
 
@@ -294,6 +330,8 @@ def _marked(text, both):
     html, done = Markup(), 0
     for match in re.finditer(r"m([m.]*m)?", "".join(kinds)):
         html += escape(for_pages(text[done : match.start()], LONGEST))
-        html += Markup("<mark>{}</mark>").format(escape(for_pages(text[match.start() : match.end()], LONGEST)))
+        html += Markup("<mark>{}</mark>").format(
+            escape(for_pages(text[match.start() : match.end()], LONGEST))
+        )
         done = match.end()
     return html + escape(for_pages(text[done:], LONGEST))

@@ -232,7 +232,9 @@ def result_from(data: dict) -> Result:
     try:
         marks = {exercise: _filled(Mark, mark) for exercise, mark in data["exercises"].items()}
         for mark in marks.values():
-            if mark.status not in MARK_STATUSES or not (_is_points(mark.points) and _is_points(mark.of)):
+            if mark.status not in MARK_STATUSES or not (
+                _is_points(mark.points) and _is_points(mark.of)
+            ):
                 raise ValueError("a mark has no known status, or no points")
         return _filled(Result, {**data, "exercises": marks})
     except (AttributeError, KeyError, TypeError) as error:

@@ -31,7 +31,8 @@ COLUMNS = {
 }
 HEADINGS = frozenset(name for names in COLUMNS.values() for name in names)
 TWO_LETTERS = str.maketrans(
-    {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"} | {"Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "Ø": "Oe", "Å": "Aa"}
+    {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"}
+    | {"Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "Ø": "Oe", "Å": "Aa"}
 )
 # digits of an id that may stand beside words: shorter ones are times, versions and sheets
 SHORTEST_NUMBER = 5
@@ -149,7 +150,10 @@ class Roster:
             for text in texts_of(person):
                 claims.setdefault(normalised(text), set()).add(person)
         claims.pop("", None)
-        return {text: claimants.pop() if len(claimants) == 1 else None for text, claimants in claims.items()}
+        return {
+            text: claimants.pop() if len(claimants) == 1 else None
+            for text, claimants in claims.items()
+        }
 
     def find(self, text: str) -> Learner | None:
         """The learner whom a text names, or None."""
@@ -182,15 +186,23 @@ class Roster:
         """Those whose whole names stand in a text that names others, as in "Maria Anna Schmidt"."""
         words = {normalised(word) for word in WORD.findall(text)}
         # with a single word it may be anybody's name
-        whole = [person for person in self.people if len(self.words[person]) > 1 and self.words[person] <= words]
+        whole = [
+            person
+            for person in self.people
+            if len(self.words[person]) > 1 and self.words[person] <= words
+        ]
         longest = max((len(self.words[person]) for person in whole if person in named), default=0)
-        others = [person for person in whole if person not in named and len(self.words[person]) >= longest]
+        others = [
+            person for person in whole if person not in named and len(self.words[person]) >= longest
+        ]
         return others if longest else []
 
 
 def roster_of(records: Iterable[LearnerRecord]) -> Roster:
     """A `Roster` that finds these learners by id, name or e-mail."""
-    return Roster({record.learner: Learner(record.learner, record.name, record.email) for record in records})
+    return Roster(
+        {record.learner: Learner(record.learner, record.name, record.email) for record in records}
+    )
 
 
 def _stretches(number: int) -> Iterable[range]:

@@ -51,7 +51,8 @@ class Space:
             In=program.inputs,
             Out={},
         )
-        sys.modules["__main__"] = shell().user_module = module  # so that pickle finds the notebook's classes
+        # so that pickle finds the notebook's classes
+        sys.modules["__main__"] = shell().user_module = module
         shell().user_ns = self.names
 
     def run(self, statement: ast.stmt, number: int) -> bool:
@@ -64,7 +65,9 @@ class Space:
             importlib.invalidate_caches()  # a cell may just have written the module
         mode = "eval" if isinstance(statement, ast.Expr) else "exec"
         try:
-            value = _in_loop(compiled(statement, file_of(number), mode, self.program.flags), self.names)
+            value = _in_loop(
+                compiled(statement, file_of(number), mode, self.program.flags), self.names
+            )
         except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
             self.problems.append(": ".join(wire.wording(error)))
             return False
@@ -132,10 +135,12 @@ class _Alarm:
         self.seconds, self.rang, self.over = seconds, False, False
 
     def __enter__(self):
-        with contextlib.suppress(RuntimeError):  # no thread can be started; the grader has a clock of its own
+        # no thread can be started; the grader has a clock of its own
+        with contextlib.suppress(RuntimeError):
             faulthandler.dump_traceback_later(WALL * self.seconds + LAST_RESORT, exit=True, file=2)
         self.set(self.seconds)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF, signal.SIGALRM))  # an earlier cell may block them
+        # an earlier cell may block them
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF, signal.SIGALRM))
         return self
 
     def set(self, seconds):

@@ -30,7 +30,13 @@ from . import running, sandbox_server, wire
 PACKAGE = Path(__file__).resolve().parents[2]
 GRADER = PACKAGE / "tools" / "grading"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-SYSTEM = ("/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu", "/usr/lib/locale", "/usr/share/zoneinfo")
+SYSTEM = (
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    "/sys/devices/system/cpu",
+    "/usr/lib/locale",
+    "/usr/share/zoneinfo",
+)
 SHARED_BY_ALL = (Path("/usr"), Path("/usr/local"))  # prefixes that hold more than Python
 # files that the helpers read, and that would reveal what a check expects
 IN_PLACE_OF = {
@@ -43,7 +49,16 @@ HIDDEN = ("exercises", "diagrams", "explore", *(["notebooks"] if INSTALLED else 
 # of the grader, what an answer can see
 VISIBLE = [
     f"{module}.py"
-    for module in ("__init__", "sandbox_server", "submission", "running", "program", "statements", "reading", "wire")
+    for module in (
+        "__init__",
+        "sandbox_server",
+        "submission",
+        "running",
+        "program",
+        "statements",
+        "reading",
+        "wire",
+    )
 ]
 MOST_LATE = 500  # parts of a reply that are still accepted after its deadline
 # if set to anything, the server imports nothing in advance: it starts sooner, and each submission takes longer
@@ -77,14 +92,20 @@ def isolation_problem() -> str | None:
         return f"the grader cannot isolate programs on this system ({sys.platform}): use Linux, or a Linux container"
     if shutil.which("bwrap") is None:
         return (
-            "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap)"
+            "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap; "
+            "Fedora: dnf install bubblewrap)"
         )
     probe = (
         "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); from course_utils.tools.grading import "
         "sandbox_server; sandbox_server.probe()"
     )
     try:
-        done = subprocess.run([*walls(), sys.executable, "-I", "-c", probe], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [*walls(), sys.executable, "-I", "-c", probe],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run here ({error})"
     if done.returncode:
@@ -96,7 +117,9 @@ def isolation_problem() -> str | None:
 def walls() -> list[str]:
     """Bubblewrap's command line: what the sandbox can see and do."""
     command = "bwrap --die-with-parent --new-session --as-pid-1 --clearenv".split()
-    command += "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try".split()
+    command += (
+        "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try".split()
+    )
     command += "--hostname sandbox --proc /proc --tmpfs /dev --dir /dev/shm --symlink /proc/self/fd /dev/fd".split()
     for device in DEVICES:  # and no terminal, which bubblewrap's own --dev would bring
         command += ["--dev-bind", device, device]
@@ -108,7 +131,8 @@ def walls() -> list[str]:
     for path in shown:
         command += read_only(path)
     installed = Path(sysconfig.get_path("purelib")) / PACKAGE.name
-    if installed.is_dir() and installed != PACKAGE:  # a second copy, whose exercises would be visible
+    # a second copy, whose exercises would be visible
+    if installed.is_dir() and installed != PACKAGE:
         command += ["--tmpfs", str(installed), "--remount-ro", str(installed)]
     for folder in (*HIDDEN, GRADER):
         command += ["--tmpfs", str(PACKAGE / folder)]
@@ -118,7 +142,16 @@ def walls() -> list[str]:
         command += ["--ro-bind", str(PACKAGE / other), str(PACKAGE / secret)]
     if not any(path.is_relative_to("/tmp") for path in shown):
         command += ["--symlink", sandbox_server.SCRATCH, "/tmp"]
-    command += ["--perms", "1777", "--tmpfs", sandbox_server.SCRATCH, "--remount-ro", "/dev", "--remount-ro", "/"]
+    command += [
+        "--perms",
+        "1777",
+        "--tmpfs",
+        sandbox_server.SCRATCH,
+        "--remount-ro",
+        "/dev",
+        "--remount-ro",
+        "/",
+    ]
     for folder in (*HIDDEN, GRADER):
         command += ["--remount-ro", str(PACKAGE / folder)]
     for name, value in surroundings(sandbox_server.SCRATCH).items():
@@ -134,7 +167,9 @@ def made_of() -> list[Path]:
     """
     encoder = hub_cache.cache_with() / hub_cache.ENTRY  # and no other models
     paths = {PACKAGE, encoder, *map(Path, SYSTEM), *map(Path, site.getsitepackages())}
-    paths |= {Path(sysconfig.get_path(kind)) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+    paths |= {
+        Path(sysconfig.get_path(kind)) for kind in ("stdlib", "platstdlib", "purelib", "platlib")
+    }
     for prefix in (Path(sys.prefix), Path(sys.base_prefix)):
         if prefix in SHARED_BY_ALL:
             paths |= set(prefix.glob("lib*/libpython3*"))
@@ -143,7 +178,11 @@ def made_of() -> list[Path]:
     for root in ("/usr", "/"):
         # Debian's layout; elsewhere the libraries are in lib itself
         several = Path(root, "lib", f"{platform.machine()}-linux-gnu")
-        paths |= {several if several.is_dir() else Path(root, "lib"), Path(root, "lib64"), Path(root, "lib32")}
+        paths |= {
+            several if several.is_dir() else Path(root, "lib"),
+            Path(root, "lib64"),
+            Path(root, "lib32"),
+        }
     python = Path(sys.executable)
     while python.is_symlink():
         paths.add(python)
@@ -166,7 +205,11 @@ def read_only(path: Path) -> list[str]:
     Its parents are created explicitly, since those that Bubblewrap creates can be entered only by
     root.
     """
-    parents = [word for parent in reversed(path.parents[:-1]) for word in ("--perms", "0755", "--dir", str(parent))]
+    parents = [
+        word
+        for parent in reversed(path.parents[:-1])
+        for word in ("--perms", "0755", "--dir", str(parent))
+    ]
     if path.is_symlink():
         return [*parents, "--symlink", os.readlink(path), str(path)]
     return [*parents, "--ro-bind", str(path), str(path)]
@@ -204,7 +247,9 @@ FORMS = {
     "cells": lambda value: type(value) is int,
     **dict.fromkeys(("present", "titles", "problems", "more"), _texts),
     **dict.fromkeys(("broken", "unreadable", "failed"), lambda value: isinstance(value, str)),
-    "stopped": lambda value: isinstance(value, list) and all(type(number) is int for number in value),
+    "stopped": lambda value: (
+        isinstance(value, list) and all(type(number) is int for number in value)
+    ),
     "texts": lambda value: isinstance(value, dict) and _texts(value),
     "raised": lambda value: _texts(value) and len(value) == 2,
     "callable": lambda value: value is True,
@@ -234,7 +279,11 @@ class Sandbox:
     """
 
     def __init__(
-        self, isolated: bool = True, seconds: int = 120, memory: int = 2 * 2**30, cold: bool | None = None
+        self,
+        isolated: bool = True,
+        seconds: int = 120,
+        memory: int = 2 * 2**30,
+        cold: bool | None = None,
     ) -> None:
         self.seconds = seconds
         self.control, theirs = socket.socketpair()
@@ -246,7 +295,12 @@ class Sandbox:
         else:
             self.folder = tempfile.TemporaryDirectory(prefix="course-grade-")
             environment = surroundings(self.folder.name)
-        command += [sys.executable, "-m", "course_utils.tools.grading.sandbox_server", str(theirs.fileno())]
+        command += [
+            sys.executable,
+            "-m",
+            "course_utils.tools.grading.sandbox_server",
+            str(theirs.fileno()),
+        ]
         command += ["walls" if isolated else "open", str(seconds), str(memory)]
         if os.environ.get(COLD) if cold is None else cold:
             command.append("cold")
@@ -296,10 +350,14 @@ class Sandbox:
             self.process.wait(1)
         status = self.process.poll() or 0
         self.errors.seek(0)
-        why = (self.errors.read().decode(errors="replace").strip() or "it left no message").splitlines()[-1][:300]
+        why = (
+            self.errors.read().decode(errors="replace").strip() or "it left no message"
+        ).splitlines()[-1][:300]
         if status < 0 or status > 128:  # bubblewrap adds 128 to a signal
             why = f"ended by signal {max(-status, status - 128)}"
-        return SandboxError(f"The sandbox stopped ({why}). What was marked is kept; run the command again.")
+        return SandboxError(
+            f"The sandbox stopped ({why}). What was marked is kept; run the command again."
+        )
 
     def prepare(self, cells: list[str]) -> None:
         """Let the server parse cells that many submissions contain, so that each submission need not.
@@ -339,7 +397,8 @@ class Session:
     def __init__(self, sandbox: Sandbox, patience: float = 20) -> None:
         self.sandbox, self.line = sandbox, sandbox.start()
         self.ended: dict | None = None  # how, see `Sandbox.end`
-        self.patience = patience  # seconds for reading a notebook and for running what an answer needs of it
+        # seconds for reading a notebook and for running what an answer needs of it
+        self.patience = patience
         self.begun = False
 
     def load(self, notebook: bytes) -> dict:
@@ -368,7 +427,11 @@ class Session:
         try:
             with open(shared, "wb", closefd=False) as file:
                 file.write(arrays)
-            fcntl.fcntl(shared, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+            fcntl.fcntl(
+                shared,
+                fcntl.F_ADD_SEALS,
+                fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL,
+            )
             self.line.settimeout(seconds)
             with contextlib.suppress(OSError):  # `listen` finds out why
                 socket.send_fds(self.line, [wire.HEADER.pack(len(text), wire.SHARED)], [shared])
@@ -424,20 +487,29 @@ class Session:
     def _gone(self, seconds):
         """What to raise when the process has ended, so many seconds after a request."""
         how = self.close(gone=True)
-        if how["status"] == running.OUT_OF_TIME and seconds > running.WALL * running.SECONDS_OF_A_CELL:
+        if (
+            how["status"] == running.OUT_OF_TIME
+            and seconds > running.WALL * running.SECONDS_OF_A_CELL
+        ):
             return OutOfTime()
         if not how["alive"] and how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
-            return Ended("timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)")
+            return Ended(
+                "timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)"
+            )
         # SIGKILL cannot reach the first process of its namespace from inside; the kernel sends it when memory runs out
         if not how["alive"] and how["signal"] == 9:
-            return Ended("killed", "the system ended your code's process, perhaps for lack of memory")
+            return Ended(
+                "killed", "the system ended your code's process, perhaps for lack of memory"
+            )
         if how["alive"]:
             return Ended("crashed", "your code closed its connection to the grader")
         if how["status"] == sandbox_server.NOT_SHUT_IN and not self.begun:
             raise SandboxError(
                 "This machine no longer lets the sandbox isolate a submission, though it did at first. Nothing was run."
             )
-        what = f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
+        what = (
+            f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
+        )
         return Ended("crashed", f"your code ended its process ({what})")
 
     def close(self, gone: bool = False) -> dict:

@@ -21,7 +21,14 @@ import time
 import types
 from typing import Any, NoReturn
 
-from ..._support.namespaces import NEW_IPC, NEW_MOUNTS, NEW_NETWORK, NEW_PROCESSES, call_libc, own_users
+from ..._support.namespaces import (
+    NEW_IPC,
+    NEW_MOUNTS,
+    NEW_NETWORK,
+    NEW_PROCESSES,
+    call_libc,
+    own_users,
+)
 from .. import warm
 from . import statements
 from .submission import CHECKS, serve_submission
@@ -52,11 +59,29 @@ def shut_in() -> None:
     """Isolate this process: new user, mount, IPC and network namespaces, and empty folders over writable places."""
     own_users(NEW_MOUNTS | NEW_IPC | NEW_NETWORK)
     call_libc("mount", b"none", b"/", None, ctypes.c_ulong(PRIVATE_RECURSIVE), None)
-    with contextlib.suppress(OSError):  # mount_setattr (Linux 5.12+): also protects times and modes of device files
-        call_libc("syscall", 442, -100, b"/", 0x8000, (ctypes.c_uint64 * 4)(READ_ONLY), ctypes.c_size_t(32))
+    # mount_setattr (Linux 5.12+): also protects times and modes of device files
+    with contextlib.suppress(OSError):
+        call_libc(
+            "syscall",
+            442,
+            -100,
+            b"/",
+            0x8000,
+            (ctypes.c_uint64 * 4)(READ_ONLY),
+            ctypes.c_size_t(32),
+        )
     tame = NO_SUID | NO_DEVICES | NO_PROGRAMS
-    call_libc("mount", b"tmpfs", b"/proc", b"tmpfs", ctypes.c_ulong(tame | READ_ONLY), b"size=4k,mode=555")
-    call_libc("mount", b"tmpfs", SCRATCH.encode(), b"tmpfs", ctypes.c_ulong(tame), b"size=64m,nr_inodes=4096,mode=700")
+    call_libc(
+        "mount", b"tmpfs", b"/proc", b"tmpfs", ctypes.c_ulong(tame | READ_ONLY), b"size=4k,mode=555"
+    )
+    call_libc(
+        "mount",
+        b"tmpfs",
+        SCRATCH.encode(),
+        b"tmpfs",
+        ctypes.c_ulong(tame),
+        b"size=64m,nr_inodes=4096,mode=700",
+    )
 
 
 def give_up_rights() -> None:
@@ -137,7 +162,8 @@ def limit_memory(most: int, used: int | None) -> None:
 
 def limit(kind: str, most: int) -> None:
     """Limit a resource of this process, such as "CPU" (seconds) or "FSIZE" (bytes of a file)."""
-    import resource  # unavailable on Windows, where nothing is run, but `course release` reads the lessons' points
+    # unavailable on Windows, where nothing is run, but `course release` reads the lessons' points
+    import resource
 
     with contextlib.suppress(AttributeError, ValueError, OSError):  # macOS lacks some of them
         resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (most, most))
@@ -153,7 +179,10 @@ ANSWERS_USE = (
     "sklearn.decomposition",
     "sklearn.feature_extraction.text",
     "sklearn.linear_model",
-    *(f"course_utils.{name}" for name in ("data", "models", "nearest", "plots", "pooling", "settings", "training")),
+    *(
+        f"course_utils.{name}"
+        for name in ("data", "models", "nearest", "plots", "pooling", "settings", "training")
+    ),
 )
 
 
@@ -166,7 +195,8 @@ def warm_up(cold: bool = False) -> None:
 
     statements.shell().transform_cell("%time warm = 1")
     torch.set_num_threads(1)
-    stand_ins = types.ModuleType("course_utils.exercises")  # the real ones are hidden: they know the answers
+    # the real ones are hidden: they know the answers
+    stand_ins = types.ModuleType("course_utils.exercises")
     stand_ins.__dict__.update(check=CHECKS, hint=CHECKS.note, solution=CHECKS.note)
     sys.modules[stand_ins.__name__] = stand_ins
     if not cold:
@@ -280,7 +310,8 @@ def leave_root() -> None:
         os.setgroups([])
         os.setresgid(65534, 65534, 65534)
         os.setresuid(65534, 65534, 65534)
-        call_libc("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE, so that children may write their user maps
+        # PR_SET_DUMPABLE, so that children may write their user maps
+        call_libc("prctl", 4, 1, 0, 0, 0)
 
 
 def settle() -> None:

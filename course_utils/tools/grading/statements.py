@@ -16,9 +16,12 @@ from typing import Any
 
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 STORES = ("STORE_NAME", "STORE_GLOBAL")
-COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")  # `:=` in them binds outside
-TRANSPARENT_MAGICS = ("time", "capture", "prun")  # they run Python, and bind its names in the notebook
-UNREADABLE = (SyntaxError, ValueError, RecursionError)  # what Python raises for a text that it cannot read
+# `:=` in them binds outside
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+# they run Python, and bind its names in the notebook
+TRANSPARENT_MAGICS = ("time", "capture", "prun")
+# what Python raises for a text that it cannot read
+UNREADABLE = (SyntaxError, ValueError, RecursionError)
 IMPORTS = (ast.Import, ast.ImportFrom)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
@@ -100,7 +103,9 @@ def prepare(sources: Iterable[str]) -> None:
                 known(statement)
 
 
-def compiled(statement: ast.stmt, file: str = "<cell>", mode: str = "exec", flags: int = 0) -> types.CodeType:
+def compiled(
+    statement: ast.stmt, file: str = "<cell>", mode: str = "exec", flags: int = 0
+) -> types.CodeType:
     """A statement as code that may use `await` at the top level. mode: "eval" for an expression's value."""
     if mode == "eval" and isinstance(statement, ast.Expr):
         tree = ast.Expression(statement.value)
@@ -116,7 +121,9 @@ def compiled(statement: ast.stmt, file: str = "<cell>", mode: str = "exec", flag
 @functools.cache
 def bound(statement: ast.stmt) -> frozenset[str]:
     """Names that a statement binds in the notebook, without those that a function binds when it is called."""
-    return frozenset(_names(compiled(statement), STORES, lambda code: code.co_name in COMPREHENSIONS))
+    return frozenset(
+        _names(compiled(statement), STORES, lambda code: code.co_name in COMPREHENSIONS)
+    )
 
 
 @functools.cache
@@ -168,7 +175,9 @@ def changed(statement: ast.stmt) -> frozenset[str]:
 def calls_of_check(statement: ast.stmt) -> list[ast.Call]:
     """The calls of `check` in a statement that name an exercise and an answer."""
     calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    return [call for call in calls if getattr(call.func, "id", None) == "check" and len(call.args) > 1]
+    return [
+        call for call in calls if getattr(call.func, "id", None) == "check" and len(call.args) > 1
+    ]
 
 
 def is_stub(statement: ast.stmt) -> bool:

@@ -16,7 +16,14 @@ from .results import Result, result_from
 
 VERSION = 1
 PATIENCE = 5  # seconds to wait for another writer
-OF_THE_MACHINE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_NOMEM")
+OF_THE_MACHINE = (
+    "SQLITE_FULL",
+    "SQLITE_IOERR",
+    "SQLITE_READONLY",
+    "SQLITE_CANTOPEN",
+    "SQLITE_PERM",
+    "SQLITE_NOMEM",
+)
 
 
 class GradeError(RuntimeError):
@@ -40,9 +47,8 @@ class Entry:
 
 
 COLUMNS = tuple(column.name for column in fields(Entry))
-SCHEMA = (
-    f"CREATE TABLE results ({', '.join(f'{column} TEXT NOT NULL' for column in COLUMNS)}, PRIMARY KEY (learner, file))"
-)
+TEXTS = ", ".join(f"{column} TEXT NOT NULL" for column in COLUMNS)
+SCHEMA = f"CREATE TABLE results ({TEXTS}, PRIMARY KEY (learner, file))"
 
 
 class Store:
@@ -79,7 +85,8 @@ class Store:
         """Lock the file until it is closed, and read it. A file of another kind is not written
         to.
         """
-        self.db.execute("PRAGMA locking_mode = EXCLUSIVE")  # also avoids shared memory, which network file systems lack
+        # also avoids shared memory, which network file systems lack
+        self.db.execute("PRAGMA locking_mode = EXCLUSIVE")
         self.db.execute("BEGIN EXCLUSIVE")
         (version,) = self.db.execute("PRAGMA user_version").fetchone()
         if not version and not self.db.execute("SELECT * FROM sqlite_master").fetchone():
@@ -98,7 +105,9 @@ class Store:
                     raise ValueError("a column does not hold text")
                 entry = Entry(*map(str, row[:-1]), result=result_from(json.loads(row[-1])))
             except (ValueError, TypeError, RecursionError):
-                raise self._damaged(f"the result of {str(row[0])[:80]!r} has an unexpected form") from None
+                raise self._damaged(
+                    f"the result of {str(row[0])[:80]!r} has an unexpected form"
+                ) from None
             entries[entry.learner, entry.file] = entry
         self.db.execute("PRAGMA journal_mode = WAL")
         self.db.execute("PRAGMA synchronous = FULL")
@@ -138,7 +147,9 @@ class Store:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorname", None) or ""
             if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-                raise GradeError(f"Another `course grade` is already writing to {self.path.parent}.") from None
+                raise GradeError(
+                    f"Another `course grade` is already writing to {self.path.parent}."
+                ) from None
             if code.startswith(OF_THE_MACHINE):
                 raise GradeError(
                     f"Cannot write {self.path}: {error}; once that is fixed, run the same command to continue."
@@ -148,7 +159,9 @@ class Store:
 
 def set_aside(path: Path) -> None:
     """Rename a database and its side files to the first free name of NAME-1, NAME-2, ..."""
-    targets = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in itertools.count(1))
+    targets = (
+        path.with_name(f"{path.stem}-{number}{path.suffix}") for number in itertools.count(1)
+    )
     target = next(target for target in targets if not any(map(os.path.lexists, _files(target))))
     for old, new in zip(_files(path), _files(target)):
         if os.path.lexists(old):

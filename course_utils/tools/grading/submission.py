@@ -39,7 +39,9 @@ class Checks:
         """Begin a run. only: the call for an exercise, counted from 1, that says "passed"; 0 for all."""
         self.only, self.calls = only, Counter()
 
-    def __call__(self, exercise_id: object = "", answer: object = None, seed: object = None) -> types.SimpleNamespace:
+    def __call__(
+        self, exercise_id: object = "", answer: object = None, seed: object = None
+    ) -> types.SimpleNamespace:
         self.calls[str(exercise_id)] += 1
         passed = self.only in (0, self.calls[str(exercise_id)])
         return types.SimpleNamespace(
@@ -64,7 +66,9 @@ class Submission:
         self.program = Program([])
         self.answers: dict[str, Any] = {}
 
-    def open(self, exercises: Sequence[str], by_hand: Sequence[str], known: Sequence[str] = ()) -> dict:
+    def open(
+        self, exercises: Sequence[str], by_hand: Sequence[str], known: Sequence[str] = ()
+    ) -> dict:
         """Report which exercises the notebook has, the contents of its answer cells, and what does not parse.
 
         known: checksums of the lesson's own cells.
@@ -123,7 +127,11 @@ class Submission:
             if space.problems and "check" not in more:  # it may lack a definition from another cell
                 more.insert(0, "check")
         failed = [problem for problem in space.problems if problem.startswith(FROM_OUTSIDE)]
-        reply = {"more": more, "stopped": space.stopped, "failed": failed[0][:200] if failed else ""}
+        reply = {
+            "more": more,
+            "stopped": space.stopped,
+            "failed": failed[0][:200] if failed else "",
+        }
         if name not in space.names:
             problem = space.problems[-1] if space.problems else "no reason given"
             return {"broken": f"running its cell failed ({problem[:300]})", **reply}
@@ -158,7 +166,8 @@ class Submission:
 
     def call(self, exercise_id: str, args: Sequence) -> dict:
         """Call an answer. Sends what it returned or raised, and the arguments if they changed."""
-        values = [None if callable(argument) else argument for argument in args]  # functions cannot change
+        # functions cannot change
+        values = [None if callable(argument) else argument for argument in args]
         before = wire.pack({"args": values})
         try:
             reply: dict = {"value": self.answers[exercise_id](*args)}

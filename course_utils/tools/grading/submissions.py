@@ -14,7 +14,17 @@ from pathlib import Path
 
 from ..workspace.copies import GLOSSARY
 from .archives import DAMAGED, MOST_MEMBERS, MOST_OF_ONE, in_archive, open_zip, parts_of
-from .handed_files import ZIP, HandedFile, LeftOut, hidden, in_place, is_ignored, machine_faults, refused, utf8_name
+from .handed_files import (
+    ZIP,
+    HandedFile,
+    LeftOut,
+    hidden,
+    in_place,
+    is_ignored,
+    machine_faults,
+    refused,
+    utf8_name,
+)
 from .names import stem_of
 from .owners import Owner, Owners
 from .platforms import readings
@@ -59,7 +69,9 @@ class Gathered(list[HandIn]):
         self.left_out = list(left_out)
 
 
-def gather(source: str | Path, folder: str | Path, roster: Mapping[str, Learner] | None = None) -> Gathered:
+def gather(
+    source: str | Path, folder: str | Path, roster: Mapping[str, Learner] | None = None
+) -> Gathered:
     """The hand-ins in a folder, a zip, or one notebook, ordered by learner and file.
 
     Its `left_out` lists the files that belong to no learner.
@@ -75,7 +87,9 @@ def gather(source: str | Path, folder: str | Path, roster: Mapping[str, Learner]
     with machine_faults(f"Cannot read {shown}"):
         seen = list(_seen(source, Path(folder), people))
     # the glossary is part of every workspace
-    files = [file for file in seen if isinstance(file, HandedFile) and file.parts[-1].lower() != GLOSSARY]
+    files = [
+        file for file in seen if isinstance(file, HandedFile) and file.parts[-1].lower() != GLOSSARY
+    ]
     result = Gathered(file for file in seen if isinstance(file, LeftOut))
     owners = Owners(files, source.resolve().stem, people)
     by_learner: dict[str, list[tuple[HandedFile, HandIn]]] = {}
@@ -89,7 +103,9 @@ def gather(source: str | Path, folder: str | Path, roster: Mapping[str, Learner]
         result += _kept(handed_in, learner in people, result.left_out)
     result.left_out.sort(key=lambda left: left.file)
     if not result:
-        left_out = [f" that belong to a learner; {left.file}: {left.why}" for left in result.left_out[:1]]
+        left_out = [
+            f" that belong to a learner; {left.file}: {left.why}" for left in result.left_out[:1]
+        ]
         raise GradeError(f"There are no hand-ins in {shown}{''.join(left_out)}.")
     return result
 
@@ -97,7 +113,9 @@ def gather(source: str | Path, folder: str | Path, roster: Mapping[str, Learner]
 # ---------------------------------------------------------------- which files there are
 
 
-def _seen(source: Path, folder: Path, people: Mapping[str, Learner]) -> Iterable[HandedFile | LeftOut]:
+def _seen(
+    source: Path, folder: Path, people: Mapping[str, Learner]
+) -> Iterable[HandedFile | LeftOut]:
     """What lies in a folder, a zip, or one notebook. Raises GradeError for anything else."""
     shown = for_messages(source, 300)
     try:
@@ -116,7 +134,9 @@ def _seen(source: Path, folder: Path, people: Mapping[str, Learner]) -> Iterable
     return [file]
 
 
-def _in_folder(source: Path, folder: Path, people: Mapping[str, Learner]) -> Iterator[HandedFile | LeftOut]:
+def _in_folder(
+    source: Path, folder: Path, people: Mapping[str, Learner]
+) -> Iterator[HandedFile | LeftOut]:
     """What lies in a folder, to DEEPEST levels. What is too deep is one learner's, and refused."""
     todo: list[tuple[tuple[str, ...], Path]] = [((), source)]
     while todo:
@@ -166,7 +186,9 @@ def _file(path: Path, label: tuple[str, ...], folder: Path) -> Iterator[HandedFi
             yield in_place(path, label)
 
 
-def _class_archives(source: Path, names: list[str], is_alone: bool, people: Mapping[str, Learner]) -> list[str]:
+def _class_archives(
+    source: Path, names: list[str], is_alone: bool, people: Mapping[str, Learner]
+) -> list[str]:
     """The zips in a folder that holds only the platform's: one, or one for each assignment.
 
     Their names are then not learners', and they contain entries of a platform that has unmistakable
@@ -219,7 +241,9 @@ def _stated_turn(path: str) -> int:
     return int("".join(digits).ljust(14, "0"))
 
 
-def _kept(files: Sequence[tuple[HandedFile, HandIn]], is_listed: bool, left_out: list[LeftOut]) -> list[HandIn]:
+def _kept(
+    files: Sequence[tuple[HandedFile, HandIn]], is_listed: bool, left_out: list[LeftOut]
+) -> list[HandIn]:
     """The files of a learner that count.
 
     These are the notebooks or, if there are none, a reason for each of the others.

@@ -42,9 +42,15 @@ def write_tables(
     names, addresses: of the class report, see `class_report.write_page`.
     """
     titles = work["titles"]
-    lessons = sorted({part_with(name) for learner in learners for name in (*learner.exercises, *learner.by_hand)})
+    lessons = sorted(
+        {part_with(name) for learner in learners for name in (*learner.exercises, *learner.by_hand)}
+    )
     _write_grades(out / GRADES, learners, work, lessons)
-    title = f"Lessons {', '.join(lessons)}" if len(lessons) > 1 else "".join(titles[one] for one in lessons)
+    title = (
+        f"Lessons {', '.join(lessons)}"
+        if len(lessons) > 1
+        else "".join(titles[one] for one in lessons)
+    )
     for platform in platforms.PLATFORMS:
         tables = (platform.filled(rows, learners) for rows in downloads)
         header, *rows = next(filter(None, tables), None) or platform.table(learners, title)
@@ -65,7 +71,9 @@ def write_tables(
     write_summary(out / "summary.html", learners, titles, about)
     items = class_report.items(learners)
     titles_of_lessons = [titles[lesson] for lesson in lessons]
-    class_report.write_page(out / "class.html", learners, items, titles_of_lessons, names, **addresses)
+    class_report.write_page(
+        out / "class.html", learners, items, titles_of_lessons, names, **addresses
+    )
     write_table(out / "class.csv", *class_report.table(items, names))
 
 
@@ -106,7 +114,9 @@ def count_left_out(out: str | Path) -> int:
     return len(read_table(path)) if path.exists() else 0
 
 
-def _write_grades(path: Path, learners: Iterable[LearnerRecord], work: Mapping[str, dict], lessons: list[str]) -> None:
+def _write_grades(
+    path: Path, learners: Iterable[LearnerRecord], work: Mapping[str, dict], lessons: list[str]
+) -> None:
     """A row for each learner, with a column for each exercise."""
     exercises = [exercise for exercise in work["exercises"] if part_with(exercise) in lessons]
     by_hand = [cell for cell in work["by_hand"] if part_with(cell) in lessons]
@@ -118,7 +128,11 @@ def _write_grades(path: Path, learners: Iterable[LearnerRecord], work: Mapping[s
         if learner.due:
             row |= {"late days": learner.late_days, "deducted": learner.deducted}
         row |= {"total": learner.points, "of": learner.of, "to mark by hand": learner.waiting}
-        row |= {"status": learner.status, "reason": learner.reason, "notes": "; ".join(learner.notes)}
+        row |= {
+            "status": learner.status,
+            "reason": learner.reason,
+            "notes": "; ".join(learner.notes),
+        }
         rows.append(row)
     header = list(rows[0]) if rows else ["learner"]
     write_table(path, header, [list(row.values()) for row in rows])
@@ -128,5 +142,7 @@ def _write_pages(folder: Path, learners: list[LearnerRecord], titles: dict[str, 
     """Write the feedback pages, and delete those of learners who are no longer in the class."""
     folder.mkdir(exist_ok=True)
     write_feedback(folder, learners, titles)
-    for page in {path.name for path in folder.glob("*.html")} - {learner.page for learner in learners}:
+    for page in {path.name for path in folder.glob("*.html")} - {
+        learner.page for learner in learners
+    }:
         (folder / page).unlink()

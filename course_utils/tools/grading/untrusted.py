@@ -8,7 +8,8 @@ import unicodedata
 
 LONGEST_ON_A_PAGE = 2000  # characters
 KEPT = "\n\t\u200c\u200d"  # the last two join letters in Persian and Indic scripts
-HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control characters, text direction, lone surrogates, unusual line ends
+# control characters, text direction, lone surrogates, unusual line ends
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 HAS_DIGEST = re.compile(r".*~[0-9a-f]{8}", re.DOTALL)
 
 # The start of a cell may be followed by invisible characters, or by a quotation mark, which closes
@@ -30,7 +31,10 @@ def for_messages(text: object, most: int = 120) -> str:
     """A text for a sentence or a table: no control characters, no change of writing direction, not
     too long.
     """
-    letters = ["\N{REPLACEMENT CHARACTER}" if unicodedata.category(sign)[0] == "C" else sign for sign in str(text)]
+    letters = [
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(sign)[0] == "C" else sign
+        for sign in str(text)
+    ]
     return "".join(letters).strip()[:most]
 
 

@@ -54,7 +54,9 @@ def thing(name: str) -> Thing:
     return type(name, (Thing,), {})()
 
 
-RECIPES: dict[str, Callable] = {made.__name__: made for made in (linear_maker, layer_maker, small_encoder)}
+RECIPES: dict[str, Callable] = {
+    made.__name__: made for made in (linear_maker, layer_maker, small_encoder)
+}
 
 
 def pack(message: dict) -> bytes:
@@ -89,7 +91,9 @@ def _aligned(place, align):
     return -(-place // align) * align
 
 
-def unpack(text: bytes, arrays: Any, recipes: bool = False, align: int = 1, shared: bool = False) -> dict:
+def unpack(
+    text: bytes, arrays: Any, recipes: bool = False, align: int = 1, shared: bool = False
+) -> dict:
     """Decode the message of one frame from its two parts. Raises WireError.
 
     arrays: bytes or a memory map.
@@ -155,7 +159,11 @@ def _encoded(value, arrays, depth):
             if isinstance(value, base):
                 return {name: [_encoded(item, arrays, depth + 1) for item in value]}
         if isinstance(value, dict):
-            return {"dict": [[_encoded(item, arrays, depth + 1) for item in pair] for pair in value.items()]}
+            return {
+                "dict": [
+                    [_encoded(item, arrays, depth + 1) for item in pair] for pair in value.items()
+                ]
+            }
     for base in (str, int, float):  # their subclasses
         if isinstance(value, base) and (isinstance(value, str) or abs(value) < LARGEST_INT):
             return base(value)
@@ -177,7 +185,8 @@ def _stored_tensor(tensor, arrays):
     shape = list(tensor.shape)
     tensor = tensor.detach().resolve_conj().resolve_neg()
     for dim, step in enumerate(tensor.stride()):
-        if step == 0 and tensor.shape[dim] > 1:  # rows that share memory, as after `expand`, still do
+        # rows that share memory, as after `expand`, still do
+        if step == 0 and tensor.shape[dim] > 1:
             tensor = tensor.narrow(dim, 0, 1)
     name = str(tensor.dtype).removeprefix("torch.")
     if name == "bfloat16":  # NumPy has no such type
@@ -208,7 +217,9 @@ class _Decoder:
         if kind in ("thing", "number", "array", "tensor", "parameter", "recipe"):
             self.parts += 1
             if self.parts > MOST_PARTS:
-                raise WireError(f"what came back has more than {MOST_PARTS:,} arrays and other values")
+                raise WireError(
+                    f"what came back has more than {MOST_PARTS:,} arrays and other values"
+                )
         if kind == "thing":
             return ... if content == "ellipsis" else thing(str(content)[:60])
         if not isinstance(content, list):
@@ -243,7 +254,9 @@ class _Decoder:
         keys = [self.value(node, depth + 1) for node in nodes]
         self.hashes.update(hash(key) for key in keys if not isinstance(key, str))
         if any(times > MOST_OF_ONE_HASH for times in self.hashes.values()):
-            raise WireError(f"what came back has more than {MOST_OF_ONE_HASH} keys with the same hash")
+            raise WireError(
+                f"what came back has more than {MOST_OF_ONE_HASH} keys with the same hash"
+            )
         return keys
 
     def array(self, name, shape, place):
@@ -265,7 +278,9 @@ class _Decoder:
     def tensor(self, kind, name, stored_shape, place, shape):
         import torch
 
-        tensor = torch.from_numpy(self.array("int16" if name == "bfloat16" else name, stored_shape, place))
+        tensor = torch.from_numpy(
+            self.array("int16" if name == "bfloat16" else name, stored_shape, place)
+        )
         if name == "bfloat16":
             tensor = tensor.view(torch.bfloat16)
         if shape != stored_shape:

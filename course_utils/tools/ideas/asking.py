@@ -216,7 +216,9 @@ class Asked(anywidget.AnyWidget):
         sheet = self.session.sheet()
         if sheet is None:
             return plain(self.session.end())
-        options = "\n".join(f"  {letter}. {option.text}" for letter, option in zip("ABCD", sheet.options))
+        options = "\n".join(
+            f"  {letter}. {option.text}" for letter, option in zip("ABCD", sheet.options)
+        )
         return f"Question 1 of {self.session.count}. {sheet.ask}\n{options}"
 
     def _answer(self, change: dict[str, Any]) -> None:
@@ -224,12 +226,19 @@ class Asked(anywidget.AnyWidget):
         if not self.session.left or given.get("item") != self.session.left[0]:
             return  # of another window, or a second click
         try:
-            self.shown = shown(self.session, self.session.answer(given["option"], given.get("sure")))
+            self.shown = shown(
+                self.session, self.session.answer(given["option"], given.get("sure"))
+            )
         except (ScheduleProblem, OSError) as problem:
-            self.shown = {**shown(self.session), "problem": f"This answer could not be recorded: {problem}"}
+            self.shown = {
+                **shown(self.session),
+                "problem": f"This answer could not be recorded: {problem}",
+            }
 
 
-def in_terminal(session: Session, read: Callable[[str, str], str], say: Callable[[str], Any]) -> None:
+def in_terminal(
+    session: Session, read: Callable[[str, str], str], say: Callable[[str], Any]
+) -> None:
     """Ask a session in a terminal, and say how it ends.
 
     read: a function of a prompt and the letters that may be chosen; without letters, it waits for

@@ -62,16 +62,22 @@ def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
             f"{before} and {after} have no column that names the same learners in both, such as ID number, SIS User "
             "ID, Username or Email address."
         )
-    return _answers_in(first, "before", best, Path(before)), _answers_in(second, "after", best, Path(after))
+    return _answers_in(first, "before", best, Path(before)), _answers_in(
+        second, "after", best, Path(after)
+    )
 
 
 def _read_table(path: Path) -> pd.DataFrame:
     """The table in a CSV file, as strings; what is missing at the end of a row is empty."""
     try:
         text, _, sign = begun(path.read_bytes().decode("utf-8-sig"))
-        return pd.read_csv(io.StringIO(text), sep=sign, dtype=str, keep_default_na=False, index_col=False)
+        return pd.read_csv(
+            io.StringIO(text), sep=sign, dtype=str, keep_default_na=False, index_col=False
+        )
     except ValueError as error:
-        raise GainsProblem(f"{path} is not a table in CSV with a row of headings, in UTF-8: {error}.") from None
+        raise GainsProblem(
+            f"{path} is not a table in CSV with a row of headings, in UTF-8: {error}."
+        ) from None
 
 
 def _learners(table: pd.DataFrame, name: str) -> pd.Series:
@@ -98,12 +104,18 @@ def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers
             f"No column of {path} holds answers to the {form} form. Export the report of responses, with the texts "
             "that were chosen."
         )
-    right = {idea: first.iloc[:, at].map(_normal) == option for idea, (at, option) in columns.items()}
+    right = {
+        idea: first.iloc[:, at].map(_normal) == option for idea, (at, option) in columns.items()
+    }
     notices = []
     if len(named) < len(table):
-        notices.append(f"{path.name}: {len(table) - len(named)} rows without {who!r} were left out.")
+        notices.append(
+            f"{path.name}: {len(table) - len(named)} rows without {who!r} were left out."
+        )
     if len(first) < len(named):
-        notices.append(f"{path.name}: {len(named) - len(first)} later attempts of learners with several were left out.")
+        notices.append(
+            f"{path.name}: {len(named) - len(first)} later attempts of learners with several were left out."
+        )
     if missing := inventory().keys() - columns.keys():
         notices.append(f"{path.name}: no answers about {', '.join(sorted(missing))}.")
     return Answers(pd.DataFrame(right, dtype=float), notices)
@@ -118,14 +130,21 @@ def _columns_of(table: pd.DataFrame, form: str) -> dict[str, tuple[int, str]]:
     them.
     """
     questions: dict[str, Question] = {idea.id: getattr(idea, form) for idea in inventory().values()}
-    options = {idea: [_normal(option.text) for option in asked.options] for idea, asked in questions.items()}
+    options = {
+        idea: [_normal(option.text) for option in asked.options]
+        for idea, asked in questions.items()
+    }
     columns = {}
     beside = ""
     for at, heading in enumerate(table.columns):
         cells = table.iloc[:, at].map(_normal)
         answers = cells[cells != ""]
         about = _normal(f"{heading} {beside}")
-        fitting = [idea for idea in questions if idea not in columns and answers.isin(options[idea]).mean() >= ENOUGH]
+        fitting = [
+            idea
+            for idea in questions
+            if idea not in columns and answers.isin(options[idea]).mean() >= ENOUGH
+        ]
         named = [idea for idea in fitting if _normal(questions[idea].ask) in about]
         for idea in (named or fitting)[:1]:
             columns[idea] = at, options[idea][questions[idea].right]
@@ -184,7 +203,10 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
     notices = [*before.notices, *after.notices]
     if left := len(before.right) + len(after.right) - 2 * len(both):
         notices.append(f"{left} learners are in one table only and were left out.")
-    first, second = before.right.loc[both, ideas].to_numpy(), after.right.loc[both, ideas].to_numpy()
+    first, second = (
+        before.right.loc[both, ideas].to_numpy(),
+        after.right.loc[both, ideas].to_numpy(),
+    )
     total = np.concatenate([first, second])
     rows = {}
     for at, idea in enumerate(ideas):
@@ -200,7 +222,9 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
     return pd.DataFrame.from_dict(rows, orient="index"), len(both), notices
 
 
-def _with_interval(name: str, statistic: Callable[..., np.ndarray], *columns: np.ndarray) -> dict[str, float]:
+def _with_interval(
+    name: str, statistic: Callable[..., np.ndarray], *columns: np.ndarray
+) -> dict[str, float]:
     """The statistic and its bootstrap interval; resamples for which it does not exist do not count."""
     value, n = float(statistic(*columns)), len(columns[0])
     rows = np.random.default_rng(0).integers(0, n, (REPEATS, n))
@@ -217,14 +241,24 @@ def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> list[str
     lines = [f"{learners} learners answered both forms. Intervals: 95%, over learners.", ""]
     lines.append(f"{'idea':24} {'before':>6} {'after':>6}   {'gain':>20}   {'discrimination':>20}")
     for idea, row in table.iterrows():
-        gain, discriminates = _interval(row, "gain", "nobody could"), _interval(row, "discrimination", "none")
-        lines.append(f"{idea:24} {row['before']:6.2f} {row['after']:6.2f}   {gain:>20}   {discriminates:>20}")
+        gain, discriminates = (
+            _interval(row, "gain", "nobody could"),
+            _interval(row, "discrimination", "none"),
+        )
+        lines.append(
+            f"{idea:24} {row['before']:6.2f} {row['after']:6.2f}   {gain:>20}   {discriminates:>20}"
+        )
     without = table.index[~(table["gain to"] > 0) & (table["before"] < 1)]
     doubtful = table.index[table["discrimination to"] < 0]
-    lines += ["", "Gained: of what was not known before, the share that is known afterwards (Hake 1998)."]
+    lines += [
+        "",
+        "Gained: of what was not known before, the share that is known afterwards (Hake 1998).",
+    ]
     lines.append(f"Ideas without a gain: {', '.join(without) or 'none'}.")
     if len(doubtful):
-        lines.append(f"Good learners are more often wrong about: {', '.join(doubtful)}. Read these questions again.")
+        lines.append(
+            f"Good learners are more often wrong about: {', '.join(doubtful)}. Read these questions again."
+        )
     return lines + notices
 
 

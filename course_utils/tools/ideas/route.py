@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from ..._support.notebooks import cores
 from .inventory import Idea, Question, inventory
 
-ASKED = tuple(f"{number:02d}" for number in range(1, 11))  # the cores that may be skipped: ten minutes of questions
+# the cores that may be skipped: ten minutes of questions
+ASKED = tuple(f"{number:02d}" for number in range(1, 11))
 BEHIND = "11"  # the core behind the last of them
 BY_DOING = {  # an exercise of each core that cannot be written without what the core is about
     "01": "01-wordpiece",
@@ -47,7 +48,10 @@ class Route:
         parts = [f"Begin with lesson {self.begin}"]
         if self.skip:
             parts.append(f"skip {_listed(self.skip)}")
-        parts += [f"the section “{title}” of {idea[:2]} is worth ten minutes" for idea, title in self.sections.items()]
+        parts += [
+            f"the section “{title}” of {idea[:2]} is worth ten minutes"
+            for idea, title in self.sections.items()
+        ]
         return "; ".join(parts) + "."
 
 
@@ -83,7 +87,9 @@ def route(known: set[str]) -> Route:
     if first != BEHIND:
         ideas = _listed(_lower(idea.says) for idea in unknown_of[first])
         reasons.append(f"{first}: neither of its ideas yet: {ideas}")
-    return Route(begin, tuple(skip), sections, tuple(reason.rstrip(".") + "." for reason in reasons))
+    return Route(
+        begin, tuple(skip), sections, tuple(reason.rstrip(".") + "." for reason in reasons)
+    )
 
 
 def route_by_doing(passed: set[str]) -> Route:

@@ -25,8 +25,14 @@ from .inventory import Option, inventory, question
 
 NEW_A_DAY = 8  # things asked for the first time
 PARTLY = Option("I had some of it", "", right=True)
-RECALLED = (Option("I had all of it", "", right=True), PARTLY, Option("I had it wrong, or nothing", ""))
-RECALL = re.compile(r"^\d\. \*\*(.+?)\*\*\n+<details><summary>Answer</summary>\n\n(.+?)\n\n</details>", re.M | re.S)
+RECALLED = (
+    Option("I had all of it", "", right=True),
+    PARTLY,
+    Option("I had it wrong, or nothing", ""),
+)
+RECALL = re.compile(
+    r"^\d\. \*\*(.+?)\*\*\n+<details><summary>Answer</summary>\n\n(.+?)\n\n</details>", re.M | re.S
+)
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,10 @@ def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], lis
     for lesson in _finished(folder):
         new += [item for item in material(lesson) if item not in schedule.cards]
     # the earliest answer to an item is the last one to be seen from behind
-    first = {answer["item"]: datetime.fromisoformat(answer["at"]) for answer in reversed(schedule.answers)}
+    first = {
+        answer["item"]: datetime.fromisoformat(answer["at"])
+        for answer in reversed(schedule.answers)
+    }
     today = (now or datetime.now(UTC)).date()
     begun = [item for item, time in first.items() if time.date() == today and item not in exercises]
     return asked + new[: max(0, NEW_A_DAY - len(begun))], writing, schedule
@@ -137,7 +146,11 @@ def material(lesson: str) -> list[str]:
     its ideas.
     """
     ideas = [idea for idea in inventory().values() if idea.lesson == lesson]
-    return [*recalled_of(lesson), *(idea.after.id for idea in ideas), *(idea.before.id for idea in ideas)]
+    return [
+        *recalled_of(lesson),
+        *(idea.after.id for idea in ideas),
+        *(idea.before.id for idea in ideas),
+    ]
 
 
 def _finished(folder: Path) -> list[str]:

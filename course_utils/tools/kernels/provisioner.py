@@ -203,7 +203,10 @@ def _descriptor(stream: int | IO | None, inherited: int, nothing: int) -> int:
 
 
 def _is_this_python(program: Path) -> bool:
-    return program.name.startswith("python") and program.parent.resolve() == Path(sys.executable).parent.resolve()
+    return (
+        program.name.startswith("python")
+        and program.parent.resolve() == Path(sys.executable).parent.resolve()
+    )
 
 
 class WarmProvisioner(LocalProvisioner):

@@ -37,7 +37,12 @@ FREE = re.compile(
 )
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
 LONGEST = 2**20
-FIRST = ("ipykernel.ipkernel", "ipykernel.kernelapp", "course_utils.exercises", "course_utils.settings")
+FIRST = (
+    "ipykernel.ipkernel",
+    "ipykernel.kernelapp",
+    "course_utils.exercises",
+    "course_utils.settings",
+)
 
 
 class Warm:
@@ -103,7 +108,8 @@ class Warm:
             self.kernels[process] = pid, connection
             self.poll.register(process, select.POLLIN)
             socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], [process])
-        except (OSError, ValueError, KeyError, TypeError):  # the client went away, or is not one of ours
+        # the client went away, or is not one of ours
+        except (OSError, ValueError, KeyError, TypeError):
             connection.close()
         finally:
             for stream in streams:
@@ -188,7 +194,11 @@ def end_with(parent: int) -> None:
 
 def main() -> None:
     """Run the warm process, and in its children one kernel each."""
-    listening, starter, asked = (socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), dict(os.environ))
+    listening, starter, asked = (
+        socket.socket(fileno=int(sys.argv[1])),
+        int(sys.argv[2]),
+        dict(os.environ),
+    )
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does
     request, threads = None, 1

@@ -18,7 +18,16 @@ from typing import Any
 from tqdm import tqdm
 
 from ..._support.fast_nbformat import nbformat
-from ..._support.notebooks import BEGIN, END, FURTHER, NOTEBOOKS, lesson_cells, name_of, part_of, parts
+from ..._support.notebooks import (
+    BEGIN,
+    END,
+    FURTHER,
+    NOTEBOOKS,
+    lesson_cells,
+    name_of,
+    part_of,
+    parts,
+)
 from ...diagrams.the_way import LESSONS, the_way
 from ..workspace.copies import stub_out
 from . import PublishError
@@ -123,12 +132,16 @@ def for_readers(cells: list[nbformat.NotebookNode], chapter: str) -> list[nbform
         if PASSED in str(cell.outputs) and re.search("^check\\(", cell.source, re.MULTILINE):
             cell.outputs = []  # the check of the solution; the book shows a stub
         if BEGIN in cell.source:
-            written = [line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END)]
+            written = [
+                line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END)
+            ]
             solution = FOLDED.format("\n".join(["```python", *written, "```"]))
             kept.append(nbformat.v4.new_markdown_cell(solution))
             cell.source = stub_out(cell.source)
         for output in cell.outputs:
-            if output.output_type == "error" and "raises-exception" not in cell.metadata.get("tags", []):
+            if output.output_type == "error" and "raises-exception" not in cell.metadata.get(
+                "tags", []
+            ):
                 raise PublishError(f"the cell {cell.id} ended with {output.ename}")
             if "text/html" in output.get("data", {}):
                 output.data["text/html"] = _made_accessible(output.data["text/html"])
@@ -142,11 +155,15 @@ def _made_accessible(shown: str) -> str:
     """
     shown = shown.replace("<th></th>", "<td></td>")
     shown = re.sub(r'<select id="(\w+)"', r'<select aria-label="\1" id="\1"', shown)
-    shown = shown.replace('<meta charset="utf-8">', '<meta charset="utf-8"><title>Attention view</title>')
+    shown = shown.replace(
+        '<meta charset="utf-8">', '<meta charset="utf-8"><title>Attention view</title>'
+    )
     return re.sub(r"(?=aspect-ratio:(\d+)/)", r"--wide:\1px;", shown, count=1)  # for book.css
 
 
-def write_book(out: str | Path, sources: str | Path = NOTEBOOKS, say: Callable[[str], object] = print) -> Path:
+def write_book(
+    out: str | Path, sources: str | Path = NOTEBOOKS, say: Callable[[str], object] = print
+) -> Path:
     """Write the site and, if Chromium is installed, the PDF into a folder, replacing an earlier
     book.
 
@@ -163,7 +180,9 @@ def write_book(out: str | Path, sources: str | Path = NOTEBOOKS, say: Callable[[
                 "move it away."
             )
         out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix="book-", ignore_cleanup_errors=True) as room:
+        with tempfile.TemporaryDirectory(
+            dir=out.parent, prefix="book-", ignore_cleanup_errors=True
+        ) as room:
             site = _build(Path(room), lessons, sources, say)
             if out.exists():
                 shutil.rmtree(out)
@@ -174,7 +193,10 @@ def write_book(out: str | Path, sources: str | Path = NOTEBOOKS, say: Callable[[
 
 
 def _build(
-    room: Path, lessons: Mapping[str, nbformat.NotebookNode], sources: str | Path, say: Callable[[str], object]
+    room: Path,
+    lessons: Mapping[str, nbformat.NotebookNode],
+    sources: str | Path,
+    say: Callable[[str], object],
 ) -> Path:
     """Build the site in a temporary folder. Returns its folder."""
     source = room / "source"
@@ -182,7 +204,9 @@ def _build(
     for name, notebook in lessons.items():
         further = [f"/{other}" for other in lessons if other.startswith(f"{FURTHER}/{name[:2]}_")]
         if further and name[:2] in LESSONS:  # they hang below their core in the table of contents
-            notebook.cells.append(nbformat.v4.new_markdown_cell(FURTHER_PARTS.format("\n".join(further))))
+            notebook.cells.append(
+                nbformat.v4.new_markdown_cell(FURTHER_PARTS.format("\n".join(further)))
+            )
         nbformat.write(notebook, source / f"{name}.ipynb")
     (source / "literature.md").write_text(literature_page(lessons), encoding="utf-8")
     extras = "[A table](literature.md) sets what papers report beside what we saw."
@@ -234,16 +258,28 @@ def _sphinx(builder: str, source: Path, out: Path, count: int) -> None:
 
     warnings = io.StringIO()
     pages = count + 2  # the first one, and that of the literature
-    bar = tqdm(total=2 * pages, desc=f"Building {pages} pages ({builder})", unit="page", disable=None)
+    bar = tqdm(
+        total=2 * pages, desc=f"Building {pages} pages ({builder})", unit="page", disable=None
+    )
     with patch_docutils(SETTINGS), docutils_namespace(), bar:
         try:
-            app = Sphinx(source, SETTINGS, out, source.parent / "doctrees", builder, status=None, warning=warnings)
+            app = Sphinx(
+                source,
+                SETTINGS,
+                out,
+                source.parent / "doctrees",
+                builder,
+                status=None,
+                warning=warnings,
+            )
             for step in ("source-read", "html-page-context"):
                 app.connect(step, lambda *_: bar.update())
             app.connect("html-page-context", _finish)
             app.build()
         except SphinxError as error:
-            raise PublishError(f"Sphinx could not build the book: {str(error).splitlines()[0]}") from None
+            raise PublishError(
+                f"Sphinx could not build the book: {str(error).splitlines()[0]}"
+            ) from None
     messages = re.sub(r"\x1b\[[0-9;]*m", "", warnings.getvalue()).strip()
     if messages:
         raise PublishError(f"Sphinx warns: {messages.splitlines()[0].replace(f'{source}/', '')}")
@@ -261,7 +297,9 @@ def _finish(app: Any, name: str, template: str, context: dict, doctree: Any) -> 
 
 def _add_explorers(site: Path, say: Callable[[str], object]) -> None:
     """Add what the explorers need to the site, or turn them into pictures and say why."""
-    pages = [page for page in site.glob("**/*.html") if EXPLORER in page.read_text(encoding="utf-8")]
+    pages = [
+        page for page in site.glob("**/*.html") if EXPLORER in page.read_text(encoding="utf-8")
+    ]
     if not pages:
         return
     say("Preparing the explorers.")

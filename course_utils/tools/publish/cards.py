@@ -63,7 +63,11 @@ def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
             lesson = re.findall(r"First in lesson \[(\d\d)\]", see)[0]
             # the heading is lower-case for the sake of links: BM25 is written as the lessons write it
             written = set(re.findall(rf"\[([^\]]+)\]\(glossary\.ipynb#{anchor}\)", text))
-            names = [name for name in sorted(written) if name.lower() == term and name != term.capitalize()]
+            names = [
+                name
+                for name in sorted(written)
+                if name.lower() == term and name != term.capitalize()
+            ]
             name = xhtml(names[0] if names else term, inline=True)
             front = f"What does <strong>{name}</strong> mean?"
             about = f"Sentence embeddings, lesson {lesson}"

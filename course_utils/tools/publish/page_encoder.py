@@ -130,7 +130,9 @@ COLLECTED = {
 class Graph:
     """The operators of an encoder as text, and its weights as they are stored."""
 
-    def __init__(self, weights: Mapping[str, torch.Tensor], config: PreTrainedConfig, prefix: str) -> None:
+    def __init__(
+        self, weights: Mapping[str, torch.Tensor], config: PreTrainedConfig, prefix: str
+    ) -> None:
         self.weights = {name: weight.numpy() for name, weight in weights.items()}
         self.heads: int = config.num_attention_heads
         self.epsilon: float = config.layer_norm_eps
@@ -150,7 +152,9 @@ class Graph:
         codes, scales = quantised(matrix.reshape(rows, columns // MATRIX_BLOCK, MATRIX_BLOCK))
         self.constants[f"{name}.codes"] = (codes + MIDDLE).astype(np.uint8)
         self.constants[f"{name}.scales"] = scales.reshape(-1)
-        return LINEAR.format(name=name, states=states, rows=rows, columns=columns, block=MATRIX_BLOCK)
+        return LINEAR.format(
+            name=name, states=states, rows=rows, columns=columns, block=MATRIX_BLOCK
+        )
 
     def embeddings(self) -> str:
         table = self.weights[f"{self.prefix}embeddings.word_embeddings.weight"]
@@ -232,7 +236,9 @@ class Graph:
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 
-def quantised(values: np.ndarray, kind: type[np.floating] = np.float32) -> tuple[np.ndarray, np.ndarray]:
+def quantised(
+    values: np.ndarray, kind: type[np.floating] = np.float32
+) -> tuple[np.ndarray, np.ndarray]:
     """(whole numbers from -127 to 127, scales of `kind`) of an array.
 
     There is one scale for each row of its last axis.
@@ -244,7 +250,10 @@ def quantised(values: np.ndarray, kind: type[np.floating] = np.float32) -> tuple
 
 
 def write_encoder(
-    path: str | Path, weights: Mapping[str, torch.Tensor], config: PreTrainedConfig, prefix: str = ""
+    path: str | Path,
+    weights: Mapping[str, torch.Tensor],
+    config: PreTrainedConfig,
+    prefix: str = "",
 ) -> Path:
     """Write a BertModel, or a BertForMaskedLM with a tied head if `weights` have one, as ONNX to
     `path`.

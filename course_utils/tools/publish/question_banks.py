@@ -32,10 +32,13 @@ TEMPLATES = jinja2.Environment(
     undefined=jinja2.StrictUndefined,
 )
 READER = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).enable("table")
-MARK = "made by the course command"  # at the end of each export, so that nothing else is overwritten
+# at the end of each export, so that nothing else is overwritten
+MARK = "made by the course command"
 MATHML = "http://www.w3.org/1998/Math/MathML"
 # tags that Markdown makes and that QTI has too (QTI 2.1, Assessment Item Information Model, "Content Model")
-KEPT = set("blockquote code div em li ol p pre span strong sub sup table tbody td th thead tr ul".split())
+KEPT = set(
+    "blockquote code div em li ol p pre span strong sub sup table tbody td th thead tr ul".split()
+)
 EMPTY = ("br", "hr")
 BREAK = "\n\n"  # between paragraphs
 PLACE = "From lesson {}, section “{}”. Cells, pictures and outputs that are mentioned stand there."
@@ -78,7 +81,9 @@ def xhtml(markdown: str, inline: bool = False) -> str:
     try:
         return _content(ElementTree.fromstring(f"<div>{html}</div>")).strip()
     except ElementTree.ParseError as error:
-        raise PublishError(f"A text has HTML that cannot be exported ({error}): {markdown[:80]!r}.") from None
+        raise PublishError(
+            f"A text has HTML that cannot be exported ({error}): {markdown[:80]!r}."
+        ) from None
 
 
 def _content(node, in_math=False):
@@ -140,7 +145,8 @@ def of_inventory(form: str, numbers: Iterable[str] = ()) -> list[Question]:
     for idea in ideas:
         asked = getattr(idea, form)
         options = tuple(
-            Option(xhtml(option.text, inline=True), xhtml(option.why), option.right) for option in asked.options
+            Option(xhtml(option.text, inline=True), xhtml(option.why), option.right)
+            for option in asked.options
         )
         title, text = f"Ideas, {form}", xhtml(asked.ask, inline=True)
         bank.append(Question(f"i{asked.id}", idea.lesson, title, idea.id, "", text, options))
@@ -157,12 +163,20 @@ def _question(lesson, cells, place):
         Option(xhtml(text, inline=True), xhtml(why), why.startswith("Right."))
         for _, text, why in OPTION.findall(cell.source)
     )
-    if sum(option.right for option in options) != 1 or len(options) != cell.source.count("<details>"):
-        raise PublishError(f"The cell {cell.id} of lesson {lesson} is not a question with one right option.")
-    before = [other for other in cells[:place] if other.cell_type == "markdown" and not _is_quiz(other)]
+    if sum(option.right for option in options) != 1 or len(options) != cell.source.count(
+        "<details>"
+    ):
+        raise PublishError(
+            f"The cell {cell.id} of lesson {lesson} is not a question with one right option."
+        )
+    before = [
+        other for other in cells[:place] if other.cell_type == "markdown" and not _is_quiz(other)
+    ]
     wanted = CONTEXT.get(f"{lesson}-{cell.id}", (before[-1].id,))
     context = [_set_up(other) for other in before if other.id in wanted]
-    headings = [_plain(title) for _, title in HEADING.findall("\n".join(other.source for other in before))]
+    headings = [
+        _plain(title) for _, title in HEADING.findall("\n".join(other.source for other in before))
+    ]
     asked = cell.source.partition("<details>")[0].replace("**Predict.**", "")
     *first, text = asked.strip().split(BREAK)
     origin = escape(PLACE.format(headings[0], headings[-1]))
@@ -214,7 +228,9 @@ def write_export(path: Path, content: bytes) -> bool:
     try:
         replaces = path.exists()
         if replaces and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
-            raise PublishError(f"{path} is not an earlier export, so it was left unchanged. Choose another name.")
+            raise PublishError(
+                f"{path} is not an earlier export, so it was left unchanged. Choose another name."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
     except OSError as error:

@@ -72,7 +72,9 @@ def explorer_pages(book: str, sources: str | Path = NOTEBOOKS) -> dict[str, str]
     return pages
 
 
-def deck_cells(lecture: Lecture, pages: dict[str, str] | None = None) -> list[nbformat.NotebookNode]:
+def deck_cells(
+    lecture: Lecture, pages: dict[str, str] | None = None
+) -> list[nbformat.NotebookNode]:
     """The cells of a deck.
 
     Raw cells between them open and close slides, notes, and what appears at a press of a key.
@@ -87,7 +89,9 @@ def deck_cells(lecture: Lecture, pages: dict[str, str] | None = None) -> list[nb
     for place, (slide, body) in enumerate(zip(lecture.slides, bodies)):
         cells.append(_raw(f'<section class="{KINDS[slide.level]}" data-timing="{seconds[place]}">'))
         for press, shown in itertools.groupby(body, key=lambda cell: cell.metadata.press):
-            begins, ends = ([_raw('<div class="fragment">')], [_raw("</div>")]) if press else ([], [])
+            begins, ends = (
+                ([_raw('<div class="fragment">')], [_raw("</div>")]) if press else ([], [])
+            )
             cells += [*begins, *shown, *ends]
         for text in [*_added_notes(lecture, slide, start), *slide.texts("notes")]:
             cells += [_raw('<aside class="notes">'), _text(text), _raw("</aside>")]
@@ -109,7 +113,9 @@ def _text(text, press=0):
 
 def _shown(source, outputs, press=0, echo=False):
     """A cell that shows its outputs, and with `echo` its code."""
-    return nbformat.v4.new_code_cell(source, outputs=outputs, metadata={"press": press, "echo": echo})
+    return nbformat.v4.new_code_cell(
+        source, outputs=outputs, metadata={"press": press, "echo": echo}
+    )
 
 
 def _words(slide, body):
@@ -165,9 +171,17 @@ def _embedded(lecture: Lecture, block: Block, notebooks, pages):
             notebook: Any = nbformat.read(path, as_version=4)
             notebooks[path] = {cell.id: cell for cell in notebook.cells}
         # the class depends on what is wrong with the notebook
-        except (OSError, nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except (
+            OSError,
+            nbformat.ValidationError,
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+        ) as error:
             raise lecture.wrong(
-                block.line, f"{block.text}, seen from the lecture's folder, is not a valid notebook ({error})"
+                block.line,
+                f"{block.text}, seen from the lecture's folder, is not a valid notebook ({error})",
             ) from None
     source = notebooks[path].get(block.cell)
     if source is None:
@@ -175,7 +189,9 @@ def _embedded(lecture: Lecture, block: Block, notebooks, pages):
     if source.cell_type == "markdown":
         return _text(source.source, block.press)
     if not source.outputs and not block.echo:
-        raise lecture.wrong(block.line, f"the cell {block.cell} shows nothing: run the lesson, or show its code too")
+        raise lecture.wrong(
+            block.line, f"the cell {block.cell} shows nothing: run the lesson, or show its code too"
+        )
     outputs = deepcopy(source.outputs)
     for output in outputs:
         if "text/html" in output.get("data", {}):
@@ -211,7 +227,9 @@ def spread_minutes(lecture: Lecture, words: list[int]) -> list[int]:
     seconds = []
     for (_, minutes), end in zip(lecture.sections, [*starts[1:], len(parts)]):
         section = parts[len(seconds) : end]
-        ends = [60 * minutes * part // sum(section) for part in itertools.accumulate(section, initial=0)]
+        ends = [
+            60 * minutes * part // sum(section) for part in itertools.accumulate(section, initial=0)
+        ]
         seconds += [after - before for before, after in itertools.pairwise(ends)]
     return seconds
 
@@ -238,7 +256,9 @@ def render(path: Path, book: str | None = None) -> str:
     from nbconvert.exporters import HTMLExporter
 
     if book and not ADDRESS.match(book):
-        raise PublishError(f"--book must be an address (https://...) or a folder beside the deck; got {book!r}.")
+        raise PublishError(
+            f"--book must be an address (https://...) or a folder beside the deck; got {book!r}."
+        )
     lecture = read_lecture(path)
     pages = {} if book is None else explorer_pages(book, path.parents[1])
     cells = deck_cells(lecture, pages)
@@ -250,9 +270,13 @@ def render(path: Path, book: str | None = None) -> str:
         "signs": {sign: SIGN.format(sign, STROKE, drawn) for sign, drawn in signs.items()},
         "seconds": 60 * lecture.minutes,
     }
-    exporter = HTMLExporter(extra_template_basedirs=[str(DECK.parent)], template_name="deck", exclude_anchor_links=True)
+    exporter = HTMLExporter(
+        extra_template_basedirs=[str(DECK.parent)], template_name="deck", exclude_anchor_links=True
+    )
     notebook = nbformat.v4.new_notebook(cells=cells)
-    return exporter.from_notebook_node(notebook, resources={"deck": deck, "metadata": {"name": path.stem}})[0]
+    return exporter.from_notebook_node(
+        notebook, resources={"deck": deck, "metadata": {"name": path.stem}}
+    )[0]
 
 
 def _read(path):
@@ -271,7 +295,9 @@ def _libraries():
     return {"css": "\n".join(css), "script": "\n".join(scripts).replace("</script", "<\\/script")}
 
 
-def write_deck(number: str, out: str | Path, sources: str | Path = NOTEBOOKS, book: str | None = None) -> Path:
+def write_deck(
+    number: str, out: str | Path, sources: str | Path = NOTEBOOKS, book: str | None = None
+) -> Path:
     """Write NN_name.slides.html to a folder, which is created if needed. Returns its path.
 
     book: the address of the book, or its folder seen from the deck's ("" if both are one), for
@@ -280,7 +306,9 @@ def write_deck(number: str, out: str | Path, sources: str | Path = NOTEBOOKS, bo
     lesson = find_lesson(number, sources)
     path = Path(sources) / "lectures" / f"{lesson.stem}.md"
     if not path.is_file():
-        raise PublishError(f"Lesson {number} has no lecture: `course new-lecture {number}` begins one, {path}.")
+        raise PublishError(
+            f"Lesson {number} has no lecture: `course new-lecture {number}` begins one, {path}."
+        )
     text, target = render(path, book), Path(out) / f"{path.stem}.slides.html"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

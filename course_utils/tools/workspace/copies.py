@@ -18,13 +18,24 @@ from typing import Any
 from ... import __version__
 from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import alone, save_beside, write_whole
-from ..._support.notebooks import BEGIN, END, INSTALLED, NOTEBOOKS, incomplete, lesson_cells, name_of, part_of, parts
+from ..._support.notebooks import (
+    BEGIN,
+    END,
+    INSTALLED,
+    NOTEBOOKS,
+    incomplete,
+    lesson_cells,
+    name_of,
+    part_of,
+    parts,
+)
 from ...diary.workspace import RECORD, SAVED
 from .merging import STUB, checksums, fingerprint, in_words, merge, parse_notebook, write_notebook
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
-WRITER = "version"  # in the record: the course that wrote there last. A newer one may have other lessons
+# in the record: the course that wrote there last. A newer one may have other lessons
+WRITER = "version"
 PATIENCE = 5  # seconds that a command waits for another
 LEFT_ALONE = {  # why a file was left as it is
     "kept": "your version was kept; the course has a newer one. `{course} update{place}` merges its changes and keeps "
@@ -95,7 +106,9 @@ def learner_copy(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return copy
 
 
-def write_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> list[tuple[str, str]]:
+def write_workspace(
+    workspace: str | Path, sources: str | Path = NOTEBOOKS
+) -> list[tuple[str, str]]:
     """Bring a workspace up to date: write missing lessons, renew unedited ones, keep the rest.
 
     A copy that was run but not edited counts as unedited: JupyterLab stores outputs by itself.
@@ -109,10 +122,15 @@ def write_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> l
     with writing(workspace):
         workspace.mkdir(parents=True, exist_ok=True)
         with _recording(workspace) as record:
-            return [(path.name, _place(workspace / f"{name_of(path)}.ipynb", copied(path), record)) for path in lessons]
+            return [
+                (path.name, _place(workspace / f"{name_of(path)}.ipynb", copied(path), record))
+                for path in lessons
+            ]
 
 
-def update_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> list[tuple[str, str, str]]:
+def update_workspace(
+    workspace: str | Path, sources: str | Path = NOTEBOOKS
+) -> list[tuple[str, str, str]]:
     """Bring a workspace up to date, merging lessons that both sides changed.
 
     A learner's file is saved in the folder SAVED before it is changed.
@@ -133,7 +151,9 @@ def update_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> 
     return report
 
 
-def reset_lesson(workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS) -> tuple[str, Path | None]:
+def reset_lesson(
+    workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS
+) -> tuple[str, Path | None]:
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
     Returns (file name, path of the saved file or None). Raises CopyError with a one-sentence
@@ -203,14 +223,18 @@ def _sources(folder: Path) -> list[Path]:
     Raises CopyError if there are no lessons.
     """
     if folder == NOTEBOOKS and (problem := incomplete()):
-        raise CopyError(f"The course is installed only in part: {problem}. Install it again; no lesson was changed.")
+        raise CopyError(
+            f"The course is installed only in part: {problem}. Install it again; no lesson was changed."
+        )
     lessons = parts(folder).values()
     if not lessons:
         raise CopyError(f"There are no lessons in {folder}. Install the course again.")
     return [*lessons, *folder.glob(GLOSSARY)]
 
 
-def copied(lesson: Path, make: Callable[[nbformat.NotebookNode], nbformat.NotebookNode] = learner_copy) -> str:
+def copied(
+    lesson: Path, make: Callable[[nbformat.NotebookNode], nbformat.NotebookNode] = learner_copy
+) -> str:
     """The text of a learner's copy, or of what `make` makes of the source.
 
     Raises CopyError if the source is damaged.
@@ -220,7 +244,11 @@ def copied(lesson: Path, make: Callable[[nbformat.NotebookNode], nbformat.Notebo
         copy.metadata.update(_kernel())
         return nbformat.writes(copy) + "\n"
     except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError):
-        advice = "Install the course again" if INSTALLED else f"Fetch it again, for example with: git checkout {lesson}"
+        advice = (
+            "Install the course again"
+            if INSTALLED
+            else f"Fetch it again, for example with: git checkout {lesson}"
+        )
         raise CopyError(f"The source lesson {lesson} is damaged. {advice}") from None
 
 
@@ -235,7 +263,11 @@ def _kernel() -> dict[str, Any]:
 
     spec = get_kernel_spec("python3")
     return {
-        "kernelspec": {"name": "python3", "display_name": spec.display_name, "language": spec.language},
+        "kernelspec": {
+            "name": "python3",
+            "display_name": spec.display_name,
+            "language": spec.language,
+        },
         "language_info": IPythonKernel.language_info,
     }
 
@@ -264,7 +296,9 @@ def _planned(target: Path, text: str, record: dict[str, Any]) -> str:
     return "renewed" if present == known else "kept"
 
 
-def _merge_into(target: Path, text: str, record: dict[str, Any], saved_files: Path) -> tuple[str, str]:
+def _merge_into(
+    target: Path, text: str, record: dict[str, Any], saved_files: Path
+) -> tuple[str, str]:
     """Merge a lesson that both sides changed, and save the learner's file.
 
     Returns (action, description).
@@ -300,7 +334,9 @@ def _replace(target: Path, before: bytes | None, text: str) -> None:
     Raises CopyError if it was saved again in the meantime.
     """
     if (target.read_bytes() if target.exists() else None) != before:
-        raise CopyError(f"{target} was just saved by another program, so it was left unchanged. Run this again.")
+        raise CopyError(
+            f"{target} was just saved by another program, so it was left unchanged. Run this again."
+        )
     write_whole(target, text)
 
 

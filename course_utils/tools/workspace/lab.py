@@ -13,11 +13,15 @@ from typing import Any
 # No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab
 # starts with.
 LAB_SETTINGS = Path(__file__).parent / "lab_settings"
-FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"  # JupyterLab's name for the layout called "default"
+# JupyterLab's name for the layout called "default"
+FIRST_LAYOUT = LAB_SETTINGS / "default-37a8.jupyterlab-workspace"
 LAB_FILES = ".jupyterlab"  # the folder in a workspace where JupyterLab stores its layout
 FIRST_PAGE = "tree/00_start_here.ipynb"  # what JupyterLab opens, below its address
-TODAY = Path(__file__).with_name("today.json")  # a notebook, under a name that no search for lessons finds
-HOMELESS = {  # where Jupyter, IPython and matplotlib keep their files, below it, if the home folder cannot be written
+# a notebook, under a name that no search for lessons finds
+TODAY = Path(__file__).with_name("today.json")
+# where Jupyter, IPython and matplotlib keep their files, below it, if the home folder cannot be
+# written
+HOMELESS = {
     "JUPYTER_CONFIG_DIR": "config",
     "JUPYTER_DATA_DIR": "data",
     "JUPYTER_RUNTIME_DIR": "runtime",
@@ -72,7 +76,9 @@ def _listens(server: dict[str, Any]) -> bool:
 
     After a crash its runtime file remains, and its PID may have been reused.
     """
-    host = server["hostname"] if server["hostname"] not in ("", "0.0.0.0", "::", "*") else "localhost"
+    host = (
+        server["hostname"] if server["hostname"] not in ("", "0.0.0.0", "::", "*") else "localhost"
+    )
     try:
         socket.create_connection((host, server["port"]), timeout=2).close()
         return True
@@ -104,8 +110,15 @@ def write_side_by_side(workspace: str | Path, file: Path) -> str:
     """
     page, name = file.with_suffix(".html").as_posix(), file.stem
     left, right = f"notebook:{file.as_posix()}", f"htmlviewer:{page}"
-    areas = [{"type": "tab-area", "currentIndex": 0, "widgets": [widget]} for widget in (left, right)]
-    dock = {"type": "split-area", "orientation": "horizontal", "sizes": [0.6, 0.4], "children": areas}
+    areas = [
+        {"type": "tab-area", "currentIndex": 0, "widgets": [widget]} for widget in (left, right)
+    ]
+    dock = {
+        "type": "split-area",
+        "orientation": "horizontal",
+        "sizes": [0.6, 0.4],
+        "children": areas,
+    }
     data = {
         "layout-restorer:data": {
             "main": {"dock": dock, "current": left},
@@ -123,7 +136,9 @@ def write_side_by_side(workspace: str | Path, file: Path) -> str:
     return f"workspaces/{name}/tree/{file.as_posix()}"
 
 
-def command_line(workspace: str | Path, flags: Sequence[str] = (), page: str = FIRST_PAGE) -> list[str]:
+def command_line(
+    workspace: str | Path, flags: Sequence[str] = (), page: str = FIRST_PAGE
+) -> list[str]:
     """The command line that starts JupyterLab on a page of a workspace."""
     command = [
         *(sys.executable, "-m", "jupyterlab"),
@@ -134,6 +149,8 @@ def command_line(workspace: str | Path, flags: Sequence[str] = (), page: str = F
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container there is often no other user
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
         command.append("--no-browser")  # Lab prints the address instead
     return [*command, *flags]

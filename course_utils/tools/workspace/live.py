@@ -63,7 +63,9 @@ def live_copy(notebook: nbformat.NotebookNode, *, key: str, name: str) -> nbform
     """
     does = {cell.id: cell.metadata.course.does for cell in typed_cells(notebook)}
     if not does:
-        raise CopyError(f"{name} has no cells to type, so there is no live copy of it; cores have one.")
+        raise CopyError(
+            f"{name} has no cells to type, so there is no live copy of it; cores have one."
+        )
     numbers = {cell_id: number for number, cell_id in enumerate(does, 1)}
     copy = learner_copy(notebook)
     for cell in copy.cells:
@@ -74,7 +76,9 @@ def live_copy(notebook: nbformat.NotebookNode, *, key: str, name: str) -> nbform
             # it is
             cell.id = _live_id(key, cell.id)
         elif cell.cell_type == "markdown":
-            cell.source = TO_A_LESSON.sub(lambda link: f"../{seen_from(name, link[1])}", cell.source)
+            cell.source = TO_A_LESSON.sub(
+                lambda link: f"../{seen_from(name, link[1])}", cell.source
+            )
     note = NOTE.format(name=name, page=live_file(name).with_suffix(".html").name, up=f"../{name}")
     copy.cells[1:1] = [
         nbformat.v4.new_markdown_cell(note, id="live-note"),
@@ -104,13 +108,17 @@ def page_to_type(notebook: nbformat.NotebookNode, key: str) -> str:
             lines = [html.escape(line) or "<br>" for line in cell.source.splitlines()]
             code = "".join(f"<span>{line}</span>" for line in lines)
             does = f"{len(sections) + 1}. {code_marks(cell.metadata.course.does)}"
-            sections.append(f'{heading}<section id="{cell.id}"><p>{does}</p>\n<pre><code>{code}</code></pre></section>')
+            sections.append(
+                f'{heading}<section id="{cell.id}"><p>{does}</p>\n<pre><code>{code}</code></pre></section>'
+            )
             heading = ""
     title = html.escape(notebook.cells[0].source.splitlines()[0].removeprefix("# "))
     return PAGE.format(title=title, key=key, last=len(sections), sections="\n".join(sections))
 
 
-def write_live(workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS) -> tuple[Path, bool]:
+def write_live(
+    workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS
+) -> tuple[Path, bool]:
     """Write the live copy of a lesson into a workspace, and a page of the code to type.
 
     An edited live copy stays as it is, and so does its page. Returns the copy's file in the
@@ -154,7 +162,9 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
     shell.set_next_input(cell.source, replace=not own)
 
 
-def _cell_to_reveal(lesson: str | None, number: int | None, running: str) -> nbformat.NotebookNode | None:
+def _cell_to_reveal(
+    lesson: str | None, number: int | None, running: str
+) -> nbformat.NotebookNode | None:
     """Cell `number` of a lesson, else the one whose id in the live copy is `running`."""
     key = f"{running}__".split("_")[1] if lesson is None else lesson
     path = parts().get(key)

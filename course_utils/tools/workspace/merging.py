@@ -18,7 +18,8 @@ NOTE_ID = re.compile(r".*-(yours|frame)(-\d+)?")  # ids of the notes below
 TEXT_NOTE = "*Your text from before the update. The course has changed this cell, too; its new text is above.*\n\n"
 CODE_NOTE = "*Your code from before the update. The course has changed this cell, too; its new code is above.*\n\n"
 FRAME_NOTE = (
-    "*The course has changed the given lines of this exercise. Your answer above is unchanged; the new lines are:*\n\n"
+    "*The course has changed the given lines of this exercise. Your answer above is unchanged; "
+    "the new lines are:*\n\n"
 )
 IN_WORDS = {  # after a number of cells
     "new": "new",
@@ -89,7 +90,9 @@ def checksums(notebook_text: str) -> dict[str, str]:
     return {cell["id"]: checksum(cell) for cell in json.loads(notebook_text)["cells"]}
 
 
-def merge(learners: list[Cell], new: list[Cell], base: dict[str, str] | None) -> tuple[list[Cell], Counter[str]]:
+def merge(
+    learners: list[Cell], new: list[Cell], base: dict[str, str] | None
+) -> tuple[list[Cell], Counter[str]]:
     """Merge the learner's cells with the course's new ones.
 
     Returns them in one list, and a Counter of what was done.
@@ -177,7 +180,12 @@ def _merge_cell(cell: Cell, own: Cell | None, was: str | None, done: Counter[str
 
 def _note(cell: Cell, kind: str, text: str) -> Cell:
     """A note about a cell, with the cell's pictures."""
-    note = {"cell_type": "markdown", "id": f"{cell['id'][:50]}-{kind}", "metadata": {}, "source": text}
+    note = {
+        "cell_type": "markdown",
+        "id": f"{cell['id'][:50]}-{kind}",
+        "metadata": {},
+        "source": text,
+    }
     return note | {name: cell[name] for name in ("attachments",) if name in cell}
 
 
@@ -213,13 +221,17 @@ def _is_same(cell: Cell, course_cell: Cell | None, was: str | None) -> bool:
     if course_cell is None:
         return False
     exercise = exercise_of(cell)
-    return checksum(cell) == checksum(course_cell) or (exercise is not None and exercise == exercise_of(course_cell))
+    return checksum(cell) == checksum(course_cell) or (
+        exercise is not None and exercise == exercise_of(course_cell)
+    )
 
 
 def _free(name: str, taken: set[str]) -> str:
     """An unused id: name, name-2, ..."""
     numbered = (f"{name}-{number}" for number in itertools.count(2))
-    free = next(candidate for candidate in itertools.chain([name], numbered) if candidate not in taken)
+    free = next(
+        candidate for candidate in itertools.chain([name], numbered) if candidate not in taken
+    )
     taken.add(free)
     return free
 

@@ -28,7 +28,9 @@ def open_lab(
     one of ROUTES. Raises CopyError.
     """
     if lab.keep_jupyter_files_out_of_home(workspace):
-        say(f"Your home folder cannot be written, so Jupyter keeps its files in {workspace / lab.LAB_FILES}.")
+        say(
+            f"Your home folder cannot be written, so Jupyter keeps its files in {workspace / lab.LAB_FILES}."
+        )
     page = lab.FIRST_PAGE
     if route:
         page = _show_route(workspace, route, say)
@@ -52,18 +54,25 @@ def open_lab(
 
 def _write_lessons(workspace: Path, say: Callable[[str], object]) -> None:
     report = write_workspace(workspace)
-    for line in report_lines([(name, action, "") for name, action in report if action in LEFT_ALONE], workspace):
+    for line in report_lines(
+        [(name, action, "") for name, action in report if action in LEFT_ALONE], workspace
+    ):
         say(line)
-    lessons = {name: action for name, action in report if name[0].isdigit()}  # there is also a glossary
+    # there is also a glossary
+    lessons = {name: action for name, action in report if name[0].isdigit()}
     written = sum(action in ("written", "renewed") for action in lessons.values())
     cores = sum(len(part_of(name)) == 2 for name in lessons)
     news = f"{written} of them newly written" if written else "all already there"
-    say(f"Your lessons are in {workspace.resolve()}: {cores} lessons and {len(lessons) - cores} further parts, {news}.")
+    say(
+        f"Your lessons are in {workspace.resolve()}: {cores} lessons and {len(lessons) - cores} further parts, {news}."
+    )
 
 
 def _become_lab(command: list[str]) -> None:
     # so that Lab's terminals find `course`
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    os.environ["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    )
     encoder = Path(os.environ.get(ENV_VAR) or "").expanduser()
     if os.environ.get(ENV_VAR) and encoder.is_dir():
         os.environ[ENV_VAR] = str(encoder.resolve())  # kernels have other working folders
@@ -92,7 +101,9 @@ def _show_live(workspace: Path, key: str, say: Callable[[str], object]) -> str:
     """Write a live copy. Returns JupyterLab's page of it."""
     file, edited = write_live(workspace, key)
     if edited:
-        say(f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again for a new one.")
+        say(
+            f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again for a new one."
+        )
     else:
         page = file.with_suffix(".html").name
         say(f"The live copy is {file}, and the code to type is beside it in {page}.")

@@ -24,7 +24,9 @@ CELL_SECONDS = 30  # to run a code cell and look at what it prints
 OPEN_QUESTIONS = "recall", "which-first"  # cells of questions with an answer to open
 LINE_SECONDS = 3  # to read a line of it, unless the cell is folded
 PICTURE_MINUTES = QUESTION_MINUTES = 1
-EXERCISE = re.compile(r"^## Exercise: (?P<title>.+)\n+`(?P<id>\d\d-[a-z0-9-]+)` · difficulty", re.MULTILINE)
+EXERCISE = re.compile(
+    r"^## Exercise: (?P<title>.+)\n+`(?P<id>\d\d-[a-z0-9-]+)` · difficulty", re.MULTILINE
+)
 STATED = re.compile(r"^`\d\d-[a-z0-9-]+` · .*?\b(\d+) minutes", re.MULTILINE)
 
 
@@ -117,7 +119,9 @@ def _is_worked_by_the_learner(cell: Mapping[str, Any]) -> bool:
 
 def _is_picture(cell: Mapping[str, Any]) -> bool:
     shown = [output.get("data", {}) for output in cell.get("outputs", [])]
-    return any("image/png" in data or "<svg" in "".join(data.get("text/html", "")) for data in shown)
+    return any(
+        "image/png" in data or "<svg" in "".join(data.get("text/html", "")) for data in shown
+    )
 
 
 def _text(cell: Mapping[str, Any]) -> str:
@@ -168,7 +172,9 @@ def overview(folder: str | Path | None) -> Overview:
         items, writing, schedule = [], [], Schedule(notice=str(problem))
     due = len(items) + len(writing)
     sure = calibration(schedule)
-    return Overview(lessons() or lessons(folder), frozenset(passed(folder)), due, sure, schedule.notice)
+    return Overview(
+        lessons() or lessons(folder), frozenset(passed(folder)), due, sure, schedule.notice
+    )
 
 
 @dataclass(frozen=True)
@@ -254,9 +260,15 @@ class Overview:
     @property
     def remembered(self) -> list[str]:
         """Lines about the review of today, and about how sure this learner is."""
-        lines = [f"to review today: {self.due} (`course review`, or review() in a notebook)"] if self.due else []
+        lines = (
+            [f"to review today: {self.due} (`course review`, or review() in a notebook)"]
+            if self.due
+            else []
+        )
         if self.sure:
-            shares = "; ".join(f"{name}: {right} of {asked} right" for name, (asked, right) in self.sure.items())
+            shares = "; ".join(
+                f"{name}: {right} of {asked} right" for name, (asked, right) in self.sure.items()
+            )
             lines.append(f"how sure you were: {shares}")
         return lines + ([self.notice] if self.notice else [])
 
@@ -266,8 +278,12 @@ class Overview:
         most = max((len(lesson.exercises) for lesson in self.lessons), default=0)
         rows = []
         for lesson in self.lessons:
-            squares = "".join("✓" if exercise in self.passed else "○" for exercise, _ in lesson.exercises)
-            row = f"{lesson.sign}  {lesson.title:{wide}}  {lesson.minutes:3d} min  {squares:{most}}  "
+            squares = "".join(
+                "✓" if exercise in self.passed else "○" for exercise, _ in lesson.exercises
+            )
+            row = (
+                f"{lesson.sign}  {lesson.title:{wide}}  {lesson.minutes:3d} min  {squares:{most}}  "
+            )
             rows.append((row + self.count(lesson)).rstrip())
         return [*rows, "", self.advice, *self.remembered]
 
@@ -278,7 +294,9 @@ class Overview:
         rows = "".join(map(self._html_row, self.lessons))
         names = ("Lesson", "Minutes", "Exercises", "Passed")
         head = "".join(f'<th scope="col" style="{CELL}">{name}</th>' for name in names)
-        remembered = "".join(f'<p style="padding: 0 0.6em">{_with_code(line)}</p>' for line in self.remembered)
+        remembered = "".join(
+            f'<p style="padding: 0 0.6em">{_with_code(line)}</p>' for line in self.remembered
+        )
         return (
             '<table style="border-collapse: collapse"><caption style="text-align: left; color: inherit; '
             f'padding: 0.3em 0.6em">{html.escape(self.totals)}</caption>'

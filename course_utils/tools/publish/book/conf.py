@@ -33,4 +33,5 @@ html_css_files = ["formulas.css", "book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
 html_copy_source = False
 html_use_index = False
-html_show_search_summary = False  # a summary is fetched from its page, which browsers refuse for file: URLs
+# a summary is fetched from its page, which browsers refuse for file: URLs
+html_show_search_summary = False
