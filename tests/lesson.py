@@ -48,7 +48,10 @@ def main(key):
     )
     names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
     files = [name for name in names if (ROOT / name).exists()]
-    chosen = " or ".join([f"{number}_ or {number}- or [{number} or test_lesson_{number}", *WHOLE])
+    # whole names: "taken_along" alone would also choose test_take_along.py's cases of all lessons
+    whole = [f"test_{name}.py" for name in WHOLE]
+    own = f"{number}_ or {number}- or [{number} or test_lesson_{number}"
+    chosen = " or ".join([own, *whole])
     # the notebook last: its second run shows whether its outputs are the same each time
     return pytest.main(
         ["-q", "-p", "no:cacheprovider", "-k", chosen, *files, str(path.relative_to(ROOT))]

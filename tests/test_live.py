@@ -58,7 +58,9 @@ def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
         given = "nbgrader" in cell.metadata or {"completion", "hide-input"} & set(tags)
         does = cell.metadata.get("course", {}).get("does", "")
         if not given and cell.id != "setup" and not cell.id.startswith(("diagram-", "explore-")):
-            assert 2 < len(does.split()) < 15, cell.id
+            assert 2 < len(does.split()) < 15, (
+                f"{cell.id}: say in metadata.course.does what it does"
+            )
     assert key in TYPED
 
 

@@ -373,12 +373,10 @@ def test_a_core_fits_its_hour_and_ends_with_questions_from_memory(path):
         words_in(cell.source) for cell in lesson_cells(notebook) if cell.cell_type == "markdown"
     )
     answers = [cell for cell in code_cells(notebook) if marks_of(cell).get("solution")]
-    assert (
-        words <= 3000
-        and len(code_cells(notebook)) <= 40
-        and len(answers) <= 3
-        and lesson_minutes(notebook) <= 60
-    )
+    assert words <= 3000, "words of text"
+    assert len(code_cells(notebook)) <= 40, "code cells"
+    assert len(answers) <= 3, "exercises: a further part has room for others"
+    assert lesson_minutes(notebook) <= 60, "minutes"
     (recall,) = (cell for cell in notebook.cells if cell.id == "recall")
     assert recall.source.count("<details>") == 3
     assert recall.source.strip().split("\n\n")[-1].startswith("**At work you would now**")

@@ -209,14 +209,14 @@ def new_lesson(
 
 
 def _lesson_skeleton(number: str, title: str, kind: str) -> nbformat.NotebookNode:
-    names, time = "setup, check, hint, solution", "About 5 minutes, with no exercises."
-    if kind == "page":
-        names, time = "setup", "About 5 minutes."
+    time = "About 5 minutes." if kind == "page" else "About 5 minutes, with no exercises."
     first = f"# {number} {title}\n\nTODO: what this is about.\n\n**After this lesson you can**\n\n- TODO\n\n{time}"
     return nbformat.v4.new_notebook(
         cells=[
             nbformat.v4.new_markdown_cell(first, id="title", metadata={"course": {"kind": kind}}),
-            nbformat.v4.new_code_cell(f"from course_utils import {names}\nsetup()", id="setup"),
+            nbformat.v4.new_code_cell(
+                "from course_utils import setup, check, hint, solution\nsetup()", id="setup"
+            ),
             nbformat.v4.new_markdown_cell("## TODO", id="first-step"),
             nbformat.v4.new_markdown_cell("## What you have seen\n\n- TODO", id="recap"),
             nbformat.v4.new_markdown_cell("## Further reading\n\n- TODO", id="reading"),

@@ -64,6 +64,7 @@ def new_exercise(lesson: str, name: str, title: str | None) -> None:
         "All of it stands at the end of each file: move the three cells to where they belong, and "
         "the rest into the "
         "order of the lesson.\n"
+        "A core has room for three exercises; others go into a further part, such as 04-lengths.\n"
         f"Fill in everything marked TODO, then: make lesson L={lesson}. PROMISES are required: for "
         "each promise of the "
         "text an answer that breaks only this, or a mistake whose `breaks` has its words."
