@@ -34,7 +34,8 @@ SCRIPTS = (("xstatic", "pkg/jquery/data/jquery.slim.min.js"), ("mpld3", "js/d3.v
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 # Stands in for require.js: bertviz asks it for two scripts that are already loaded. `cut` makes the
 # four parts of a pair's attentions, which bertviz would store again. The view is scaled down if the
-# page is too narrow.
+# page is too narrow; observed, since a frame may have no width yet when its script runs, and gets
+# no resize event for its first one.
 STAND_IN = """
 function requirejs(names, start) { start(jQuery, d3); }
 function cut([all, ...parts], b) {
@@ -42,8 +43,9 @@ function cut([all, ...parts], b) {
   parts.forEach((part, i) => part.attn = all.attn.map(layer => layer.map(
     head => head.slice(...pairs[i][0]).map(row => row.slice(...pairs[i][1])))));
 }
-onresize = () => document.body.style.zoom = Math.min(1, Math.max(0.2, innerWidth / WIDTH));
-onresize();
+const scale = () => document.body.style.zoom = Math.min(1, Math.max(0.2, innerWidth / WIDTH));
+scale();
+new ResizeObserver(scale).observe(document.documentElement);
 """
 # In JupyterLab's dark theme. The half turn keeps each colour what it is called.
 DARK = '<style>body[data-jp-theme-light="false"] iframe.cu-view{filter:invert(.92) hue-rotate(180deg)}</style>'
