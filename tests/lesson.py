@@ -3,6 +3,7 @@
 Renews what derives from it, executes it, and runs its tests, which are those of the lesson with all its parts.
 """
 
+import argparse
 import os
 import sys
 
@@ -26,6 +27,13 @@ CASES = (
 WHOLE = "glossary diagrams elsewhere taken_along".split()
 
 
+def chosen_lesson():
+    """The key on the command line, such as "04" or "04-lengths"."""
+    parser = argparse.ArgumentParser(prog="python -m tests.lesson", description=__doc__)
+    parser.add_argument("key", choices=parts(), metavar="KEY", help="such as 04 or 04-lengths")
+    return parser.parse_args().key
+
+
 def main(key):
     """Returns an exit status, or what is wrong with the lesson."""
     if status := look_at_files():
@@ -41,11 +49,8 @@ def main(key):
         execute(path)
     except CellExecutionError as error:
         return str(error)
-    print(
-        "Renewed: "
-        + (", ".join(str(one.relative_to(ROOT)) for one in changed) or "nothing but outputs"),
-        flush=True,
-    )
+    renewed = ", ".join(str(file.relative_to(ROOT)) for file in changed) or "nothing but outputs"
+    print(f"Renewed: {renewed}", flush=True)
     names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
     files = [name for name in names if (ROOT / name).exists()]
     # whole names: "taken_along" alone would also choose test_take_along.py's cases of all lessons
@@ -54,9 +59,9 @@ def main(key):
     chosen = " or ".join([own, *whole])
     # the notebook last: its second run shows whether its outputs are the same each time
     return pytest.main(
-        ["-q", "-p", "no:cacheprovider", "-k", chosen, *files, str(path.relative_to(ROOT))]
+        ["-p", "no:cacheprovider", "-k", chosen, *files, str(path.relative_to(ROOT))]
     )
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(chosen_lesson()))
