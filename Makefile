@@ -11,7 +11,6 @@ DEBIAN ?= trixie
 PIP = $(BIN)/python -m pip install $(if $(CI),--quiet)
 CANARY = build/canary
 CANARY_PYTHON = $(CANARY)/$(notdir $(BIN))/python
-PEERS_PIP = $(subst -m pip,-m pip --python $(VENV)/peers,$(PIP))
 
 .PHONY: help setup lab test nightly slow sabotage shake verdicts lesson matrix encoders lock notebooks adapter tables bench book screenshots dist canary bare doctor clean
 
@@ -29,13 +28,13 @@ help:
 	@echo "make notebooks  run the source lessons from top to bottom and store their outputs"
 	@echo "make adapter    train the masked-language-model adapter of lesson 07 again (an hour or more)"
 	@echo "make tables     repeat the stored trainings of lessons 10 to 13 (hours)"
-	@echo "make bench      measure embed against Sentence Transformers and its other backends, the grader against nbgrader, and renew their tables"
+	@echo "make bench      measure embed against Sentence Transformers, the grader against nbgrader, and renew their tables"
 	@echo "make book       write all lessons as a static site and a PDF, to build/book"
 	@echo "make screenshots  take the pictures of the READMEs again, with Chromium (a quarter of an hour)"
 	@echo "make dist       write the wheel and the source archive to build/dist"
 	@echo "make canary     run the lessons on the newest versions of everything, in build/canary: what will break next"
 	@echo "make bare       run make lab and make test in a bare Debian with its Python, as root: make bare DEBIAN=sid"
-	@echo "make lock       resolve requirements.lock and the other two locks again"
+	@echo "make lock       resolve requirements.lock and the grader's lock again"
 
 setup: $(VENV)/.ready
 
@@ -79,13 +78,6 @@ $(VENV)/grading/.ready: tests/grading.lock | setup
 $(VENV)/share/explorers/.ready: course_utils/explore/page/package-lock.json | setup
 	@NPM_CONFIG_FETCH_RETRIES=0 $(BIN)/python -m course_utils.tools.publish.explorers && touch $@ || true
 
-# What `embed` is measured beside: an environment of its own, since these backends need an older transformers.
-$(VENV)/peers/.ready: tests/benchmarks/peers.lock | setup
-	$(BIN)/python -m venv --clear $(VENV)/peers
-	$(PEERS_PIP) --no-deps --retries 2 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' tests/benchmarks/peers.lock)"
-	$(PEERS_PIP) -r tests/benchmarks/peers.lock
-	@touch $@
-
 matrix: setup $(VENV)/grading/.ready
 	$(BIN)/python -m tests.matrix
 	KERNELS=record $(BIN)/python -m pytest -q tests/grading/test_odd_kernel.py
@@ -122,7 +114,6 @@ lock: setup
 	$(BIN)/uv pip compile --universal --python-version 3.11 --extra test --extra parses --no-header --upgrade -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --universal --python-version 3.11 --extra nbgrader --no-header --no-annotate --upgrade -c requirements.lock pyproject.toml | awk -F== 'NR == FNR {had[$$1]; next} !($$1 in had)' requirements.lock - > tests/grading.tmp
 	mv tests/grading.tmp tests/grading.lock
-	(echo 'sentence-transformers[onnx,openvino]'; echo 'datasets>=5'; grep '^torch==' requirements.lock) | $(BIN)/uv pip compile --universal --python-version 3.11 --no-header --no-annotate --upgrade -o tests/benchmarks/peers.lock -
 
 # Trains the course's masked-language-model adapter again: an hour or more, see course_utils/trainings/adapter.md.
 # Large memory pages, where Linux has them, save a quarter of the time.
@@ -131,9 +122,8 @@ adapter: setup
 	THP_MEM_ALLOC_ENABLE=1 $(BIN)/python -m course_utils.trainings.adapter
 
 # Three quarters of an hour; leave the machine alone meanwhile.
-bench: setup $(VENV)/grading/.ready $(VENV)/peers/.ready
+bench: setup $(VENV)/grading/.ready
 	$(BIN)/python -W ignore -m tests.benchmarks.speed
-	$(BIN)/python -W ignore -m tests.benchmarks.peers
 	$(BIN)/python -W ignore -m tests.benchmarks.searching
 	$(BIN)/python -W ignore -m tests.benchmarks.grading
 

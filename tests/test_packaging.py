@@ -97,19 +97,6 @@ def test_the_lock_of_the_graders_extra_goes_beside_the_other():
     assert found[need.name] == str(need.specifier)
 
 
-def test_the_lock_of_the_peers_has_the_torch_of_the_course():
-    text = (ROOT / "tests/benchmarks/peers.lock").read_text()
-    found = {
-        line.name: str(line.specifier)
-        for line in map(Requirement, text.splitlines())
-        if line.marker is None
-    }
-    assert all(re.fullmatch(r"==[\w.]+", version) for version in found.values())
-    assert found["torch"] == locked(default_environment())["torch"]
-    assert {"onnxruntime", "openvino", "optimum-onnx", "optimum-intel"} <= set(found)
-    assert "://" not in text and "--" not in text and "nvidia" not in text
-
-
 def test_environment_yml_installs_the_lock_and_names_what_it_brings():
     text = (ROOT / "environment.yml").read_text()
     environment = yaml.safe_load(text)
