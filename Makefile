@@ -124,7 +124,6 @@ adapter: setup
 # Three quarters of an hour; leave the machine alone meanwhile.
 bench: setup $(VENV)/grading/.ready
 	$(BIN)/python -W ignore -m tests.benchmarks.speed
-	$(BIN)/python -W ignore -m tests.benchmarks.searching
 	$(BIN)/python -W ignore -m tests.benchmarks.grading
 
 book: setup

@@ -6,7 +6,6 @@ must pass, and with it at least one must fail. WORDs choose breakages by their r
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,8 +19,8 @@ from queue import Queue
 from tqdm import tqdm
 
 from .offline import block_network
+from .project import ROOT, copy_checkout
 
-ROOT = Path(__file__).resolve().parents[1]
 LIST = Path(__file__).with_suffix(".toml")
 COPIES = 2  # as many run side by side
 SECONDS = 600  # for the tests of one breakage
@@ -69,14 +68,7 @@ class Copy:
 
     def __init__(self, folder):
         self.folder = folder
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT, capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
-        for name in filter(None, listed.split("\0")):
-            if (ROOT / name).is_file():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, folder / name)
+        copy_checkout(folder, ROOT)
         (folder / ".venv").symlink_to(ROOT / ".venv")
         # some tests ask git which files there are
         for command in (["init", "--quiet"], ["add", "--all"]):
@@ -90,26 +82,11 @@ class Copy:
 
     def run(self, tests, *flags):
         """pytest's exit status, and the end of what it prints."""
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-rs",
-            "-m",
-            "not nightly",
-        ]
-        command += [*flags, *tests]
+        command = [sys.executable, "-m", "pytest", *"-q -p no:cacheprovider -rs -m".split()]
+        how = {"cwd": self.folder, "env": self.environment, "timeout": SECONDS}
         try:
             done = subprocess.run(
-                command,
-                cwd=self.folder,
-                env=self.environment,
-                capture_output=True,
-                text=True,
-                timeout=SECONDS,
+                [*command, "not nightly", *flags, *tests], capture_output=True, text=True, **how
             )
         except subprocess.TimeoutExpired:
             return None, f"no end within {SECONDS} s"

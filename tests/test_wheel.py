@@ -1,5 +1,6 @@
 """The wheel: built from the committed files, installed outside the clone, and used as a learner would."""
 
+import functools
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 from course_utils.tools.publish import elsewhere
 
-from .grader import ROOT
+from .project import ROOT, copy_checkout
 
 pytestmark = pytest.mark.nightly  # to build and install it takes seconds
 LESSONS = sorted((ROOT / "notebooks").glob("**/*.ipynb"))
@@ -34,28 +35,19 @@ def run(*command, folder, **environment):
     return done.returncode, done.stdout
 
 
+def works(*command, **where):
+    """What a command prints that ends well."""
+    code, printed = run(*command, **where)
+    assert code == 0, printed
+    return printed
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     room = tmp_path_factory.mktemp("wheel")
-    # what is new need not be added yet
-    words = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (room / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, room / "clone" / name)
-    words = (
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-        "-w",
-        room,
-        room / "clone",
-    )
-    code, said = run(sys.executable, "-m", "pip", *words, folder=room)
-    assert code == 0, said
+    copy_checkout(room / "clone")
+    flags = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index")
+    works(sys.executable, "-m", "pip", "wheel", *flags, "-w", room, room / "clone", folder=room)
     (built,) = room.glob("*.whl")
     return built
 
@@ -65,10 +57,8 @@ def borrowing(folder):
     venv.create(folder / "env", with_pip=False)
     programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
     python = next(programs.glob("python*"))
-    code, site = run(
-        python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder
-    )
-    assert code == 0, site
+    purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = works(python, "-c", purelib, folder=folder)
     Path(site.strip(), "borrowed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     return programs, python
 
@@ -78,9 +68,8 @@ def installed(wheel, tmp_path_factory):
     """(folder to work in, `course`, Python): the wheel in an environment that borrows the packages of this one."""
     folder = tmp_path_factory.mktemp("Kurs für alle")
     programs, python = borrowing(folder)
-    words = ("--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
-    code, said = run(sys.executable, "-m", "pip", *words, folder=folder)
-    assert code == 0, said
+    flags = ("--quiet", "--no-deps", "--no-index")
+    works(sys.executable, "-m", "pip", "--python", python, "install", *flags, wheel, folder=folder)
     return folder, next(programs.glob("course*")), python
 
 
@@ -104,12 +93,8 @@ def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
 def test_the_commands_work_without_a_clone(installed):
     folder, course, python = installed
 
-    def says(*words):
-        share = os.path.join(sysconfig.get_path("data"), "share", "jupyter")  # borrowed, too
-        code, said = run(course, *words, folder=folder, TQDM_DISABLE="1", JUPYTER_PATH=share)
-        assert code == 0, said
-        return said
-
+    share = os.path.join(sysconfig.get_path("data"), "share", "jupyter")  # borrowed, too
+    says = functools.partial(works, course, folder=folder, TQDM_DISABLE="1", JUPYTER_PATH=share)
     number = len(LESSONS) - 1  # the glossary is none
     assert f"{number} of them newly written" in says("lab", "--write-only")
     assert "up to date" in says("update")
@@ -123,8 +108,9 @@ def test_the_commands_work_without_a_clone(installed):
         "from course_utils import check; "
         "print(check('04-mean-pool', lambda token_vectors, attention_mask: token_vectors.mean(1)))"
     )
-    code, said = run(python, "-c", answered, folder=folder / "workspace", HF_HUB_OFFLINE="1")
-    assert code == 0 and "padding" in said, said
+    assert "padding" in works(
+        python, "-c", answered, folder=folder / "workspace", HF_HUB_OFFLINE="1"
+    )
 
 
 @pytest.mark.skipif(
@@ -139,34 +125,7 @@ def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
         "print(subprocess.run([*walls(), sys.executable, '-I', '-c', inside, str(NOTEBOOKS), sys.executable], "
         "capture_output=True, text=True))"
     )
-    status, said = run(python, "-c", code, folder=folder)
-    assert status == 0 and r"stdout='[] True\n'" in said, said
-
-
-def test_a_course_that_lost_a_lesson_says_so_and_writes_nothing(installed):
-    folder, course, python = installed
-    code, said = run(
-        python, "-c", "import course_utils; print(course_utils.__path__[0])", folder=folder
-    )
-    lesson = Path(said.strip(), "notebooks", "05_attention.ipynb")
-    whole = lesson.read_bytes()
-    try:
-        lesson.write_bytes(whole[:1000])
-        code, said = run(course, "doctor", folder=folder, HF_HUB_OFFLINE="1")
-        assert (
-            code == 1
-            and "FAIL  course: it is installed only in part: 05_attention.ipynb is" in said
-        )
-        lesson.unlink()
-        code, said = run(course, "lab", "--write-only", "--workspace", "new", folder=folder)
-        assert (
-            code == 1
-            and "installed only in part: 05_attention.ipynb is" in said
-            and len(said.splitlines()) == 1
-        )
-        assert not (folder / "new").exists()
-    finally:
-        lesson.write_bytes(whole)
+    assert r"stdout='[] True\n'" in works(python, "-c", code, folder=folder)
 
 
 RUN_CELL = """
@@ -196,17 +155,8 @@ def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
 
     def runs(name):
         (tmp_path / name).write_text(cells[name], encoding="utf-8")
-        code, said = run(
-            python,
-            "-c",
-            RUN_CELL,
-            name,
-            folder=tmp_path,
-            PIP_NO_INDEX="1",
-            IPYTHONDIR=str(tmp_path),
-        )
-        assert code == 0, said
-        return said
+        settings = {"PIP_NO_INDEX": "1", "IPYTHONDIR": str(tmp_path)}
+        return works(python, "-c", RUN_CELL, name, folder=tmp_path, **settings)
 
     assert "outcome: SystemExit('The course is not installed" in runs("lost.py")
     assert (
@@ -214,4 +164,4 @@ def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
         in runs("cell.py")
     )
     assert runs("cell.py").strip() == "outcome: None", "once it is there, the cell does nothing"
-    assert run(python, "-m", "course_utils.tools.cli", "--version", folder=tmp_path)[0] == 0
+    assert works(python, "-m", "course_utils.tools.cli", "--version", folder=tmp_path)

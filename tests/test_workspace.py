@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import platform
+import re
 import shutil
 import socket
 import subprocess
@@ -23,7 +24,6 @@ from urllib.error import URLError
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,7 +34,6 @@ from course_utils._support.files import save_beside
 from course_utils._support.notebooks import PICTURES
 from course_utils.diary.passed import passed, remember
 from course_utils.diary.workspace import RECORD, SAVED
-from course_utils.tools import cli
 from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.workspace import copies, lab
@@ -42,6 +41,8 @@ from course_utils.tools.workspace.copies import CopyError, update_workspace, wri
 from course_utils.tools.workspace.merging import CODE_NOTE, FRAME_NOTE, TEXT_NOTE, fingerprint
 from course_utils.tools.workspace.overview import overview
 
+from .commands import run
+from .grader import COURSE
 from .offline import free_port
 
 FILE = "00_start_here.ipynb"
@@ -169,17 +170,12 @@ def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_onl
     course(sources, *lesson(below=[part("pictures", PICTURES), part("draw", "draw()", "code")]))
     assert write_workspace(workspace, sources) == [(FILE, "written")]
     assert Mine(workspace).texts() == ["# Title", "x = 1", STUBBED, "The end"]
-    before = copy.stat().st_mtime_ns
-    assert (
-        write_workspace(workspace, sources) == [(FILE, "unchanged")]
-        and copy.stat().st_mtime_ns == before
-    )
-
-
-def test_copies_hold_what_jupyterlab_stores_on_opening(workspace):
-    metadata = Mine(workspace).notebook["metadata"]
+    metadata = Mine(workspace).notebook["metadata"]  # as JupyterLab stores it on opening
     assert metadata["kernelspec"]["display_name"] == "Python 3 (ipykernel)"
     assert metadata["language_info"]["version"] == platform.python_version()
+    before = copy.stat().st_mtime_ns
+    assert write_workspace(workspace, sources) == [(FILE, "unchanged")]
+    assert copy.stat().st_mtime_ns == before
 
 
 def test_a_copy_that_was_only_run_is_renewed(sources, workspace):
@@ -193,15 +189,18 @@ def test_a_copy_that_was_only_run_is_renewed(sources, workspace):
 
 
 ODD_ENTRIES = [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}]
-RECORDS = [None, "{", f'["{FILE}"]', "{}", *(json.dumps({FILE: entry}) for entry in ODD_ENTRIES)]
+DAMAGED_RECORDS = ["{", f'["{FILE}"]', "{}", *(json.dumps({FILE: entry}) for entry in ODD_ENTRIES)]
 
 
-@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("record", [None, *DAMAGED_RECORDS])
 def test_what_was_edited_is_kept_whatever_the_record_holds(sources, workspace, record):
     mine = edited(workspace, title="# Title!")
-    if record is not None:
+    if record is None:
+        (workspace / RECORD).unlink()
+    else:
         (workspace / RECORD).write_text(record)
-    write_workspace(workspace, sources)
+    assert write_workspace(workspace, sources) == [(FILE, "kept")]
+    assert json.loads((workspace / RECORD).read_text())["version"] == __version__
     course(sources, part("title", "# New"))
     assert write_workspace(workspace, sources) == [(FILE, "kept")]
     assert (workspace / FILE).read_bytes() == mine
@@ -251,12 +250,9 @@ def test_many_at_once_do_no_harm(sources, workspace):
     "source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"]
 )
 def test_marks_without_partner_are_an_error(source):
+    assert copies.stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
     with pytest.raises(ValueError, match="has no matching marker"):
         copies.stub_out(source)
-
-
-def test_two_regions_in_one_cell():
-    assert copies.stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
 
 
 # ---------------------------------------------------------------- reset and update
@@ -282,21 +278,12 @@ def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, work
     )
     assert update_workspace(workspace, sources) == [(FILE, "merged", said)]
     now = Mine(workspace)
-    expected = [
-        "before all",
-        "# New title",
-        "x = 1",
-        "# my note",
-        "my_own = 2",
-        "More",
-        ANSWERED,
-        "Now ends",
-    ]
-    assert now.texts() == expected
-    assert (
-        now["00-f"]["outputs"][0]["text"] == ["seen\n"]
-        and now["00-f"]["metadata"]["nbgrader"]["solution"]
-    )
+    own = ["# my note", "my_own = 2"]
+    assert now.texts() == [
+        "before all", "# New title", "x = 1", *own, "More", ANSWERED, "Now ends"
+    ]  # fmt: skip
+    assert now["00-f"]["outputs"][0]["text"] == ["seen\n"]
+    assert now["00-f"]["metadata"]["nbgrader"]["solution"]
     assert (workspace / SAVED / "00_start_here-1.ipynb").read_bytes() == before
     nbformat.validate(nbformat.read(now.path, as_version=4))
     assert updates_nothing(workspace) and write_workspace(workspace, sources) == [
@@ -316,13 +303,11 @@ def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays
         end="Half \ud83d",
     )
     words, texts = updated(workspace, lesson("# Theirs", "x = 2", "f_of"))
-    for part_of_it in (
-        "2 changed by the course and by you",
-        "1 with your answer kept",
-        "1 edited by you and kept",
-    ):
-        assert part_of_it in words
-    assert "1 with new given lines (a note below your answer shows them)" in words
+    assert re.match(
+        r"cells: 1 with your answer kept, 1 edited by you and kept, 2 changed by the course and by you .*, "
+        r"1 with new given lines \(a note below your answer shows them\)",
+        words,
+    )
     frame = f"{FRAME_NOTE}```python\n{STUBBED.replace('def f', 'def f_of')}\n```"
     code = f"{CODE_NOTE}````python\nx = 10\n```y```\n````"
     text = f"{TEXT_NOTE}# Mine ``` with fences"
@@ -403,15 +388,6 @@ def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(workspac
     assert updates_nothing(workspace)
 
 
-def test_a_record_that_is_gone_is_written_again(sources, workspace):
-    edited(workspace, title="Mine")
-    (workspace / RECORD).unlink()
-    assert write_workspace(workspace, sources) == [(FILE, "kept")]
-    assert json.loads((workspace / RECORD).read_text()) == {"version": __version__}, (
-        "it is a workspace again"
-    )
-
-
 def test_without_a_record_all_that_differs_counts_as_the_learners(workspace):
     (workspace / RECORD).write_text("{}")
     edited(workspace, work="x = 10", f=ANSWERED)
@@ -457,16 +433,6 @@ def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(
     assert saved.read_bytes() == content and Mine(workspace).texts() == ["# New"]
 
 
-def test_outputs_too_deep_to_be_written_leave_a_lesson_as_it_is(sources, workspace, monkeypatch):
-    before = edited(workspace, title="My title")
-    course(sources, part("title", "# New"))
-    monkeypatch.setattr(copies, "write_notebook", Mock(side_effect=RecursionError))
-    assert (
-        update_workspace(workspace, sources)[0][1] == "unreadable"
-        and (workspace / FILE).read_bytes() == before
-    )
-
-
 @pytest.mark.parametrize(
     "where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.mkdir"]
 )
@@ -502,23 +468,6 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(
     assert Mine(workspace).texts()[0] == "My newest title"
 
 
-def set_version(workspace, version):
-    record = json.loads((workspace / RECORD).read_text())
-    assert record["version"] == __version__
-    (workspace / RECORD).write_text(json.dumps(record | {"version": version}))
-
-
-@pytest.mark.parametrize("older", [None, "0.0.9", "next", 7])
-def test_a_workspace_of_an_older_course_is_updated_and_says_which_wrote_it(
-    sources, workspace, older
-):
-    set_version(workspace, older)
-    learners = edited(workspace, title="My title")
-    assert write_workspace(workspace, sources) and update_workspace(workspace, sources)
-    set_version(workspace, None)  # it was this version's
-    assert (workspace / FILE).read_bytes() == learners
-
-
 def test_an_update_brings_the_folder_of_further_parts(sources, workspace):
     further = sources / "further" / "00_x.ipynb"
     further.parent.mkdir()
@@ -536,22 +485,19 @@ def test_an_update_brings_the_folder_of_further_parts(sources, workspace):
 @pytest.mark.parametrize("newer", ["99.0.0", __version__.rpartition(".")[0] + ".1000"])
 def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
     """An older course would take untouched lessons back, and offer to merge its own into the others."""
-    set_version(workspace, newer)
+    record = json.loads((workspace / RECORD).read_text())
+    assert record["version"] == __version__
+    (workspace / RECORD).write_text(json.dumps(record | {"version": newer}))
     edited(workspace, title="My title")
     course(sources, part("title", "# Old"))
-
-    def written():
-        return {
-            path: path.read_bytes() for path in workspace.rglob("*.*") if path.suffix != ".lock"
-        }
-
-    before = written()
+    before = [(workspace / name).read_bytes() for name in (FILE, RECORD)]
     for command in (write_workspace, update_workspace, reset):
         with pytest.raises(
             CopyError, match=f"was written by version {newer} of the course.*nothing was changed"
         ):
             command(workspace, sources)
-    assert written() == before
+    assert [(workspace / name).read_bytes() for name in (FILE, RECORD)] == before
+    assert not (workspace / SAVED).exists()
 
 
 def test_one_command_at_a_time(sources, workspace, monkeypatch):
@@ -654,7 +600,7 @@ def course_text(cells):
     return nbformat.writes(copies.learner_copy(new_notebook(cells=cells)))
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(histories())
 def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
     first, steps, second, record = history
@@ -691,49 +637,39 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         assert updates_nothing(workspace)
 
 
-def run(*arguments):
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
-
-
 def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     workspace = tmp_path / "workspace"
     write_workspace(workspace)
     monkeypatch.chdir(tmp_path)
-    remember("04-mean-pool", workspace)
-    edited_lesson = nbformat.read(workspace / "04_pooling.ipynb", as_version=4)
-    edited_lesson.cells[0].source = "Mine"
-    nbformat.write(edited_lesson, workspace / "04_pooling.ipynb")
+    remember("00-nearest", workspace)
+    edited(workspace, own=(None, "Mine"))
     (workspace / "05_attention.ipynb").unlink()
-    done = run("update")
-    assert done.exit_code == 0 and done.output == "05_attention.ipynb: written\n"
-    assert run("update").output == "Nothing has changed: your lessons are up to date.\n"
-    assert "Which lesson? Name it as in: course reset 04" in run("reset").output
-    done = run("reset", "4")
-    assert done.exit_code == 0 and done.output.splitlines()[0] == (
-        "04_pooling.ipynb is restored to the course's version; yours is saved as "
-        f"{Path('workspace', SAVED, '04_pooling-1.ipynb')}."
+    assert run("update") == ("05_attention.ipynb: written\n", 0)
+    assert run("update") == ("Nothing has changed: your lessons are up to date.\n", 0)
+    assert "Which lesson? Name it as in: course reset 04" in run("reset")[0]
+    text, status = run("reset", "0")
+    assert (
+        status == 0
+        and f"yours is saved as {Path('workspace', SAVED, '00_start_here-1.ipynb')}." in text
     )
-    assert passed(workspace) == {"04-mean-pool"}
-    assert run("reset", "04_pooling.ipynb", "--forget").output.endswith(
-        "Forgotten: 04-mean-pool.\n"
-    )
+    assert passed(workspace) == {"00-nearest"}
+    assert run("reset", FILE, "--forget")[0].endswith("Forgotten: 00-nearest.\n")
     assert passed(workspace) == set()
+    keys = ", ".join(lesson.key for lesson in overview(None).lessons)
     for wrong in ("99", "foo", "", "05_further", "9" * 5000):
-        done = run("reset", wrong)
-        keys = ", ".join(lesson.key for lesson in overview(None).lessons)
-        assert done.exit_code == 1 and done.output.endswith(f"; the lessons are {keys}.\n")
+        text, status = run("reset", wrong)
+        assert status == 1 and text.endswith(f"; the lessons are {keys}.\n")
     (workspace / "05_attention.ipynb").write_text("{")
-    said = run("update").output
-    assert "05_attention.ipynb: this file is not a valid notebook and was left unchanged. `" in said
-    assert "reset 05`" in said
+    text, _ = run("update")
+    assert re.search(r"05_attention.ipynb: this file is not a valid notebook.* `.*reset 05`", text)
 
 
 def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_the_courses_version(
     tmp_path, monkeypatch
 ):
     (tmp_path / "file").write_text("")
-    result = run("lab", "--workspace", tmp_path / "file")
-    assert result.exit_code == 1 and result.output.startswith("Error: Cannot write ")
+    text, status = run("lab", "--workspace", tmp_path / "file")
+    assert status == 1 and text.startswith("Error: Cannot write ")
     # `lab` changes it for JupyterLab, and this, which a kernel reads
     monkeypatch.setenv("PATH", os.environ["PATH"])
     monkeypatch.setenv("COURSE_ENCODER", "model")
@@ -742,13 +678,13 @@ def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_t
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
     kept = [("04_pooling.ipynb", "kept")]
     monkeypatch.setattr("course_utils.tools.workspace.opening.write_workspace", lambda _: kept)
-    said = run("lab", "--workspace", tmp_path / "my work").output
-    assert f'course update --workspace "{tmp_path / "my work"}"` merges' in said
-    assert f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in said
-    assert "home folder" not in said
+    text, _ = run("lab", "--workspace", tmp_path / "my work")
+    assert f'course update --workspace "{tmp_path / "my work"}"` merges' in text
+    assert f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in text
+    assert "home folder" not in text
     assert os.environ["COURSE_ENCODER"] == "model", "it may be a hub's name"
     monkeypatch.chdir(tmp_path)
-    assert "course update` merges" in run("lab").output
+    assert "course update` merges" in run("lab")[0]
     assert os.environ["COURSE_ENCODER"] == str(tmp_path / "model")
 
 
@@ -789,13 +725,11 @@ def test_a_lab_that_runs_is_found_by_its_note(notes, tmp_path):
     assert lab.find_running_server(folder) is None
     with socket.create_server(("localhost", 0)) as server:
         port = server.getsockname()[1]
+        address = f"http://localhost:{port}/lab"
         note = {
-            "url": f"http://localhost:{port}/",
-            "hostname": "0.0.0.0",
-            "port": port,
-            "token": "abc",
-        }
-        note |= {"pid": os.getpid(), "root_dir": str(folder)}
+            "url": f"http://localhost:{port}/", "hostname": "0.0.0.0", "port": port, "token": "abc",
+            "pid": os.getpid(), "root_dir": str(folder),
+        }  # fmt: skip
         # another folder, a process that is gone, a port where nobody listens
         for number, other in enumerate(
             [{"root_dir": str(tmp_path)}, {"pid": 2**22 + 1}, {"port": 1}]
@@ -803,13 +737,11 @@ def test_a_lab_that_runs_is_found_by_its_note(notes, tmp_path):
             (notes / f"jpserver-{number}.json").write_text(json.dumps(note | other))
         assert lab.find_running_server(folder) is None
         (notes / "jpserver-4.json").write_text(json.dumps(note))
-        found = {
-            "port": port,
-            "address": f"http://localhost:{port}/lab/tree/00_start_here.ipynb?token=abc",
-        }
-        assert lab.find_running_server(folder) == lab.find_running_server(link) == found
-        live = lab.find_running_server(folder, "workspaces/a/tree/b.ipynb")["address"]
-        assert live == f"http://localhost:{port}/lab/workspaces/a/tree/b.ipynb?token=abc"
+        for place, page in ((folder, lab.FIRST_PAGE), (link, "workspaces/a/tree/b.ipynb")):
+            assert lab.find_running_server(place, page) == {
+                "port": port,
+                "address": f"{address}/{page}?token=abc",
+            }
 
 
 @pytest.mark.parametrize("note", ["[]", "{", '{"pid": 1}', "\x00"])
@@ -829,22 +761,11 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_hom
     for name in lab.HOMELESS:
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("DISPLAY", "WAYLAND_DISPLAY")
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "course_utils.tools.cli",
-        "lab",
-        "--workspace",
-        str(tmp_path / "w"),
-    ]
-    command += [f"--port={port}", "--IdentityProvider.token=secret"]
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    command = [*COURSE, "lab", "--workspace", str(tmp_path / "w"), f"--port={port}"]
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with subprocess.Popen(command, **piped, env=environment) as started:
+    with subprocess.Popen([*command, "--IdentityProvider.token=secret"], **piped) as started:
         try:
             opened = f"127.0.0.1:{port}/lab/tree/00_start_here.ipynb?token="
             assert any(opened in line for line in started.stdout), (
@@ -856,14 +777,13 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_hom
             assert json.load(open_when_ready(address))["type"] == "notebook"
             mine = tmp_path / "w" / "04_pooling.ipynb"
             mine.unlink()
-            second = run("lab", "--workspace", tmp_path / "w", "--port=9")
-            homeless, found = second.output.splitlines()
-            assert second.exit_code == 0 and not mine.exists()
-            assert homeless.startswith(
-                "Your home folder cannot be written, so Jupyter keeps its files"
+            text, status = run("lab", "--workspace", tmp_path / "w", "--port=9")
+            assert status == 0 and not mine.exists()
+            assert re.match(
+                "Your home folder cannot be written, so Jupyter keeps its files.*\n"
+                rf".* on port {port}: continue at http://.*\?token=secret, or stop it",
+                text,
             )
-            assert f"on port {port}: continue at http://" in found
-            assert "/lab/tree/00_start_here.ipynb?token=secret, or stop it" in found
         finally:
             started.terminate()
 
