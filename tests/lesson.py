@@ -21,8 +21,8 @@ from .run import look_at_files
 # Files whose tests have a case for each lesson, of which only this lesson's are run (a deck's in a browser, too), and
 # files that any lesson can break. test_authoring.py has a test that no file is missing.
 CASES = (
-    "notebooks exercises words promises claims ideas progress verdicts pictures decks grading_parity live run_again "
-    "take_along".split()
+    "notebooks exercises words promises claims ideas progress verdicts pictures decks decks_in_browser "
+    "grading_parity live run_again take_along".split()
 )
 WHOLE = "glossary diagrams elsewhere taken_along".split()
 

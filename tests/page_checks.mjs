@@ -15,24 +15,6 @@ export function makePlain() {
   for (const part of all("svg g")) part.replaceChildren();
 }
 
-// Contrast is slow to compute. Of elements that look alike (same tags, classes and styles up to the root) one is
-// enough, in all pages: the others are removed. Takes the looks that were seen, and returns them with the new ones.
-export function keepOneOfEachLook(seen) {
-  const style = thing => (thing.getAttribute("style") || "").replace(/--[a-z]+: ?\d+/g, "");
-  const named = thing => `${thing.tagName}.${thing.getAttribute("class") || ""}${style(thing)}`;
-  const first = new Map(seen.map(look => [look, null]));
-  const looks = new Map();
-  const things = all(":not(svg *)", document.body); // parents come before their children
-  for (const thing of things) {
-    const look = `${looks.get(thing.parentElement) || ""}>${named(thing)}`;
-    looks.set(thing, look);
-    if (!first.has(look)) first.set(look, thing);
-  }
-  for (const thing of things.toReversed())
-    if (first.get(looks.get(thing)) !== thing && !thing.childElementCount) thing.remove();
-  return [...first.keys()];
-}
-
 export async function axeFinds(rules) {
   const result = await window.axe.run(document, {iframes: false, resultTypes: ["violations"], ...rules});
   return result.violations.map(found => [found.id, found.nodes.length, found.nodes[0].html.slice(0, 200)]);

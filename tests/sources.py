@@ -1,4 +1,6 @@
-"""The lessons as notebooks, read once for all tests of a process, which must not change them."""
+"""The lessons as notebooks, read once for all tests of a process, which must not change them; numbers in texts."""
+
+import re
 
 import nbformat
 
@@ -7,6 +9,7 @@ from course_utils._support.notebooks import cores, lesson_cells, parts
 SOURCES = {key: nbformat.read(path, as_version=4) for key, path in parts().items()}
 # the cores with questions from memory: all but pages
 DIVIDED = [key for key in cores() if any(cell.id == "recall" for cell in SOURCES[key].cells)]
+NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 
 
 def tags(cell):
@@ -16,3 +19,20 @@ def tags(cell):
 def code_of(notebook):
     """The code cells of a lesson, above the pictures for its lecture."""
     return [cell for cell in lesson_cells(notebook) if cell.cell_type == "code"]
+
+
+def printed_by(cell):
+    """What the outputs of a cell say, as text."""
+    texts = []
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        texts += [output.get("text", ""), data.get("text/plain", ""), output.get("evalue", "")]
+        texts.append(re.sub("<[^>]+>", " ", data.get("text/html", "")))
+    return " ".join(texts)
+
+
+def stands_in(number, text):
+    """Whether a text has this number, perhaps with more digits."""
+    digits = len(number.partition(".")[2])
+    found = [float(one.replace(",", "")) for one in NUMBER.findall(text)]
+    return any(round(one, digits) == float(number.replace(",", "")) for one in found)

@@ -22,22 +22,21 @@ import re
 import tomllib
 from pathlib import Path
 
-import nbformat
 import pytest
 
-from course_utils._support.notebooks import lesson_cells, parts
+from course_utils._support.notebooks import lesson_cells
 
-NOTEBOOKS = parts()
+from .sources import NUMBER, SOURCES, printed_by, stands_in
+
 RESULT = re.compile(
     r"\b(better|best|worse|worst|beats?|wins?|outperforms?|nearly half|significant(ly)?)\b", re.I
 )
 PLACE = re.compile(
     r"\b(section|sections|table|figure|appendix|abstract|page|card|documentation|docs)\b", re.I
 )
-NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 SENTENCE = re.compile(r"[^.?!:|]*(?:[.?!:|]|$)")
 
-each_lesson = pytest.mark.parametrize("lesson", sorted(NOTEBOOKS))
+each_lesson = pytest.mark.parametrize("lesson", SOURCES)
 
 
 @functools.cache
@@ -52,28 +51,12 @@ def table(lesson):
 @functools.cache
 def cells_of(lesson, kind):
     """{id: cell} of a lesson's cells of a kind."""
-    notebook = nbformat.read(NOTEBOOKS[lesson], as_version=4)
-    cells = lesson_cells(notebook) if kind == "markdown" else notebook.cells
+    cells = SOURCES[lesson].cells if kind == "code" else lesson_cells(SOURCES[lesson])
     return {cell.id: cell for cell in cells if cell.cell_type == kind}
 
 
 def plain(text):
     return " ".join(re.sub(r"^[>\s]*>", " ", text, flags=re.MULTILINE).replace("*", "").split())
-
-
-def printed_by(cell):
-    parts = [
-        (one.get("text", ""), one.get("data", {}).get("text/plain", ""), one.get("evalue", ""))
-        for one in cell.outputs
-    ]
-    return plain(" ".join("".join(map(str, part)) for part in parts))
-
-
-def stands_in(number, text):
-    """Whether a text has this number, perhaps with more digits."""
-    digits = len(number.partition(".")[2])
-    found = [float(one.replace(",", "")) for one in NUMBER.findall(text)]
-    return any(round(one, digits) == float(number.replace(",", "")) for one in found)
 
 
 @each_lesson
@@ -84,7 +67,7 @@ def test_each_computed_claim_stands_in_its_text_and_in_its_output(lesson):
         if "source" in claim:
             continue
         assert claim["cell"] in code and (claim.get("printed") or claim.get("shows")), claim
-        said, printed = plain(texts[claim["text"]].source), printed_by(code[claim["cell"]])
+        said, printed = plain(texts[claim["text"]].source), plain(printed_by(code[claim["cell"]]))
         numbers = claim.get("printed", [])
         assert [
             one for one in numbers if one not in NUMBER.findall(said) or not stands_in(one, printed)

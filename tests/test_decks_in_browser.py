@@ -1,0 +1,213 @@
+"""The decks in a browser without a network: they turn, nothing overflows, and the keys do what a lecturer needs."""
+
+import contextlib
+import functools
+import re
+
+import pytest
+from playwright.sync_api import TimeoutError as NotYet
+
+from course_utils._support.notebooks import part_of
+from course_utils.tools.publish.slides import write_deck, write_pdf
+
+from .browser import in_chromium, in_page, keep
+from .lectures import LECTURES, drawn, embed, is_quiz, read, written_lecture
+from .sources import SOURCES
+
+
+def each_lecture(test):
+    return in_chromium(pytest.mark.parametrize("name", LECTURES)(test))
+
+
+def deck(folder, text, *cells):
+    written_lecture(folder, text, *cells)
+    return write_deck("05", folder, folder)
+
+
+@pytest.fixture(scope="module")
+def decks(tmp_path_factory):
+    """A function that writes a lesson's deck, once, into a folder as on a memory stick."""
+    folder = tmp_path_factory.mktemp("memory stick")
+    return functools.cache(lambda name: write_deck(part_of(name), folder))
+
+
+def opened(open_page, path):
+    page = open_page(1280, 720)
+    page.goto(path.as_uri())
+    page.wait_for_function("window.Reveal && Reveal.isReady()")
+    return page
+
+
+@pytest.fixture(scope="module")
+def open_deck(decks, open_page):
+    """A function that opens a lesson's deck, once for all tests that do not need it on its first slide."""
+    return functools.cache(lambda name: opened(open_page, decks(name)))
+
+
+@pytest.fixture
+def show(open_page):
+    """A function that opens a deck until the end of the test."""
+    with contextlib.ExitStack() as closing:
+        yield lambda path: closing.enter_context(contextlib.closing(opened(open_page, path)))
+
+
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def turned(page, number):
+    """Wait until the slide of this number is shown."""
+    page.wait_for_function(f"Reveal.getSlidePastCount() === {number}")
+
+
+@each_lecture
+def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, open_deck, name):
+    page = open_deck(name)
+    assert page.evaluate("Reveal.getTotalSlides()") == len(read(name).slides)
+    for number, slide in enumerate(read(name).slides):
+        turned(page, number)
+        assert page.evaluate(in_page("faultsOfSlide")) == [], slide.title
+        keep(page, f"deck_{part_of(name)}_{number + 1}")
+        page.evaluate("Reveal.next()")
+    assert page.outside == [] and page.problems == []
+    assert decks(name).stat().st_size < 3e6
+    assert not re.search(
+        r"<(script|link|img|iframe)[^>]+(src|href)=[\"']?(https?:)?//", decks(name).read_text()
+    )
+
+
+@in_chromium
+def test_the_notes_open_beside_with_the_minutes(decks, show):
+    page = show(decks("04_pooling"))
+    value = "document.querySelector('.speaker-controls-notes .value')"
+    with page.context.expect_page() as beside:
+        page.keyboard.press("s")
+    notes = beside.value
+    notes.wait_for_function(f"{value}?.innerText.includes('Lecture plan')")
+    press(page, "ArrowRight", "ArrowRight")
+    notes.wait_for_function(f"/minutes, from minute \\d+ to \\d+ of \\d+/.test({value}.innerText)")
+    assert re.search(r"\d\d:\d\d:\d\d", notes.inner_text(".pacing"))
+    assert page.outside == [] and page.problems == []
+    notes.close()
+
+
+@in_chromium
+def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, show):
+    head_view = next(cell for cell in SOURCES["05-layer"].cells if cell.id == "head-view")
+    slides = (
+        f"# One {{minutes=2}}\n# Two {{minutes=2}}\n{embed('head-view')}# Three {{minutes=1}}\n"
+    )
+    page = show(deck(tmp_path, slides, head_view))
+    press(page, "ArrowRight", "ArrowRight")
+    view = page.locator("section.present iframe").first
+    frame = view.element_handle().content_frame()
+    frame.wait_for_function("document.querySelectorAll('svg line, svg rect, svg text').length > 20")
+    view.click(position={"x": 200, "y": 120})
+    assert page.evaluate("document.activeElement.tagName") == "IFRAME"
+    for key, number in (("ArrowLeft", 1), ("ArrowRight", 2)):
+        press(page, key)
+        turned(page, number)
+    menu = frame.locator("select").first
+    menu.focus()
+    before = menu.input_value()
+    press(page, "ArrowDown")  # the menu's own
+    frame.wait_for_function(f"document.querySelector('select').value !== '{before}'")
+    assert frame.evaluate("document.activeElement.tagName") == "SELECT"
+    turned(page, 2)
+    press(page, "Escape", "PageDown")
+    turned(page, 3)
+
+
+DIAGRAM = (
+    '<figure class="cu-diagram"><svg class="cu-svg" role="img" aria-label="a and b" viewBox="0 0 800 300">'
+    '<text x="20" y="40" font-size="16">start</text><g class="cu-step" data-step="2"><text x="300" y="99">b</text></g>'
+    '<g class="cu-step" data-step="1"><text x="90" y="99">a</text></g></svg></figure>'
+)
+
+
+@pytest.fixture
+def small_deck(tmp_path):
+    """A title and two slides: a diagram in steps with a sentence after it, and a question."""
+    question = "".join(
+        f"<details><summary>{letter}. Is it?</summary>\n\nNo. {'It is not. ' * 20}\n\n</details>\n"
+        for letter in "ABCD"
+    )
+    slides = (
+        f"# One {{minutes=5}}\n{embed('steps')}\n. . .\n\nAt last \N{SLIGHTLY SMILING FACE}.\n"
+        f"## Two\nWhich?\n\n{question}"
+    )
+    return deck(tmp_path, slides, drawn("steps", {"text/html": DIAGRAM}))
+
+
+@in_chromium
+def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_slide(
+    small_deck, show
+):
+    page = show(small_deck)
+    steps = [["start"], ["a", "start"], ["a", "b", "start"], ["At last .", "a", "b", "start"]]
+    forwards = [("ArrowRight", shown) for shown in steps]
+    backwards = [("ArrowLeft", shown) for shown in steps[-2::-1]]
+    for key, shown in forwards + backwards:
+        press(page, key)
+        page.wait_for_function(in_page("showsParts"), arg=shown)
+        turned(page, 1)
+    press(page, *["ArrowRight"] * 4)
+    turned(page, 2)
+    press(page, "ArrowLeft")
+    assert page.evaluate(in_page("faultsOfSlide")) == []
+    box = page.locator("section.present .cu-svg").bounding_box()
+    assert box["width"] == pytest.approx(1152) and box["height"] == pytest.approx(432)
+    assert (
+        page.locator("section.present .sign").get_attribute("aria-label")
+        == "\N{SLIGHTLY SMILING FACE}"
+    )
+
+
+@in_chromium
+def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(tmp_path, show):
+    wide = drawn("wide", {"text/plain": "wide " * 60})
+    page = show(deck(tmp_path, "# One {minutes=5}\n" + embed("wide"), wide))
+    press(page, "ArrowRight")
+    style = page.evaluate("getComputedStyle(document.querySelector('section.present .output pre'))")
+    assert (style["fontSize"], style["whiteSpace"]) == ("18px", "pre-wrap")
+
+
+@in_chromium
+def test_a_deck_on_paper(small_deck):
+    assert write_pdf(small_deck) == ""
+    printed = small_deck.with_suffix(".pdf").read_bytes()
+    assert printed.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", printed)) == 3
+
+
+@each_lecture
+def test_slides_on_paper_have_margins_and_hide_nothing(decks, open_page, name):
+    page = open_page(1280, 720)
+    page.goto(f"{decks(name).as_uri()}?print-pdf")
+    assert page.locator(".print-pdf section").count() == len(read(name).slides)
+    assert page.evaluate(in_page("faultsOnPaper")) == []
+    page.close()
+
+
+@each_lecture
+def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck, name):
+    page = open_deck(name)
+    for number, slide in enumerate(read(name).slides):
+        if not any(is_quiz(block.cell) for block in slide.blocks):
+            continue
+        page.evaluate(in_page("showWholeSlide"), number)
+        # two at once: the second stays, however late the browser reports that the first opened
+        page.evaluate(
+            "document.querySelectorAll('section.present summary').forEach(summary => summary.click())"
+        )
+        page.wait_for_function(
+            "document.querySelector('section.present details:last-of-type[open]')"
+        )
+        for summary in page.locator("section.present summary").all():
+            summary.focus()
+            page.keyboard.press("Enter")
+            page.wait_for_function(in_page("onlyTheFocusedOptionIsOpen"))
+            # the slide is resized shortly after the option reports that it opened
+            with contextlib.suppress(NotYet):
+                page.wait_for_function(in_page("slideIsRight"), timeout=5000)
+            assert page.evaluate(in_page("faultsOfSlide")) == []
