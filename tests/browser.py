@@ -8,25 +8,22 @@ import contextlib
 import os
 import shutil
 import subprocess
-import sys
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
 import torch
 
-from .offline import free_port
+from .grader import COURSE
+from .offline import free_port, open_when_ready
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+AXE_ITSELF = Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js"
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync".split()
+)
 
 CHROMIUM_IS_MISSING = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium here: apt-get install chromium"
@@ -40,31 +37,25 @@ def in_chromium(test):
 
 @contextlib.contextmanager
 def running_lab(workspace):
-    """Start `course lab` on a workspace and return its address, without the token "secret".
+    """Start `course lab` on a workspace, and yield its address, without the token "secret", and its process's id.
 
     Other users' files are hidden from it.
     """
-    port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "course_utils.tools.cli",
-        "lab",
-        "--workspace",
-        str(workspace),
-        "--no-browser",
-        f"--port={port}",
-        "--ServerApp.port_retries=0",
-        "--IdentityProvider.token=secret",
-    ]
+    address = f"http://127.0.0.1:{free_port()}"
+    command = [*COURSE, "lab", "--workspace", str(workspace), "--no-browser"]
+    flags = ["--ServerApp.port_retries=0", "--IdentityProvider.token=secret"]
     folders = {
         f"JUPYTER_{kind}_DIR": str(workspace.parent / kind.lower()) for kind in ("CONFIG", "DATA")
     }
     with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **folders}
+        [*command, f"--port={urlparse(address).port}", *flags],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **folders},
     ) as server:
         try:
-            yield f"http://127.0.0.1:{port}"
+            open_when_ready(f"{address}/api/status?token=secret").close()
+            yield address, server.pid
         finally:
             server.terminate()
 

@@ -1,5 +1,8 @@
-"""The `course` commands, called in this process."""
+"""The `course` commands, called in this process; and when another process has ended."""
 
+import time
+
+import psutil
 from click.testing import CliRunner
 
 from course_utils.tools.cli import main
@@ -10,3 +13,16 @@ def run(*words, keys=None):
     words = [str(word) for word in words]
     done = CliRunner().invoke(main, words, input=keys, catch_exceptions=False)
     return done.output, done.exit_code
+
+
+def gone(pid, seconds=10):
+    """Whether a process ends within this time, perhaps without anybody who takes notice."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.05)
+    return False

@@ -1,8 +1,7 @@
 """Run source lessons from top to bottom and store their outputs: `python -m tests.execute [PATTERN ...]`.
 
 All stored outputs are made by this Restart & Run All. Progress bars are off and timings are not recorded. Frames inside
-libraries are removed from stored tracebacks, since they contain this machine's paths. Slow cells without a bar of their
-own are named, since a learner would wait before a silent page.
+libraries are removed from stored tracebacks, since they contain this machine's paths.
 """
 
 import base64
@@ -10,7 +9,6 @@ import io
 import os
 import re
 import sys
-import time
 
 import nbformat
 from nbclient import NotebookClient
@@ -19,7 +17,6 @@ from tqdm import tqdm
 
 from course_utils._support.notebooks import NOTEBOOKS, parts
 
-SILENT = 5
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
@@ -56,21 +53,6 @@ def _alike(one, other):
     )
 
 
-def noting_slow_cells():
-    """Hooks for a NotebookClient that print which cells may have been silent for more than SILENT seconds."""
-    started = {}
-
-    def begin(cell, cell_index):
-        started[cell_index] = time.monotonic()
-
-    def end(cell, cell_index, execute_reply):
-        seconds = time.monotonic() - started[cell_index]
-        if seconds > SILENT and "tqdm" not in cell.source:
-            print(f"{cell.id} took {seconds:.0f} seconds here. Does it show a bar?", flush=True)
-
-    return {"on_cell_execute": begin, "on_cell_executed": end}
-
-
 def execute(path):
     """Run one notebook in place. If it raises nbclient's CellExecutionError, the file stays unchanged."""
     notebook = nbformat.read(path, as_version=4)
@@ -85,7 +67,6 @@ def execute(path):
         "record_timing": False,
         "coalesce_streams": True,
     }
-    how |= noting_slow_cells()
     client = NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **how)
     client.extra_arguments = ["--log-level=ERROR"]
     client.execute()

@@ -4,6 +4,9 @@ import os
 import socket
 import struct
 import sys
+import time
+import urllib.request
+from urllib.error import URLError
 
 from course_utils._support.namespaces import NEW_NETWORK, call_libc, own_users
 
@@ -38,3 +41,14 @@ def free_port():
 def interfaces():
     """Names of the network interfaces visible to this process."""
     return [name for _, name in socket.if_nameindex()]
+
+
+def open_when_ready(address, seconds=60):
+    """The answer of a server of this machine, which may be starting."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return urllib.request.urlopen(address, timeout=seconds)
+        except URLError:
+            assert time.monotonic() < until, f"{address} does not answer"
+            time.sleep(0.2)

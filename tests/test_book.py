@@ -8,7 +8,6 @@ import io
 import re
 import shutil
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -33,7 +32,7 @@ from course_utils.tools.publish import PublishError, book, paper
 from course_utils.tools.publish.listings import breakable, hang, kind_of, set_listings
 from course_utils.tools.publish.slides import explorer_pages
 
-from .browser import in_chromium, in_page, keep
+from .browser import AXE_ITSELF, in_chromium, in_page, keep
 from .sources import SOURCES
 
 LESSONS = [name_of(path) for path in parts().values()]
@@ -53,7 +52,6 @@ EXPERIMENTAL = [
 OF_A_WHOLE_PAGE = dict.fromkeys(
     ["landmark-one-main", "page-has-heading-one", "region"], {"enabled": False}
 )
-AXE_ITSELF = Path(find_spec("axe_playwright_python").origin).parent / "axe.min.js"
 COLOURS = ["color-contrast", "link-in-text-block"]
 STRUCTURE = {rule: {"enabled": rule in EXPERIMENTAL} for rule in (*EXPERIMENTAL, *COLOURS)}
 WIDTHS = (1440, 820, 390)

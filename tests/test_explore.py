@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import threading
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,7 +35,8 @@ from course_utils.tools.publish import PublishError, book, paper
 from course_utils.tools.publish.explorers import find_program, write_explorers
 from course_utils.trainings.search import VECTORS, pages
 
-from .browser import chromium, in_chromium, run_all_cells, running_lab
+from .browser import AXE_ITSELF, chromium, in_chromium, run_all_cells, running_lab
+from .execute import KERNEL
 
 AWKWARD = [
     "Ünaffåble résumé", "good🙂 🙂", '<img src=x onerror="alert(1)"> & <b>bold</b>', "שלום עולם", "中文 text",
@@ -200,6 +200,7 @@ HYBRID = [  # states beside the start
         ("d35", 1.2, 0.4, "sum", 0.0),
     ]
 ]  # fmt: skip
+SETTINGS = {name: STARTS["hybrid"][name] for name in ("query", "k1", "b", "fusion", "weight")}
 NOTHING_LEFT = {"off": words("put customers and their orders together by the shared id")}
 
 
@@ -239,13 +240,10 @@ def lesson_12():
 
 def lists_of_lesson_12(of, query, k1, b, fusion, weight):
     """The whole lists by words, by both and by vectors, and their scores, from the functions that lesson 12 uses."""
-    by_words, by_vectors, sums = (
-        bm25([of.queries[query]], of.texts, k1, b)[0],
-        of.cosines[query],
-        None,
-    )
+    by_words, by_vectors = bm25([of.queries[query]], of.texts, k1, b)[0], of.cosines[query]
     one, other = ordered(by_words), ordered(by_vectors)
     if fusion == "ranks":
+        sums = None
         both = list(reciprocal_rank_fusion(np.array([one[:30]]), np.array([other[:30]]))[0])
     else:
         scaled = [(each - each.mean()) / (each.std() + 1e-9) for each in (by_words, by_vectors)]
@@ -256,12 +254,8 @@ def lists_of_lesson_12(of, query, k1, b, fusion, weight):
 
 @pytest.mark.parametrize("state", [{}, *HYBRID], ids=lambda state: state.get("query", "start"))
 def test_the_lists_by_words_vectors_and_both_are_lesson_12s(state, lesson_12, one_thread):
-    found, state = hybrid(**state, page=7), {**STARTS["hybrid"], **state}
-    assert (
-        state.pop("page") is None
-        and state.pop("off") == []
-        and found["size"] == len(lesson_12.texts) > 1600
-    )
+    found, state = hybrid(**state, page=7), {**SETTINGS, **state}
+    assert found["size"] == len(lesson_12.texts) > 1600
     orders, scores = lists_of_lesson_12(lesson_12, **state)
     for listed, order, own in zip(found["lists"], orders, scores):
         assert places(listed) == order[:8]
@@ -425,23 +419,18 @@ def test_both_engines_answer_alike(files, one_thread):
     for (name, state), page in zip(near, found[len(exact) :]):
         python = json.loads(json.dumps(answer(name, state)["result"]))
         if name == "masks":  # two guesses with nearly the same probability may change places
-            assert set(python["guesses"][0]["words"][:5]) == set(
-                page["result"]["guesses"][0].pop("words")[:5]
-            )
-            python["guesses"][0].pop("words")
+            own, pages = (part["guesses"][0].pop("words") for part in (python, page["result"]))
+            assert set(own[:5]) == set(pages[:5])
         # and so may two results; a cosine may lie in the next bar of the histogram
         if name == "search":
-            python_found, page_found = (
-                [part.pop("results"), part.pop("counts")] for part in (python, page["result"])
-            )
             texts, again = (
-                {one["text"]: one["cosine"] for one in found[0]}
-                for found in (python_found, page_found)
+                {one["text"]: one["cosine"] for one in part.pop("results")}
+                for part in (python, page["result"])
             )
             both = texts.keys() & again.keys()
             assert len(both) >= 5 and max(abs(texts[text] - again[text]) for text in both) < 0.02
-            moved = sum(abs(one - other) for one, other in zip(python_found[1], page_found[1]))
-            assert moved < 0.2 * sum(python_found[1]) == 0.2 * sum(page_found[1])
+            counts, again = (np.array(part.pop("counts")) for part in (python, page["result"]))
+            assert abs(counts - again).sum() < 0.2 * counts.sum() == 0.2 * again.sum()
         for path, far in distances(python, page["result"]):
             assert far < long.get(re.findall(r"\.(\w+)", path)[-1], 0.02), (name, path, far)
 
@@ -451,24 +440,17 @@ def test_the_encoder_in_the_page_is_the_courses(files, encoder):
     """Review sentences: tokens exactly, cosines within 0.005, attentions within 0.02, vectors 0.998 alike."""
     sentences = load_reviews()["text"].sample(25, random_state=0).str[:180].tolist()
     found = in_node(files, [("run", text) for text in sentences])
-    vectors = torch.tensor([one["vector"] for one in found])
-    vectors /= vectors.norm(dim=1, keepdim=True)
-    own, most = [], 0
+    vectors = torch.nn.functional.normalize(torch.tensor([one["vector"] for one in found]))
+    own = []
     for text, page in zip(sentences, found):
-        tokens, mask, parts = run([text])
+        tokens, _, parts = run([text])
         assert page["tokens"] == tokens[0]
-        most = max(
-            most, (torch.tensor(page["attentions"]) - parts["attentions"][:, 0]).abs().max().item()
-        )
+        attentions = torch.tensor(page["attentions"])
+        torch.testing.assert_close(attentions, parts["attentions"][:, 0], rtol=0, atol=0.02)
         own.append(parts["hidden_states"][-1, 0].mean(0))
-    own = torch.stack(own)
-    own /= own.norm(dim=1, keepdim=True)
-    alike, apart = (
-        (own * vectors).sum(1).min().item(),
-        (own @ own.T - vectors @ vectors.T).abs().max().item(),
-    )
-    print(f"attentions within {most:.4f}, vectors alike {alike:.4f}, cosines within {apart:.4f}")
-    assert most < 0.02 and alike >= 0.998 and apart < 0.005
+    own = torch.nn.functional.normalize(torch.stack(own))
+    assert (own * vectors).sum(1).min() >= 0.998
+    torch.testing.assert_close(own @ own.T, vectors @ vectors.T, rtol=0, atol=0.005)
 
 
 @pytest.mark.nightly
@@ -529,10 +511,8 @@ def page_of_all(files, tmp_path_factory):
         code = new_code_cell(f"explore({name!r})", execution_count=1, outputs=[output])
         cells += [new_markdown_cell(f"## {name}"), code]
     (folder / "lessons").mkdir()
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(
-        new_notebook(cells=cells, metadata=kernel), folder / "lessons" / "01_explorers.ipynb"
-    )
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    nbformat.write(notebook, folder / "lessons" / "01_explorers.ipynb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper, "BROWSERS", ())
         return book.write_book(folder / "book", folder / "lessons", say=lambda *_: None).parent
@@ -583,8 +563,6 @@ def answers_to_keys(page, view):
 @in_chromium
 def test_in_the_book(page_of_all):
     """Each one starts, answers to the keyboard alone, fits a telephone, and axe finds nothing, in both modes."""
-    from axe_playwright_python import __file__ as package
-
     with shown_in_a_browser(page_of_all, 1440, obey=True) as page:
         page.wait_for_selector("button.explore")
         for name in STARTS:
@@ -615,9 +593,7 @@ def test_in_the_book(page_of_all):
         )
         field.fill("The puppy yawned at the long and dull film")
         settled(page, "Tokens")
-        page.add_script_tag(
-            content=(Path(package).parent / "axe.min.js").read_text(encoding="utf-8")
-        )
+        page.add_script_tag(content=AXE_ITSELF.read_text(encoding="utf-8"))
         for width, theme in ((1440, "dark"), (390, "light")):
             page.set_viewport_size({"width": width, "height": 900})
             page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
@@ -698,35 +674,21 @@ def test_in_jupyterlab(tmp_path):
     """Each with Python behind it, by the keyboard; without the kernel they keep the last state and say so."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    kernel = {
-        "kernelspec": {
-            "name": "python3",
-            "display_name": "Python 3 (ipykernel)",
-            "language": "python",
-        }
-    }
     cells = [new_code_cell("from course_utils.explore import explore")]
     cells += [new_code_cell(f"explore({name!r})") for name in STARTS]
-    nbformat.write(new_notebook(cells=cells, metadata=kernel), workspace / "explorers.ipynb")
-    with running_lab(workspace) as address, chromium() as open_page:
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    nbformat.write(notebook, workspace / "explorers.ipynb")
+    with running_lab(workspace) as (address, _), chromium() as open_page:
         page = open_page(1280, 1100 * len(STARTS))  # JupyterLab draws only the cells in view
-        for _ in range(120):
-            with contextlib.suppress(Exception):
-                page.goto(f"{address}/lab/tree/explorers.ipynb?token=secret")
-                break
-            time.sleep(0.5)
+        page.goto(f"{address}/lab/tree/explorers.ipynb?token=secret")
         run_all_cells(page)
         page.wait_for_function(
             f"document.querySelectorAll('[data-explorer-view]').length === {len(STARTS)}"
         )
-        views = page.evaluate(
-            "[...document.querySelectorAll('[data-explorer-view]')].map(view => view.dataset.explorerView)"
-        )
-        for view in views:
+        for shown in page.locator("[data-explorer-view]").all():
+            view = shown.get_attribute("data-explorer-view")
             page.wait_for_function(LINE, arg=view)
-            page.locator(
-                f"[data-explorer-view='{view}'] :is(input, textarea, select, button)"
-            ).first.focus()
+            shown.locator(":is(input, textarea, select, button)").first.focus()
             answers_to_keys(page, view)
         field = page.locator("[data-explorer-view=Tokens] input")
         field.fill("A mopwhistle and <b>more</b>")

@@ -12,7 +12,6 @@ from datetime import UTC, datetime, timedelta
 import nbformat
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from fsrs import Card, Rating, Scheduler
 
 from course_utils import check, progress
@@ -21,12 +20,13 @@ from course_utils.diary import schedule
 from course_utils.diary.passed import remember
 from course_utils.diary.workspace import RECORD
 from course_utils.exercises import all_exercises
-from course_utils.tools.cli import main
 from course_utils.tools.ideas import asking, gains, route, sheets
 from course_utils.tools.ideas.inventory import FORMS, inventory
 from course_utils.tools.workspace.lab import write_today
 
+from .commands import run
 from .grader import ROOT, course
+from .sources import SOURCES
 
 DAY = timedelta(days=1)
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)
@@ -43,9 +43,7 @@ def workspace(tmp_path, monkeypatch):
 # ---------------------------------------------------------------- the inventory
 
 
-WITH_EXERCISES = [
-    key for key, path in cores().items() if kind_of(nbformat.read(path, as_version=4)) != "page"
-]
+WITH_EXERCISES = [key for key in cores() if kind_of(SOURCES[key]) != "page"]
 
 
 @pytest.mark.parametrize("key", WITH_EXERCISES)
@@ -59,7 +57,7 @@ def test_a_core_has_two_ideas_and_each_of_its_exercises_needs_one(key):
 
 @pytest.mark.parametrize("idea", IDEAS, ids=[one.id for one in IDEAS])
 def test_a_question_has_its_cell_its_evidence_and_options_that_look_alike(idea):
-    cells = {cell.id for cell in lesson_cells(nbformat.read(cores()[idea.lesson], as_version=4))}
+    cells = {cell.id for cell in lesson_cells(SOURCES[idea.lesson])}
     errors = set()
     for form in FORMS:
         one = getattr(idea, form)
@@ -164,11 +162,8 @@ def test_by_doing_a_core_is_known_if_its_exercise_is_passed(workspace):
 
 def test_the_schedule_is_the_librarys(workspace):
     rng = random.Random(3)
-    own, now, card = (
-        Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False),
-        START,
-        None,
-    )
+    own = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+    now, card = START, None
     for _ in range(40):
         right, sure = rng.random() < 0.8, rng.randrange(3)
         schedule.record(workspace, "02-mask.after", right, sure, now=now)
@@ -207,9 +202,7 @@ def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(
 
 
 def test_a_wrong_function_that_the_lesson_gives_is_not_the_learners_mistake(workspace):
-    cell = next(
-        cell for cell in nbformat.read(cores()["00"], as_version=4).cells if cell.id == "careless"
-    )
+    (cell,) = [cell for cell in SOURCES["00"].cells if cell.id == "careless"]
     for source, recorded in (
         (cell.source, []),
         (cell.source.replace("careless", "my"), ["00-nearest itself"]),
@@ -293,8 +286,8 @@ for number in range(25):
 
 
 def test_two_windows_lose_no_answer(workspace):
-    run = [sys.executable, "-c", WRITER, str(workspace)]
-    writers = [subprocess.Popen(run) for _ in range(2)]
+    command = [sys.executable, "-c", WRITER, str(workspace)]
+    writers = [subprocess.Popen(command) for _ in range(2)]
     assert [writer.wait() for writer in writers] == [0, 0]
     assert len(schedule.read_schedule(workspace).answers) == 50
 
@@ -408,9 +401,8 @@ def test_what_is_left_out_is_said(read):
     before, _ = answers = read(
         f"sep=,\n{BEFORE}{again}\na total,\n", table("after", ALL_RIGHT, "bcd")
     )
-    assert list(before.right.index) == [
-        f"{learner}@example.org" for learner in "abc"
-    ] and before.right.all(axis=None)
+    assert list(before.right.index) == [f"{learner}@example.org" for learner in "abc"]
+    assert before.right.all(axis=None)
     assert "1 rows without" in before.notices[0] and "1 later attempts" in before.notices[1]
     _, learners, notices = gains.gains(*answers)
     assert learners == 2 and "2 learners are in one table only" in notices[-1]
@@ -436,9 +428,10 @@ def test_the_column_that_names_most_learners_in_both_tables_counts(
 
 
 def said(*words, keys="", status=0):
-    done = CliRunner().invoke(main, [str(word) for word in words], input=keys)
-    assert done.exit_code == status
-    return done.output
+    """What a command prints that ends with this status."""
+    text, ended = run(*words, keys=keys)
+    assert ended == status, text
+    return text
 
 
 def test_place_and_review_ask_in_a_terminal(workspace):
@@ -464,31 +457,13 @@ def test_the_forms_are_exported_and_gains_writes_a_table(tmp_path):
             "quiz", flag, "--format", form, "--out", tmp_path / form
         )
     assert "i02-mask.before" in (tmp_path / "moodle").read_text()
-    one = said(
-        "quiz",
-        "--before",
-        "--format",
-        "moodle",
-        "--lesson",
-        16,
-        "--out",
-        tmp_path / "out",
-        status=1,
-    )
-    assert "no questions about lesson 16" in one
     right = np.random.default_rng(0).random((2, 6, len(IDEAS))) < 0.5
     files = [tmp_path / f"{form}.csv" for form in FORMS]
     for file, form, answers in zip(files, FORMS, right):
         file.write_text(table(form, answers, range(6)))
-    assert "6 learners answered both forms" in said(
-        "gains", *files, "--out", tmp_path / "gains.csv"
-    )
-    assert (
-        (tmp_path / "gains.csv")
-        .read_text()
-        .splitlines()[0]
-        .startswith("idea,before,after,gain,gain from,gain to")
-    )
+    out = tmp_path / "gains.csv"
+    assert "6 learners answered both forms" in said("gains", *files, "--out", out)
+    assert out.read_text().startswith("idea,before,after,gain,gain from,gain to")
     assert "none.csv" in said("gains", files[0], tmp_path / "none.csv", status=1)
 
 

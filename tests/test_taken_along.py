@@ -12,15 +12,16 @@ from xml.etree import ElementTree
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from course_utils._support.notebooks import NOTEBOOKS, parts
+from course_utils._support.notebooks import NOTEBOOKS
 from course_utils.exercises import all_exercises, exercises_of
 from course_utils.exercises.model import Mistake
-from course_utils.tools import cli
 from course_utils.tools.publish import PublishError, cards, question_banks
 from course_utils.tools.publish.book import read_lessons
+
+from .commands import run
+from .sources import SOURCES
 
 QTI = "{http://www.imsglobal.org/xsd/imsqti_v2p1}"
 PACKAGE = "{http://www.imsglobal.org/xsd/imscp_v1p1}"
@@ -41,18 +42,15 @@ def _read_once(monkeypatch):
         monkeypatch.setattr(module, "read_lessons", read_the_course_once)
 
 
+# of all cells, read without the course's code
+TEXTS = {
+    (key[:2], cell.id): cell.source for key, lesson in SOURCES.items() for cell in lesson.cells
+}
+
+
 @functools.cache
 def bank():
     return tuple(question_banks.questions())
-
-
-@functools.cache
-def source_cells():
-    """The cells of all lessons by (lesson, id), read without the course's code."""
-    paths = parts().values()
-    return {
-        (path.name[:2], cell.id): cell for path in paths for cell in nbformat.read(path, 4).cells
-    }
 
 
 def words(text):
@@ -72,17 +70,13 @@ def read_moodle(content):
     """{id: (text, [(right, option, explanation)])} of Moodle XML; texts as XHTML elements."""
     found = {}
     for question in ElementTree.fromstring(content).iterfind("question[@type='multichoice']"):
-        answers = question.findall("answer")
-        assert {answer.get("fraction") for answer in answers} == {"0", "100"}
-        options = []
-        for answer in answers:
-            explanation = xhtml(answer.findtext("feedback/text"))
-            options.append(
-                (answer.get("fraction") == "100", xhtml(answer.findtext("text")), explanation)
-            )
+        options = [
+            (answer.get("fraction"), answer.findtext("text"), answer.findtext("feedback/text"))
+            for answer in question.findall("answer")
+        ]
         found[question.findtext("idnumber")] = (
             xhtml(question.findtext("questiontext/text")),
-            options,
+            [(share == "100", xhtml(option), xhtml(why)) for share, option, why in options],
         )
     return found
 
@@ -131,23 +125,18 @@ FORMATS = pytest.mark.parametrize(
 def test_every_quiz_is_exported_with_one_right_option_and_the_lessons_explanations(write, read):
     found = read(write(bank()))
     quizzes = {
-        f"q{lesson}-{name}": cell.source
-        for (lesson, name), cell in source_cells().items()
-        if "quiz-" in name
+        f"q{lesson}-{name}": source for (lesson, name), source in TEXTS.items() if "quiz-" in name
     }
     assert found.keys() == quizzes.keys() and len(found) > 0
     for name, source in quizzes.items():
         text, options = found[name]
         question, *parts = re.split(r"<details><summary>[A-D]\. |</summary>|</details>", source)
         assert text_of(text).endswith(words(question.removeprefix("**Predict.** "))), name
-        written_options, explanations = parts[::3], parts[1::3]
-        assert [words(option) for option in written_options] == [
-            text_of(option) for _, option, _ in options
+        written = [
+            (words(why).startswith("Right."), words(option), words(why))
+            for option, why in zip(parts[::3], parts[1::3])
         ]
-        assert [words(why) for why in explanations] == [text_of(why) for *_, why in options]
-        assert [why.strip().startswith("Right.") for why in explanations] == [
-            right for right, _, _ in options
-        ]
+        assert [(right, text_of(option), text_of(why)) for right, option, why in options] == written
         assert sum(right for right, _, _ in options) == 1
 
 
@@ -158,7 +147,7 @@ def test_a_question_brings_its_context_and_nothing_that_leads_nowhere():
     written = question_banks.moodle(bank()).decode()
     assert ".ipynb" not in written and "Predict.*" not in written and "<img" not in written
     for name, context in question_banks.CONTEXT.items():
-        assert {(name[:2], cell) for cell in (name[3:], *context)} <= source_cells().keys(), name
+        assert {(name[:2], cell) for cell in (name[3:], *context)} <= TEXTS.keys(), name
 
 
 def test_the_bytes_depend_on_the_lessons_alone():
@@ -292,96 +281,63 @@ PARTS_OF_AN_ITEM = [
 ]
 
 
-def test_faults_of_content_are_found():
-    wrong = ElementTree.fromstring("<itemBody>x<p><p>y</p></p><ul>z</ul></itemBody>")
-    assert faults_of_content(wrong) == ["text in itemBody", "p in p", "text in ul"]
-
-
 def test_items_follow_the_information_model_of_qti():
+    """Its sections "Item", "Choice Interaction" and "Response Processing"."""
     for name, item in qti_items(question_banks.qti(bank())).items():
-        feedbacks = item.findall("modalFeedback")
-        options = item.findall(".//simpleChoice")
+        feedbacks, options = item.findall("modalFeedback"), item.findall(".//simpleChoice")
         parts = [part.tag for part in item]
         assert parts == PARTS_OF_AN_ITEM + ["modalFeedback"] * len(options), name
         assert item.tag == "assessmentItem" and item.get("title")
         assert (item.get("adaptive"), item.get("timeDependent")) == ("false", "false")
         for part in (item.find("itemBody"), *feedbacks):
             assert faults_of_content(part) == [], name
-        for feedback in feedbacks:
-            assert (feedback.get("outcomeIdentifier"), feedback.get("showHide")) == (
-                "FEEDBACK",
-                "show",
-            )
-
-
-def test_an_item_asks_for_one_of_its_options_and_sets_score_and_feedback():
-    # sections "Choice Interaction" and "Response Processing"
-    for item in qti_items(question_banks.qti(bank())).values():
+        shows = {(one.get("outcomeIdentifier"), one.get("showHide")) for one in feedbacks}
+        assert shows == {("FEEDBACK", "show")}
         (interaction,) = item.iter("choiceInteraction")
-        assert interaction.get("responseIdentifier") == item.find("responseDeclaration").get(
-            "identifier"
-        )
+        asked = interaction.get("responseIdentifier")
+        assert asked == item.find("responseDeclaration").get("identifier")
         assert (interaction.get("maxChoices"), interaction[0].tag) == ("1", "prompt")
-        letters = [option.get("identifier") for option in item.findall(".//simpleChoice")]
-        assert (
-            letters == list("ABCD")[: len(letters)]
-            and item.find(".//correctResponse")[0].text in letters
-        )
+        letters = [option.get("identifier") for option in options]
+        assert letters == list("ABCD")[: len(letters)]
+        assert item.find(".//correctResponse")[0].text in letters
         outcomes = {
-            part.get("identifier"): part.get("baseType") for part in item.iter("outcomeDeclaration")
+            one.get("identifier"): one.get("baseType") for one in item.iter("outcomeDeclaration")
         }
         assert outcomes == {"SCORE": "float", "FEEDBACK": "identifier"}
-        assert {part.get("identifier") for part in item.iter("setOutcomeValue")} == outcomes.keys()
+        assert {one.get("identifier") for one in item.iter("setOutcomeValue")} == outcomes.keys()
 
 
 def test_moodle_gets_a_category_before_each_lessons_questions():
-    quiz = ElementTree.fromstring(question_banks.moodle(bank()))
-    lesson, categories = None, []
-    for question in quiz:
+    categories = []
+    for question in ElementTree.fromstring(question_banks.moodle(bank())):
         if question.get("type") == "category":
-            lesson = question.findtext("category/text").removeprefix("Sentence embeddings/Lesson ")
-            categories.append(lesson)
+            categories.append(question.findtext("category/text"))
             continue
+        lesson = categories[-1].removeprefix("Sentence embeddings/Lesson ")
         assert question.findtext("idnumber").startswith(f"q{lesson}-")
         assert question.findtext("tags/tag/text") == f"lesson-{lesson}"
-        assert (
-            0 < len(question.findtext("name/text")) <= 255 and question.findtext("single") == "true"
-        )
-    assert categories == sorted({question.lesson for question in bank()})
-
-
-def run(*arguments):
-    """What a command says, with its exit status."""
-    done = CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit)
-    return done.output, done.exit_code
+        assert 0 < len(question.findtext("name/text")) <= 255
+        assert question.findtext("single") == "true"
+        assert {answer.get("fraction") for answer in question.iter("answer")} == {"0", "100"}
+    assert len(categories) == len({question.lesson for question in bank()})
 
 
 def test_course_quiz_replaces_an_export_and_nothing_else(tmp_path):
-    def quiz(kind, out, *lessons):
-        return run(
-            "quiz",
-            "--format",
-            kind,
-            *(word for one in lessons for word in ("--lesson", one)),
-            "--out",
-            out,
-        )
-
     out, mine = tmp_path / "new" / "bank.xml", tmp_path / "mine.xml"
+    moodle, qti = ("quiz", "--format", "moodle", "--out"), ("quiz", "--format", "qti", "--out")
     assert (
-        "Error: There is no lesson 99. The lessons are 00" in quiz("moodle", out, 99)[0]
-        and not out.exists()
+        "Error: There is no lesson 99. The lessons are 00" in run(*moodle, out, "--lesson", 99)[0]
     )
-    assert quiz("moodle", out, "4", "05")[1] == 0
+    assert not out.exists()
+    assert run(*moodle, out, "--lesson", 4, "--lesson", "05")[1] == 0
     assert {name[:3] for name in read_moodle(out.read_bytes())} == {"q04", "q05"}
     for _ in range(2):  # over an export of the other format, and of the same
-        assert "An earlier export was replaced." in quiz("qti", out, 4)[0]
+        assert "An earlier export was replaced." in run(*qti, out, "--lesson", 4)[0]
     mine.write_text("my own questions")
-    said, status = quiz("moodle", mine)
-    assert status == 1 and "is not an earlier export, so it was left unchanged" in said
+    text, status = run(*moodle, mine)
+    assert status == 1 and "is not an earlier export, so it was left unchanged" in text
     assert mine.read_text() == "my own questions"
-    assert "Cannot write" in quiz("moodle", mine / "bank.xml", 4)[0]
+    assert "Cannot write" in run(*moodle, mine / "bank.xml", "--lesson", 4)[0]
 
 
 # ---------------------------------------------------------------- cards
@@ -403,7 +359,6 @@ def notes(package):
     found = {
         guid: Note(deck, *tags.split(), *fields.split("\x1f")) for guid, deck, tags, fields in rows
     }
-    assert len(found) == len(rows)
     return found, models
 
 
@@ -433,8 +388,7 @@ def test_a_card_says_where_it_is_from_and_a_mistake_explains_itself(small):
     ]
     found, _ = notes(cards.deck()[0])
     for note in found.values():
-        assert re.fullmatch(r"lesson-\d\d", note.lesson)
-        number = note.lesson[-2:]
+        number = re.fullmatch(r"lesson-(\d\d)", note.lesson)[1]
         assert note.about.endswith(number) or f"lesson {number})" in note.about
         assert note.front and note.back
         # raises ParseError if it is not well-formed
@@ -451,16 +405,9 @@ def test_an_update_changes_cards_and_adds_none(small, monkeypatch):
     lessons, exercise = copy.deepcopy(cards.read_lessons()), small["04-mean-pool"]
     entry = next(cell for cell in lessons["glossary"].cells if cell.id == "term-pooling")
     entry.source = entry.source.replace("The step from", "The edited step from")
-    mistakes = [
-        dataclasses.replace(
-            one,
-            because=one.because.replace("The mask has no effect", "The edited mask has no effect"),
-        )
-        for one in exercise.mistakes
-    ]
-    rain = Mistake(
-        "rain", "You wait for rain.", "It seldom rains in a computer, and never when it should.", ()
-    )
+    first, *mistakes = exercise.mistakes
+    mistakes.append(dataclasses.replace(first, because=f"The edited mask. {first.because}"))
+    rain = Mistake("rain", "You wait for rain.", "It seldom rains in a computer.", ())
     mistakes += [rain, dataclasses.replace(rain, does="You wait for snow.", card=False)]
     small["04-mean-pool"] = dataclasses.replace(exercise, mistakes=tuple(mistakes))
     monkeypatch.setattr(cards, "read_lessons", lambda sources: lessons)

@@ -3,7 +3,6 @@
 Also the commands that manage them.
 """
 
-import contextlib
 import errno
 import json
 import os
@@ -14,13 +13,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest.mock import Mock
-from urllib.error import URLError
 
 import nbformat
 import pytest
@@ -43,7 +39,7 @@ from course_utils.tools.workspace.overview import overview
 
 from .commands import run
 from .grader import COURSE
-from .offline import free_port
+from .offline import free_port, open_when_ready
 
 FILE = "00_start_here.ipynb"
 SOLVED = "def f(x):\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
@@ -786,12 +782,3 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_hom
             )
         finally:
             started.terminate()
-
-
-def open_when_ready(address, seconds=30):
-    """The address is printed shortly before the server listens."""
-    for _ in range(5 * seconds):
-        with contextlib.suppress(URLError):
-            return urllib.request.urlopen(address, timeout=seconds)
-        time.sleep(0.2)
-    pytest.fail(f"{address} does not answer")
