@@ -183,7 +183,7 @@ def test_the_command_writes_one_file_and_says_what_is_missing_for_the_pdf(tmp_pa
 @pytest.mark.parametrize("number", ["99", "", "../05"])
 def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
     text, status = run("slides", number, "--out", tmp_path)
-    assert status == 1 and f"There is no lesson {number}. The lessons are 00, " in text
+    assert status == 1 and f"There is no lesson {number}; the lessons are 00, " in text
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_no_lecture_and_nowhere_to_write(tmp_path):
         write_deck("05", tmp_path, tmp_path)
     written_lecture(tmp_path, "# One {minutes=5}")
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(PublishError, match="Cannot write .*file"):
+    with pytest.raises(OSError, match="file"):
         write_deck("05", tmp_path / "file", tmp_path)
     assert (tmp_path / "file").read_text() == "mine"
 

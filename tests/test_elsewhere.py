@@ -164,10 +164,8 @@ def test_lessons_do_without_what_colab_does_not_get():
 
 def test_in_colab_the_doctor_does_not_ask_for_what_is_left_out_there(monkeypatch):
     monkeypatch.setattr(doctor, "INSTALLED", True)
-    monkeypatch.setattr(
-        doctor.metadata, "requires", lambda name: ["click==1", "Sphinx==1; sys_platform == 'linux'"]
-    )
-    monkeypatch.setattr(doctor, "locked", lambda lock: {"click": "1", "sphinx": "1", "tqdm": "1"})
-    assert "click" in doctor.packages().detail and "sphinx" in doctor.packages().detail
+    lines = ["click==1", "Sphinx==1; sys_platform == 'linux'", "tqdm==1; extra == 'more'"]
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: lines)
+    assert "click" in doctor.packages().detail and "Sphinx" in doctor.packages().detail
     monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
-    assert "click" in doctor.packages().detail and "sphinx" not in doctor.packages().detail
+    assert "click" in doctor.packages().detail and "Sphinx" not in doctor.packages().detail

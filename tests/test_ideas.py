@@ -22,7 +22,7 @@ from course_utils.diary.workspace import RECORD
 from course_utils.exercises import all_exercises
 from course_utils.tools.ideas import asking, gains, route, sheets
 from course_utils.tools.ideas.inventory import FORMS, inventory
-from course_utils.tools.workspace.lab import write_today
+from course_utils.tools.workspace.lab import write_at_first
 
 from .commands import run
 from .grader import ROOT, course
@@ -365,13 +365,18 @@ def test_an_invented_class_gets_its_parameters_back(read):
 
 
 def test_gain_is_hakes_and_discrimination_follows_how_much_an_item_depends_on_ability():
-    assert gains.normalised_gain([0, 0, 1, 1], [1, 0, 1, 1]) == 0.5
-    assert np.isnan(gains.normalised_gain([1, 1], [1, 0]))
+    first, second = (
+        np.array([[0, 1], [0, 1], [1, 1], [1, 1]]),
+        np.array([[1, 1], [0, 0], [1, 1], [1, 1]]),
+    )
+    gain = gains.measures(first, second)["gain"]
+    assert gain[0] == 0.5 and np.isnan(gain[1])
     rng = np.random.default_rng(1)
-    ability, slope = rng.normal(size=(4000, 1)), np.array([0, 0.5, 1, 2])
-    right = rng.random((4000, 4)) < 1 / (1 + np.exp(-slope * ability))
-    found = [gains.discrimination(right[:, at], ability[:, 0]) for at in range(4)]
-    assert found == sorted(found) and abs(found[0]) < 0.05 and found[-1] > 0.5
+    ability, slope = rng.normal(size=(4000, 1)), np.repeat([0, 0.5, 1, 2], 5)
+    right = rng.random((4000, 20)) < 1 / (1 + np.exp(-slope * ability))
+    found = gains.measures(right[:2000], right[2000:])["discrimination"][::5]
+    assert list(found) == sorted(found) and abs(found[0]) < 0.05 and found[-1] > 0.5
+    assert found[2] == pytest.approx(np.corrcoef(right[:, 10], right.sum(1) - right[:, 10])[0, 1])
 
 
 BEFORE, AFTER = (table(form, ALL_RIGHT, "abc") for form in FORMS)
@@ -468,7 +473,7 @@ def test_the_forms_are_exported_and_gains_writes_a_table(tmp_path):
 
 
 def test_todays_notebook_is_written_once(workspace):
-    write_today(workspace)
+    write_at_first(workspace)
     notebook = nbformat.read(workspace / "today.ipynb", as_version=4)
     nbformat.validate(notebook)
     assert [cell.source for cell in notebook.cells if cell.cell_type == "code"][1:] == [
@@ -476,6 +481,6 @@ def test_todays_notebook_is_written_once(workspace):
         "progress()",
     ]
     (workspace / "today.ipynb").write_text("mine")
-    write_today(workspace)
+    write_at_first(workspace)
     assert (workspace / "today.ipynb").read_text() == "mine"
-    write_today(workspace / "nowhere")
+    write_at_first(workspace / "nowhere")

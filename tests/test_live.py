@@ -152,8 +152,8 @@ def test_an_edited_live_copy_stays_and_others_are_renewed(sources, tmp_path):
 
 
 def test_what_cannot_be_a_live_copy_is_one_sentence(sources, tmp_path):
-    with pytest.raises(CopyError, match="There is no lesson 4; the lessons are 04."):
-        write_live(tmp_path / "w", "4", sources)
+    with pytest.raises(ValueError, match="There is no lesson 5; the lessons are 04."):
+        write_live(tmp_path / "w", "5", sources)
     write_source(sources, "Draw.", jupyter={"source_hidden": True})
     with pytest.raises(CopyError, match="04_sums.ipynb has no cells to type"):
         write_live(tmp_path / "w", "04", sources)
@@ -260,8 +260,8 @@ def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp
         in said
     )
     assert (
-        "Error: There is no lesson 4"
-        in run_lab(monkeypatch, "--workspace", tmp_path, "--live", "4")[0]
+        "Error: There is no lesson 99"
+        in run_lab(monkeypatch, "--workspace", tmp_path, "--live", "99")[0]
     )
 
 

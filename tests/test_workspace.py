@@ -225,7 +225,7 @@ def test_a_damaged_or_missing_source_and_nowhere_to_write_are_one_sentence(
     with pytest.raises(CopyError, match="There are no lessons"):
         write_workspace(tmp_path / "v", tmp_path / "nothing")
     (sources / FILE).write_text("<<<<<<< HEAD")
-    with pytest.raises(CopyError, match="00_start_here.ipynb is damaged"):
+    with pytest.raises(ValueError, match="00_start_here.ipynb is damaged"):
         write_workspace(tmp_path / "v", sources)
     monkeypatch.setattr(copies, "incomplete", lambda: "05_attention.ipynb is missing")
     with pytest.raises(
@@ -436,7 +436,7 @@ def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(
 def test_on_a_full_disk_everything_is_as_before(sources, workspace, monkeypatch, where, command):
     before, record = edited(workspace, title="My title"), (workspace / RECORD).read_bytes()
     course(sources, part("title", "# New"))
-    said = "00_start_here.ipynb: No space left on device. None of your work is lost; fix that, and run this again.$"
+    said = "my work: No space left on device. None of your work is lost; fix that, and run this again.$"
     with monkeypatch.context() as patch:
         patch.setattr(where, full)
         with pytest.raises(CopyError, match=f"^Cannot write .*{said}"):
@@ -695,14 +695,14 @@ def test_lab_command_passes_flags_on_and_needs_no_display(monkeypatch, tmp_path)
 
 
 def test_lab_starts_with_the_courses_layout_and_keeps_the_learners(tmp_path):
-    lab.write_first_layout(tmp_path)
+    lab.write_at_first(tmp_path)
     (stored,) = (tmp_path / lab.LAB_FILES).iterdir()
     assert f"--LabApp.workspaces_dir={stored.parent}" in lab.command_line(tmp_path)
     assert (
         "toc" in json.loads(stored.read_text())["data"]["layout-restorer:data"]["right"]["current"]
     )
     stored.write_text("{}")
-    lab.write_first_layout(tmp_path)
+    lab.write_at_first(tmp_path)
     assert stored.read_text() == "{}"
 
 

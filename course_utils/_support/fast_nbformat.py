@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import cast
 
+from .notebooks import INSTALLED
+
 GRAMMAR = "rfc3987_syntax"
 _left_out = GRAMMAR not in sys.modules
 if _left_out:
@@ -20,5 +22,14 @@ finally:
 
 
 def read_notebook(path: str | Path) -> "nbformat.NotebookNode":
-    """A notebook file, in format 4. Raises what nbformat raises for a file that is none."""
-    return cast("nbformat.NotebookNode", nbformat.read(path, as_version=4))
+    """A notebook file, in format 4. Raises ValueError for a file that is none, with what
+    to do, and OSError.
+    """
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+    except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError):
+        fetch = f"Fetch it again, for example with: git checkout {path}"
+        advice = "Install the course again" if INSTALLED else fetch
+        raise ValueError(f"The lesson {path} is damaged. {advice}") from None
+    return cast("nbformat.NotebookNode", notebook)

@@ -10,7 +10,7 @@ import os
 import stat
 import tempfile
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 
@@ -50,6 +50,20 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
             raise
 
 
+def write_changed(texts: Mapping[Path, str]) -> list[Path]:
+    """Write texts to their files, whose folders are made. Returns the paths of those that changed.
+
+    Raises OSError.
+    """
+    changed = []
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            write_whole(path, text)
+            changed.append(path)
+    return changed
+
+
 def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
     """Save bytes in a folder under the first free name: name-1, name-2, ... On return they are on
     disk.
@@ -62,27 +76,12 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
     folder.mkdir(exist_ok=True)
     for number in itertools.count(1):
         path = folder / f"{stem}-{number}{suffix}"
-        try:
-            saved = open(path, "xb")  # noqa: SIM115 (closed below, after an error of its own)
-        except FileExistsError:
-            if (
-                path.is_file()
-                and path.stat().st_size == len(content)
-                and path.read_bytes() == content
-            ):
-                return path
-            continue
-        with saved:
-            try:
-                saved.write(content)
-                saved.flush()
-                os.fsync(saved.fileno())
-            except BaseException:
-                saved.close()
-                path.unlink()
-                raise
-        _sync_folder(folder)
-        return path
+        if not os.path.lexists(path):
+            write_whole(path, content)
+            _sync_folder(folder)
+            return path
+        if path.is_file() and path.read_bytes() == content:
+            return path
     raise AssertionError("counting has no end")
 
 

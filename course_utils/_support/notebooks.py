@@ -60,6 +60,18 @@ def parts(folder: str | Path | None = None) -> dict[str, Path]:
     return {key: found[key] for key in sorted(found)}
 
 
+def lesson_named(key: str, folder: str | Path | None = None) -> Path:
+    """The notebook of a core or a further part, by its key, such as "04" or "4-lengths".
+
+    Raises ValueError, with all keys, if there is none.
+    """
+    lessons = parts(folder)
+    path = lessons.get(padded(key))
+    if path is None:
+        raise ValueError(f"There is no lesson {key}; the lessons are {', '.join(lessons)}.")
+    return path
+
+
 def name_of(path: Path) -> str:
     """The name of a lesson's page in the book: "05_attention", "further/05_effects"."""
     return f"{FURTHER}/{path.stem}" if path.parent.name == FURTHER else path.stem
@@ -126,31 +138,20 @@ def incomplete() -> str:
     """
     if not INSTALLED:
         return ""
-    not_recorded = "pip has not recorded what it installed"
-    try:
-        installed = metadata.distribution(PROJECT)
-    except metadata.PackageNotFoundError:
-        return not_recorded
-    record = installed.read_text("RECORD")
-    if not record:
-        return not_recorded
+    installed = next(iter(metadata.distributions(name=PROJECT)), None)
+    record = installed.read_text("RECORD") if installed else ""
+    if not installed or not record:
+        return "pip has not recorded what it installed"
     # Not `installed.files`, which leaves out what is missing from Python 3.12 on. What the wheel
     # holds has a size; pipx rewrites the command beside it.
     rows = csv.reader(record.splitlines())
-    inside = {
-        name: int(size) for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")
-    }
-    sizes = {Path(str(installed.locate_file(name))): size for name, size in inside.items()}
-    wrong = [
-        path for path, size in sizes.items() if not path.is_file() or path.stat().st_size != size
-    ]
-    if not wrong:
-        return ""
-    first, *others = wrong
-    problem = f"{first.name} {'is cut off' if first.exists() else 'is missing'}"
-    if others:
-        problem += f", and {len(others)} more {'file' if len(others) == 1 else 'files'}"
-    return problem
+    sizes = {name: size for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")}
+    wrong = []
+    for name, size in sizes.items():
+        path = Path(str(installed.locate_file(name)))
+        if not path.is_file() or path.stat().st_size != int(size):
+            wrong.append(path.name)
+    return f"{' and '.join(wrong[:3])} missing or cut off" if wrong else ""
 
 
 def kind_of(notebook: Mapping[str, Any]) -> str:

@@ -1,22 +1,22 @@
 """Tools for course authors: skeletons, and the facts derived from a lesson's text."""
 
-import keyword
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from string import Template
+from typing import Any, cast
 
 from .._support.fast_nbformat import nbformat, read_notebook
-from .._support.files import write_whole
+from .._support.files import write_changed
 from .._support.notebooks import (
-    BEGIN,
-    END,
     FURTHER,
     NOTEBOOKS,
     ROOT,
     ROUTES,
     cores,
     kind_of,
+    lesson_named,
     name_of,
     part_of,
     parts,
@@ -48,7 +48,7 @@ def new_exercise(
     folder: str | Path = NOTEBOOKS,
     exercises: Path = EXERCISES,
     answers: Path = ANSWERS,
-) -> tuple[Path, Path, Path, Path]:
+) -> list[Path]:
     """Write the skeleton of an exercise and return the four paths that changed.
 
     Its text, answer and check go into the lesson, before "What you have seen", its cases and
@@ -59,41 +59,24 @@ def new_exercise(
     name: such as "weighted-pool".
     title: made from the name if omitted.
 
-    Raises AuthoringError.
+    Raises AuthoringError, or ValueError for no lesson.
     """
-    path, number = _lesson(lesson, folder), lesson[:2]
-    code = exercises / f"lesson_{number}.py"
-    words, tests = code.with_suffix(".toml"), answers / code.name
+    path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
+    number = path.stem[:2]
+    title = title or name.replace("-", " ").capitalize()
+    function = name.replace("-", "_")
     names = {
         "number": number,
+        "key": name,
         "id": f"{number}-{name}",
-        "title": title or name.replace("-", " ").capitalize(),
+        "title": title,
+        "heading": title[:1].lower() + title[1:],
+        "name": function,
+        "constant": function.upper(),
     }
-    names["name"] = name.replace("-", "_")
-    names["constant"] = names["name"].upper()
-    source = _text_or(code, _template("exercises", names))
-    _require_free_name(name, names, path, notebook, source)
-    begins = [cell.source.startswith("## What you have seen") for cell in notebook.cells]
-    if not any(begins):
-        raise AuthoringError(
-            f'{path.name} has no cell "## What you have seen" to insert it before.'
-        )
-    end = begins.index(True)
-    notebook.cells[end:end] = _exercise_cells(name, names)
-    tables = _with_answers(_text_or(tests, _template("answers", names)), names["id"], tests)
-    old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see words.py.\n")
-    write_whole(code, source + _template("exercise", names))
-    write_whole(words, old_words + _template("words", names))
-    write_whole(tests, tables)
-    write_whole(path, nbformat.writes(notebook) + "\n")
-    return path, code, words, tests
-
-
-def _require_free_name(
-    name: str, names: Mapping[str, str], path: Path, notebook: nbformat.NotebookNode, source: str
-) -> None:
-    """Raise AuthoringError if a lesson cannot have an exercise of this name."""
+    ids = {cell.id for cell in notebook.cells}
+    seen = [cell.source.startswith("## What you have seen") for cell in notebook.cells]
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise AuthoringError(
             f"An exercise's name must be lower-case words joined by hyphens, such as weighted-pool; got {name!r}."
@@ -102,51 +85,23 @@ def _require_free_name(
         raise AuthoringError(
             f'{path.name} is a page, which has no exercises; its first cell says so ("course.kind").'
         )
-    if names["id"] in {cell.id for cell in notebook.cells}:
-        raise AuthoringError(f"{path.name} already has {names['id']}.")
-    function, constant = names["name"], names["constant"]
-    bound = rf"^(def |class )?{function}\s*[=(]|^(from|import) .*\b{function}\b"
-    cells = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    in_exercises = rf"^({constant} =|def _{function}_cases\b)"
-    if (
-        keyword.iskeyword(function)
-        or re.search(bound, cells, re.MULTILINE)
-        or re.search(in_exercises, source, re.MULTILINE)
-    ):
+    if names["id"] in ids or not any(seen):
         raise AuthoringError(
-            f"{function!r} is already used in {path.name}; choose a name other than {name!r}."
+            f'{path.name} already has {names["id"]}, or no "## What you have seen" to insert it before.'
         )
-
-
-def _exercise_cells(name: str, names: Mapping[str, str]) -> list[nbformat.NotebookNode]:
-    exercise, function, title = names["id"], names["name"], names["title"]
-    text = (
-        f"## Exercise: {title[:1].lower()}{title[1:]}\n\n`{exercise}` · difficulty 2 of 3 · 10 "
-        "minutes\n\n"
-        "TODO: what the function takes and returns: types, shapes, ties, edge cases. This text is "
-        "the contract."
-    )
-    marks = {"schema_version": 3, "task": False}
-    answer = {**marks, "grade_id": exercise, "grade": False, "locked": False, "solution": True}
-    check = {
-        **marks,
-        "grade_id": f"{exercise}-check",
-        "grade": True,
-        "locked": True,
-        "points": 2,
-        "solution": False,
+    end = seen.index(True)
+    notebook.cells[end:end] = _notebook("exercise_cells", names).cells
+    code, tests = exercises / f"lesson_{number}.py", answers / f"lesson_{number}.py"
+    words = code.with_suffix(".toml")
+    old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see words.py.\n")
+    old_answers = _text_or(tests, _template("answers", names))
+    texts = {
+        path: nbformat.writes(notebook) + "\n",
+        code: _text_or(code, _template("exercises", names)) + _template("exercise", names),
+        words: old_words + _template("words", names),
+        tests: _with_answers(old_answers, names["id"], tests),
     }
-    return [
-        nbformat.v4.new_markdown_cell(text, id=f"ex-{name}"),
-        nbformat.v4.new_code_cell(
-            f"def {function}(vectors):\n    {BEGIN}\n    return vectors\n    {END}",
-            id=exercise,
-            metadata={"nbgrader": answer},
-        ),
-        nbformat.v4.new_code_cell(
-            f'check("{exercise}", {function})', id=f"{exercise}-check", metadata={"nbgrader": check}
-        ),
-    ]
+    return write_changed(texts)
 
 
 def _with_answers(tables: str, exercise: str, path: Path) -> str:
@@ -188,8 +143,7 @@ def new_lesson(
         raise AuthoringError(
             f"A lesson needs a one-line title with letters from a to z; got {title!r}."
         )
-    home = Path(folder) / FURTHER if is_further else Path(folder)
-    path = home / f"{number}_{name}.ipynb"
+    path = Path(folder) / (FURTHER if is_further else "") / f"{number}_{name}.ipynb"
     table = _table(is_further, folder, readme)
     text = table.read_text(encoding="utf-8")
     rows = list(re.finditer(ROW.format(name=r"(\d\d_\w+)") + ".*\n", text, re.MULTILINE))
@@ -198,42 +152,23 @@ def new_lesson(
         raise AuthoringError(f"{table} has no table of lessons, or none before {number}.")
     place = before[-1].end()
     row = f"| {_link(f'{number} {title}', path)} | TODO | 5 | 0 |\n"
-    home.mkdir(exist_ok=True)
-    write_whole(table, text[:place] + row + text[place:])
-    write_whole(
-        claims / f"{part_of(path)}.toml",
-        f"# What lesson {number} asserts: tests/test_claims.py says how.\n",
-    )
-    write_whole(path, nbformat.writes(_lesson_skeleton(number, title, kind)) + "\n")
+    values = {"number": number, "title": title, "kind": kind}
+    skeleton = _notebook("lesson_skeleton", values)
+    stated = f"# What lesson {number} asserts: tests/test_claims.py says how.\n"
+    write_changed({
+        table: text[:place] + row + text[place:],
+        claims / f"{part_of(path)}.toml": stated,
+        path: nbformat.writes(skeleton) + "\n",
+    })  # fmt: skip
     return path
-
-
-def _lesson_skeleton(number: str, title: str, kind: str) -> nbformat.NotebookNode:
-    time = "About 5 minutes." if kind == "page" else "About 5 minutes, with no exercises."
-    first = f"# {number} {title}\n\nTODO: what this is about.\n\n**After this lesson you can**\n\n- TODO\n\n{time}"
-    return nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_markdown_cell(first, id="title", metadata={"course": {"kind": kind}}),
-            nbformat.v4.new_code_cell(
-                "from course_utils import setup, check, hint, solution\nsetup()", id="setup"
-            ),
-            nbformat.v4.new_markdown_cell("## TODO", id="first-step"),
-            nbformat.v4.new_markdown_cell("## What you have seen\n\n- TODO", id="recap"),
-            nbformat.v4.new_markdown_cell("## Further reading\n\n- TODO", id="reading"),
-        ],
-        metadata={
-            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-            "language_info": {"name": "python"},
-        },
-    )
 
 
 def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
     """Write the skeleton of the lecture of a lesson or a further part. Returns its path.
 
-    Raises AuthoringError.
+    Raises AuthoringError, or ValueError for no lesson.
     """
-    path = _lesson(key, folder)
+    path = lesson_named(key, folder)
     target = Path(folder) / "lectures" / f"{path.stem}.md"
     if target.exists():
         raise AuthoringError(f"{target} exists already.")
@@ -250,10 +185,9 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
         "lesson": path.stem,
         "section": sections[0],
         "cell": shown[0],
+        "notebook": f"../{name_of(path)}.ipynb",
     }
-    names["notebook"] = f"../{name_of(path)}.ipynb"
-    target.parent.mkdir(exist_ok=True)
-    write_whole(target, _template("lecture", names))
+    write_changed({target: _template("lecture", names)})
     return target
 
 
@@ -272,8 +206,7 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     numbers in its first cell, too, and the routes in the README and in lesson 00. Raises
     AuthoringError.
     """
-    path = _lesson(lesson, folder)
-    changed: dict[Path, None] = {}
+    path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
     minutes = lesson_minutes(notebook)
     table = _table(len(lesson) > 2, folder, readme)
@@ -298,27 +231,29 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     )
     title = first.source.partition("\n")[0].removeprefix("# ")
     new_row = f"| {_link(title, path)} |{stated['learned']} {minutes} | {number} |"
-    _write(path, nbformat.writes(notebook) + "\n", changed)
-    _write(table, text[: stated.start()] + new_row + text[stated.end() :], changed)
-    _renew_routes(Path(folder), readme, changed)
-    return list(changed)
+    changed = write_changed({
+        path: nbformat.writes(notebook) + "\n",
+        table: text[: stated.start()] + new_row + text[stated.end() :],
+    })  # fmt: skip
+    return list(dict.fromkeys(changed + _renew_routes(Path(folder), readme)))
 
 
 def _is_code_to_write(cell: nbformat.NotebookNode) -> bool:
     return cell.cell_type == "code" and bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
-def _renew_routes(folder: Path, readme: Path, changed: dict[Path, None]) -> None:
+def _renew_routes(folder: Path, readme: Path) -> list[Path]:
     hours = Overview(lessons(folder), frozenset()).hours
     text = readme.read_text(encoding="utf-8")
-    _write(readme, with_routes(text, hours, cores(folder), "notebooks/"), changed)
+    texts = {readme: with_routes(text, hours, cores(folder), "notebooks/")}
     start = cores(folder).get("00")
     if start is not None:
         notebook = read_notebook(start)
         for cell in notebook.cells:
             if cell.id == "map":
                 cell.source = with_routes(cell.source, hours, cores(folder))
-        _write(start, nbformat.writes(notebook) + "\n", changed)
+        texts[start] = nbformat.writes(notebook) + "\n"
+    return write_changed(texts)
 
 
 def with_routes(
@@ -365,18 +300,12 @@ def _template(name: str, values: Mapping[str, Any]) -> str:
     return path.read_text(encoding="utf-8").format(**values)
 
 
+def _notebook(name: str, values: Mapping[str, str]) -> nbformat.NotebookNode:
+    """The notebook of a template in JSON, in which each $NAME is a value."""
+    text = (Path(__file__).parent / "templates" / f"{name}.json").read_text(encoding="utf-8")
+    escaped = {key: json.dumps(value)[1:-1] for key, value in values.items()}
+    return cast("nbformat.NotebookNode", nbformat.reads(Template(text).substitute(escaped), 4))
+
+
 def _text_or(path: Path, default: str) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else default
-
-
-def _write(path: Path, text: str, changed: dict[Path, None]) -> None:
-    if path.read_text(encoding="utf-8") != text:
-        write_whole(path, text)
-        changed[path] = None
-
-
-def _lesson(key: str, folder: str | Path) -> Path:
-    lessons = parts(folder)
-    if key not in lessons:
-        raise AuthoringError(f"There is no lesson {key!r}; the lessons are {', '.join(lessons)}.")
-    return lessons[key]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from .. import PROJECT
+from .. import PROJECT, __version__
 from .._support.notebooks import INSTALLED, LOCK, PACKAGE, incomplete
 
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -50,93 +50,73 @@ class Finding:
 
 
 def python_version() -> Finding:
-    """The version of Python, and whether it has 64 bits."""
-    version = ".".join(map(str, sys.version_info[:3]))
-    if BITS == 32:
-        fix = "install a 64-bit Python 3.11 to 3.14"
-        return Finding("Python", f"{version}, 32-bit, for which there is no PyTorch", fix)
-    if (3, 11) <= sys.version_info[:2] < (3, 15):
+    """The version of Python, and whether it has 64 bits: there is no PyTorch for 32."""
+    version = f"{'.'.join(map(str, sys.version_info[:3]))}, {BITS}-bit"
+    if BITS == 64 and (3, 11) <= sys.version_info[:2] < (3, 15):
         return Finding("Python", version)
     then = "install the course's wheel with it" if INSTALLED else "make PYTHON=python3.11 setup"
-    return Finding("Python", version, f"install Python 3.11 to 3.14, then: {then}")
+    return Finding("Python", version, f"install a 64-bit Python 3.11 to 3.14, then: {then}")
 
 
 def course() -> Finding:
-    """Which course this is, and whether there is another one beside it."""
+    """Which course this is, and whether it is whole."""
     problem = incomplete()
     if problem:
         return Finding("course", f"it is installed only in part: {problem}", INSTALL)
-    versions = sorted({found.version for found in metadata.distributions(name=PROJECT)})
-    if len(versions) > 1:
-        fix = f"{PIP} uninstall {PROJECT}, until it says that there is none, and install the newest"
-        return Finding(
-            "course", f"{len(versions)} versions are installed: {', '.join(versions)}", fix
-        )
     kind = "installed" if INSTALLED else "a clone"
-    return Finding("course", f"{', '.join(versions) or 'version unknown'}, {kind}, in {PACKAGE}")
+    return Finding("course", f"{__version__}, {kind}, in {PACKAGE}")
 
 
 def place(folder: Path | None = None) -> Finding:
     """Where the workspace would be, and what that may break."""
     folder = folder or Path.cwd()
     if not os.access(folder, os.W_OK):
-        return Finding(
-            "folder", f"{folder} cannot be written", "change to a folder of your own: cd"
-        )
-    advice = ""
+        fix = "change to a folder of your own: cd"
+        return Finding("folder", f"{folder} cannot be written", fix)
+    detail = str(folder)
     if any(part.lower().startswith(("onedrive", "dropbox", "icloud")) for part in folder.parts):
-        advice = (
+        detail += (
             "; a program that synchronises it may hold a lesson back while you save: if saving "
-            "fails, wait, or choose "
-            "a folder elsewhere with --workspace"
+            "fails, wait, or choose a folder elsewhere with --workspace"
         )
-    return Finding("folder", f"{folder}{advice}")
+    return Finding("folder", detail)
 
 
-def locked(lock: Path = LOCK) -> dict[str, str]:
-    """The packages that the lock requires on this machine: a dictionary from name to version."""
+def wanted(lock: Path = LOCK) -> dict[str, str]:
+    """The packages that this machine needs: a dictionary from name to version.
+
+    In a clone all of the lock; of an installed course those that its wheel names, since pip chose
+    what they need in turn. Colab does without some of them.
+    """
     try:
         from packaging.requirements import Requirement
     except ImportError:
         from pip._vendor.packaging.requirements import Requirement
-    wanted = {}
-    for line in lock.read_text(encoding="utf-8").splitlines():
+    lines = metadata.requires(PROJECT) if INSTALLED else lock.read_text("utf-8").splitlines()
+    left_out = NOT_IN_COLAB if "google.colab" in sys.modules else ()
+    versions = {}
+    for line in lines or ():
         if line.strip() and not line.lstrip().startswith("#"):
-            requirement = Requirement(line)
-            if requirement.marker is None or requirement.marker.evaluate():
-                wanted[requirement.name] = str(requirement.specifier).lstrip("=")
-    if not wanted:
-        raise ValueError("an empty lock")
-    return wanted
-
-
-def _needed_directly() -> set[str]:
-    """The packages that the course's wheel names; pip chose what those need in turn."""
-    lines = metadata.requires(PROJECT) or []
-    direct = {_plain(line.partition("=")[0]) for line in lines if "extra ==" not in line}
-    return direct - set(NOT_IN_COLAB) if "google.colab" in sys.modules else direct
-
-
-def _plain(name: str) -> str:
-    return name.strip().lower().replace("_", "-").replace(".", "-")
+            need = Requirement(line)
+            applies = need.marker is None or need.marker.evaluate({"extra": ""})
+            if applies and need.name.lower() not in left_out:
+                versions[need.name] = str(need.specifier).lstrip("=")
+    if not versions:
+        raise ValueError("no packages are named")
+    return versions
 
 
 def packages(lock: Path = LOCK) -> Finding:
     """Whether the packages have the locked versions."""
     try:
-        wanted = locked(lock)
+        versions = wanted(lock)
     except (OSError, ValueError, ImportError) as error:
-        fix = (
-            INSTALL
-            if INSTALLED
-            else "make it readable, or fetch it again: git checkout requirements.lock"
-        )
+        fix = INSTALL
+        if not INSTALLED:
+            fix = "make it readable, or fetch it again: git checkout requirements.lock"
         return Finding("packages", f"{lock} cannot be read ({type(error).__name__})", fix)
-    if INSTALLED:
-        direct = _needed_directly()
-        wanted = {name: version for name, version in wanted.items() if _plain(name) in direct}
     wrong = []
-    for name, version in wanted.items():
+    for name, version in versions.items():
         try:
             installed = metadata.version(name).split("+")[0]  # 2.13.0+cpu is 2.13.0
         except metadata.PackageNotFoundError:
@@ -146,7 +126,7 @@ def packages(lock: Path = LOCK) -> Finding:
     if wrong:
         more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
         return Finding("packages", "; ".join(wrong[:4]) + more, INSTALL)
-    return Finding("packages", f"{len(wanted)}, as in {lock.name}")
+    return Finding("packages", f"{len(versions)}, as in {lock.name}")
 
 
 def kernel() -> Finding:
@@ -172,16 +152,12 @@ def kernel_start() -> Finding:
     from .kernels.provisioner import SOCKET, listens, why_not
 
     reason = why_not()
-    started = bool(os.environ.get(SOCKET))
-    if not reason and started and not listens():
+    if not reason and os.environ.get(SOCKET) and not listens():
         reason = "the preloaded process has ended; `course lab` starts another"
     if reason:
         return Finding("kernel start", f"normal, a few seconds ({reason})")
-    where = "" if started else " in `course lab`"
-    how = (
-        f"instant{where}: kernels start from a process with the packages and the encoder preloaded"
-    )
-    return Finding("kernel start", how)
+    how = "kernels of `course lab` start from a process with the packages and the encoder preloaded"
+    return Finding("kernel start", f"instant: {how}")
 
 
 def encoder() -> Finding:
@@ -189,12 +165,9 @@ def encoder() -> Finding:
     from huggingface_hub import constants
 
     from .._support.hub_cache import PUBLIC_NAME, cache_with
-    from ..models import EncoderError, packaged_encoder
+    from ..models import packaged_encoder
 
-    try:
-        packaged_encoder()
-    except EncoderError as error:
-        return Finding("encoder", str(error).partition(". ")[0], INSTALL)
+    packaged_encoder()
     place = cache_with(Path(constants.HF_HUB_CACHE))
     return Finding("encoder", f"{PUBLIC_NAME}, checksum correct, laid out in {place}")
 
@@ -205,18 +178,14 @@ def first_embedding() -> Finding:
     from ..embedding import embed
     from ..models import ENV_VAR, EncoderError, load_glove
 
-    fix = INSTALL
+    words, reviews = len(load_glove()[0]), len(load_reviews())
     try:
-        words, reviews = len(load_glove()[0]), len(load_reviews())
-        if os.environ.get(ENV_VAR):
-            fix = f"unset {ENV_VAR}"
         vector = embed(["Is everything here?"])[0]
     except EncoderError as error:
+        fix = f"unset {ENV_VAR}" if os.environ.get(ENV_VAR) else INSTALL
         return Finding("first embedding", str(error).rstrip("."), fix)
-    return Finding(
-        "first embedding",
-        f"{len(vector)} numbers; {words:,} GloVe words and {reviews:,} review sentences",
-    )
+    detail = f"{len(vector)} numbers; {words:,} GloVe words and {reviews:,} review sentences"
+    return Finding("first embedding", detail)
 
 
 def disk() -> Finding:
@@ -244,9 +213,8 @@ def hub() -> Finding:
         from .._support.downloads import hub_answers
 
         state = "answers" if hub_answers() else "does not answer"
-    return Finding(
-        "model hub", f"{endpoint} {state}; only models other than the packaged one need it"
-    )
+    detail = f"{endpoint} {state}; only models other than the packaged one need it"
+    return Finding("model hub", detail)
 
 
 CHECKS = {
@@ -275,7 +243,7 @@ def examine() -> Iterator[Finding]:
         except ImportError as error:
             yield Finding(name, f"{error.name or error} is missing", INSTALL)
         except Exception as error:
-            yield Finding(name, f"{type(error).__name__}: {error}", INSTALL)
+            yield Finding(name, f"{type(error).__name__}: {str(error).rstrip('.')}", INSTALL)
 
 
 def main() -> int:

@@ -7,10 +7,8 @@ they stand and in whichever order.
 
 from __future__ import annotations
 
-import functools
 import io
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +23,8 @@ WHO = (  # columns that name a learner, without signs, the best first; some of M
     "idnummer", "matrikelnummer", "anmeldename", "emailadresse",
 )  # fmt: skip
 ENOUGH = 0.8  # of a column's cells must be options of its question
-REPEATS = 1000  # resamples for an interval
+REPEATS = 1000  # resamples of the learners for an interval
+INTERVALS = {"from": 0.025, "to": 0.975}  # the ends of one, as quantiles
 
 
 class GainsProblem(ValueError):
@@ -62,8 +61,9 @@ def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
             f"{before} and {after} have no column that names the same learners in both, such as ID number, SIS User "
             "ID, Username or Email address."
         )
-    return _answers_in(first, "before", best, Path(before)), _answers_in(
-        second, "after", best, Path(after)
+    return (
+        _answers_in(first, "before", best, Path(before)),
+        _answers_in(second, "after", best, Path(after)),
     )
 
 
@@ -159,40 +159,39 @@ def _normal(text: str) -> str:
 # ---------------------------------------------------------------- what is computed
 
 
-def normalised_gain(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """How much of what could be gained was gained: (after - before) / (1 - before).
+def measures(first: np.ndarray, second: np.ndarray) -> dict[str, np.ndarray]:
+    """What is computed about each idea from the answers before and after.
 
-    Hake (1998), section I.
+    first, second: 1 for a right answer, 0 for a wrong one, shape (learners, ideas).
 
-    before, after: 0 or 1 for each learner, shape (..., n); the shares of right answers are their
-    means.
-
-    Returns an array (...); nan where everybody was right before.
+    Returns arrays (ideas,). "before" and "after" are the shares right. "gain" is how much of what
+    could be gained was gained, (after - before) / (1 - before) (Hake 1998, section I): nan where
+    everybody was right before. "difficulty" is the share right in both forms together, and
+    "discrimination" Pearson's correlation of an idea's answers with the number of right ones about
+    all others: nan where one of the two is constant.
     """
-    first, second = np.mean(before, axis=-1), np.mean(after, axis=-1)
+    total = np.concatenate([first, second])
+    others = total.sum(axis=1, keepdims=True) - total
+    before, after = first.mean(axis=0), second.mean(axis=0)
+    item, rest = total - total.mean(axis=0), others - others.mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(first < 1, (second - first) / (1 - first), np.nan)
-
-
-def discrimination(item: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """Pearson's correlation of an item with the mean of all others; nan where one of the two is
-    constant.
-
-    item, rest: shape (..., n).
-    """
-    item = item - np.mean(item, axis=-1, keepdims=True)
-    rest = rest - np.mean(rest, axis=-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return (item * rest).sum(-1) / np.sqrt((item**2).sum(-1) * (rest**2).sum(-1))
+        spread = np.sqrt((item**2).sum(axis=0) * (rest**2).sum(axis=0))
+        return {
+            "before": before,
+            "after": after,
+            "gain": np.where(before < 1, (after - before) / (1 - before), np.nan),
+            "difficulty": total.mean(axis=0),
+            "discrimination": (item * rest).sum(axis=0) / spread,
+        }
 
 
 def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]]:
     """A table with a row for each idea, the number of learners, and sentences about what was left
     out.
 
-    Columns: the shares right before and after, the gain with its 95% interval over learners,
-    difficulty (share right in both forms together) and discrimination with theirs. Raises
-    GainsProblem if fewer than two learners took both.
+    Columns: the `measures`, each but the two shares with its 95% bootstrap interval over learners;
+    resamples for which it does not exist do not count. Raises GainsProblem if fewer than two
+    learners took both.
     """
     both = before.right.index.intersection(after.right.index)
     ideas = before.right.columns.intersection(after.right.columns)
@@ -203,37 +202,18 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
     notices = [*before.notices, *after.notices]
     if left := len(before.right) + len(after.right) - 2 * len(both):
         notices.append(f"{left} learners are in one table only and were left out.")
-    first, second = (
-        before.right.loc[both, ideas].to_numpy(),
-        after.right.loc[both, ideas].to_numpy(),
-    )
-    total = np.concatenate([first, second])
-    rows = {}
-    for at, idea in enumerate(ideas):
-        others = np.delete(total, at, axis=1)
-        rest = others.mean(axis=1) if others.size else np.zeros(len(total))
-        rows[idea] = {
-            "before": first[:, at].mean(),
-            "after": second[:, at].mean(),
-            **_with_interval("gain", normalised_gain, first[:, at], second[:, at]),
-            **_with_interval("difficulty", functools.partial(np.mean, axis=-1), total[:, at]),
-            **_with_interval("discrimination", discrimination, total[:, at], rest),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index"), len(both), notices
-
-
-def _with_interval(
-    name: str, statistic: Callable[..., np.ndarray], *columns: np.ndarray
-) -> dict[str, float]:
-    """The statistic and its bootstrap interval; resamples for which it does not exist do not count."""
-    value, n = float(statistic(*columns)), len(columns[0])
-    rows = np.random.default_rng(0).integers(0, n, (REPEATS, n))
-    resampled = statistic(*(column[rows] for column in columns))
-    resampled = resampled[np.isfinite(resampled)]
-    low = high = np.nan
-    if np.isfinite(value) and len(resampled):
-        low, high = np.quantile(resampled, [0.025, 0.975])
-    return {name: value, f"{name} from": low, f"{name} to": high}
+    first = before.right.loc[both, ideas].to_numpy()
+    second = after.right.loc[both, ideas].to_numpy()
+    draws = np.random.default_rng(0).integers(0, len(both), (REPEATS, len(both)))
+    resamples = [measures(first[rows], second[rows]) for rows in draws]
+    table = {}
+    for name, values in measures(first, second).items():
+        table[name] = values
+        if name not in ("before", "after"):
+            resampled = pd.DataFrame([resample[name] for resample in resamples])
+            for end, level in INTERVALS.items():
+                table[f"{name} {end}"] = resampled.quantile(level).to_numpy()
+    return pd.DataFrame(table, index=ideas), len(both), notices
 
 
 def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> list[str]:
@@ -241,13 +221,10 @@ def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> list[str
     lines = [f"{learners} learners answered both forms. Intervals: 95%, over learners.", ""]
     lines.append(f"{'idea':24} {'before':>6} {'after':>6}   {'gain':>20}   {'discrimination':>20}")
     for idea, row in table.iterrows():
-        gain, discriminates = (
-            _interval(row, "gain", "nobody could"),
-            _interval(row, "discrimination", "none"),
-        )
-        lines.append(
-            f"{idea:24} {row['before']:6.2f} {row['after']:6.2f}   {gain:>20}   {discriminates:>20}"
-        )
+        gain = _interval(row, "gain", "nobody could")
+        discrimination = _interval(row, "discrimination", "none")
+        shares = f"{row['before']:6.2f} {row['after']:6.2f}"
+        lines.append(f"{idea:24} {shares}   {gain:>20}   {discrimination:>20}")
     without = table.index[~(table["gain to"] > 0) & (table["before"] < 1)]
     doubtful = table.index[table["discrimination to"] < 0]
     lines += [

@@ -17,7 +17,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ..._support.fast_nbformat import nbformat
+from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.notebooks import (
     BEGIN,
     END,
@@ -52,7 +52,6 @@ EXPLORER = " data-explorer="
 PASSED = "✓ passed"
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
 TITLE = re.compile(r"\A# .+\n")
-DAMAGED = (nbformat.reader.NotJSONError, nbformat.ValidationError, AttributeError, KeyError)
 FURTHER_PARTS = "```{{toctree}}\n:hidden:\n\n{}\n```"
 
 
@@ -60,20 +59,15 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
     """{name: notebook} of the lessons, and the glossary if it exists, in reading order; see
     `name_of`.
 
-    Raises PublishError if there are no lessons, or for a file that is not a notebook or cannot go
-    into the book.
+    Raises PublishError if there are no lessons, or for one that cannot go into the book,
+    ValueError for a damaged one, OSError.
     """
     notebooks = {}
     for path in [*parts(sources).values(), *Path(sources).glob("glossary.ipynb")]:
+        notebook = read_notebook(path)
         try:
-            notebook: Any = nbformat.read(path, as_version=4)
-            nbformat.validate(notebook)
             cells = for_readers(lesson_cells(notebook), _chapter(path, notebooks))
-        except DAMAGED:
-            raise PublishError(
-                f"The lesson {path} is damaged. Fetch it again, for example with: git checkout {path}"
-            ) from None
-        except (PublishError, ValueError, OSError) as error:
+        except (PublishError, ValueError) as error:
             raise PublishError(f"The lesson {path} cannot go into the book: {error}.") from None
         if path.stem[:2] in LESSONS:
             _put_below_title(cells, _map(path.stem[:2]))
@@ -167,28 +161,24 @@ def write_book(
     """Write the site and, if Chromium is installed, the PDF into a folder, replacing an earlier
     book.
 
-    say: is given sentences about the progress. Returns index.html. Raises PublishError if a lesson
-    is damaged, a link is broken, the folder cannot be written or is not a book's. An earlier book
-    then stays.
+    say: is given sentences about the progress. Returns index.html. Raises PublishError if a link is
+    broken or the folder is not a book's, ValueError for a damaged lesson, OSError. An earlier book then stays.
     """
     lessons = read_lessons(sources)
     out = Path(out).resolve()
-    try:
-        if out.exists() and any(out.iterdir()) and not (out / MARKER).exists():
-            raise PublishError(
-                f"{out} was not made by `course book`, so it was left unchanged. Choose another folder with --out, or "
-                "move it away."
-            )
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(
-            dir=out.parent, prefix="book-", ignore_cleanup_errors=True
-        ) as room:
-            site = _build(Path(room), lessons, sources, say)
-            if out.exists():
-                shutil.rmtree(out)
-            site.rename(out)
-    except OSError as error:
-        raise PublishError(f"Cannot write {out}: {error.strerror or error}.") from None
+    if out.exists() and any(out.iterdir()) and not (out / MARKER).exists():
+        raise PublishError(
+            f"{out} was not made by `course book`, so it was left unchanged. Choose another folder "
+            "with --out, or move it away."
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        dir=out.parent, prefix="book-", ignore_cleanup_errors=True
+    ) as room:
+        site = _build(Path(room), lessons, sources, say)
+        if out.exists():
+            shutil.rmtree(out)
+        site.rename(out)
     return out / "index.html"
 
 

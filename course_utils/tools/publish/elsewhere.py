@@ -11,7 +11,8 @@ from typing import Any
 
 import nbformat
 
-from ..._support.files import write_whole
+from ..._support.fast_nbformat import read_notebook
+from ..._support.files import write_changed
 from ..._support.notebooks import ROOT, name_of, parts, seen_from
 from ..doctor import NOT_IN_COLAB, TORCH_INDEX
 from ..workspace.copies import learner_copy
@@ -104,22 +105,17 @@ def write_links(root: str | Path = ROOT) -> list[Path]:
     """
     project = read_project(root)
     new = {"README.md": badge(project), "notebooks/README.md": links(project, _names(root))}
-    changed = {}
+    texts = {}
     for readme, written in new.items():
         path = Path(root) / readme
-        text = path.read_text(encoding="utf-8")
-        before, begin, rest = text.partition(BEGIN)
+        before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
         _, end, after = rest.partition(END)
         if not end:
             raise PublishError(
                 f"{path} has no place for what is written there, between {BEGIN} and {END}."
             )
-        whole = "\n\n".join([before + begin, *filter(None, [written]), end + after])
-        if whole != text:
-            changed[path] = whole
-    for path, text in changed.items():
-        write_whole(path, text)
-    return list(changed)
+        texts[path] = "\n\n".join([before + begin, *filter(None, [written]), end + after])
+    return write_changed(texts)
 
 
 def _names(root):
@@ -185,12 +181,9 @@ def write_colab(folder: str | Path, root: str | Path = ROOT) -> list[Path]:
     folder, project = Path(folder), read_project(root)
     texts = {}
     for name in _names(root):
-        notebook: Any = nbformat.read(Path(root) / "notebooks" / f"{name}.ipynb", as_version=4)
-        texts[folder / f"{name}.ipynb"] = (
-            nbformat.writes(colab_copy(notebook, project, name)) + "\n"
-        )
+        notebook = read_notebook(Path(root) / "notebooks" / f"{name}.ipynb")
+        copy = colab_copy(notebook, project, name)
+        texts[folder / f"{name}.ipynb"] = nbformat.writes(copy) + "\n"
     texts[folder / REQUIREMENTS] = requirements(project)
-    for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
+    write_changed(texts)
     return list(texts)

@@ -18,12 +18,12 @@ import jinja2
 from markdown_it import MarkdownIt
 
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS, OPTION, name_of
+from ..._support.notebooks import NOTEBOOKS, OPTION, lesson_named, name_of
 from ..ideas.inventory import Option, inventory
 from . import PublishError
 from .book import read_lessons
 from .mathematics import with_mathml
-from .slides import HEADING, find_lesson
+from .slides import HEADING
 
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates", encoding="utf-8"),
@@ -120,7 +120,7 @@ def questions(numbers: Iterable[str] = (), sources: str | Path = NOTEBOOKS) -> l
     Raises PublishError for an unknown lesson, a damaged one, one without questions, or a question
     that cannot be read.
     """
-    chosen = [name_of(find_lesson(number, sources)) for number in numbers]
+    chosen = [name_of(lesson_named(number, sources)) for number in numbers]
     bank = []
     for name, notebook in read_lessons(sources).items():
         if chosen and name not in chosen:
@@ -222,17 +222,13 @@ def qti(bank: list[Question]) -> bytes:
 def write_export(path: Path, content: bytes) -> bool:
     """Write an export to a new file or over an earlier export. Returns whether there was one.
 
-    Raises PublishError with one sentence if something else stands there, or the file cannot be
-    written.
+    Raises PublishError if something else stands there, OSError.
     """
-    try:
-        replaces = path.exists()
-        if replaces and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
-            raise PublishError(
-                f"{path} is not an earlier export, so it was left unchanged. Choose another name."
-            )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
-    except OSError as error:
-        raise PublishError(f"Cannot write {path}: {error.strerror or error}.") from None
+    replaces = path.exists()
+    if replaces and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
+        raise PublishError(
+            f"{path} is not an earlier export, so it was left unchanged. Choose another name."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
     return replaces

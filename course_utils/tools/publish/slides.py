@@ -13,12 +13,11 @@ import re
 from copy import deepcopy
 from importlib import resources
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from ..._support.fast_nbformat import nbformat
+from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import write_whole
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS, name_of, padded, part_of, parts
+from ..._support.notebooks import BEGIN, END, NOTEBOOKS, lesson_named, name_of, part_of, parts
 from ...diagrams.the_way import LESSONS, the_way
 from . import PublishError
 from .book import MARKER
@@ -42,18 +41,6 @@ def lectures(sources: str | Path = NOTEBOOKS) -> dict[str, Path]:
     folder = Path(sources) / "lectures"
     paths = {key: folder / f"{path.stem}.md" for key, path in parts(sources).items()}
     return {key: path for key, path in paths.items() if path.is_file()}
-
-
-def find_lesson(key: str, sources: str | Path = NOTEBOOKS) -> Path:
-    """The file of a lesson by its key, such as "05", "5" or "05-effects".
-
-    Raises PublishError, listing the keys.
-    """
-    lessons = parts(sources)
-    name = padded(key)
-    if name not in lessons:
-        raise PublishError(f"There is no lesson {key}. The lessons are {', '.join(lessons)}.")
-    return lessons[name]
 
 
 def explorer_pages(book: str, sources: str | Path = NOTEBOOKS) -> dict[str, str]:
@@ -168,21 +155,10 @@ def _embedded(lecture: Lecture, block: Block, notebooks, pages):
     path = (lecture.path.parent / block.text).resolve()
     if path not in notebooks:
         try:
-            notebook: Any = nbformat.read(path, as_version=4)
-            notebooks[path] = {cell.id: cell for cell in notebook.cells}
-        # the class depends on what is wrong with the notebook
-        except (
-            OSError,
-            nbformat.ValidationError,
-            ValueError,
-            TypeError,
-            KeyError,
-            AttributeError,
-        ) as error:
-            raise lecture.wrong(
-                block.line,
-                f"{block.text}, seen from the lecture's folder, is not a valid notebook ({error})",
-            ) from None
+            notebooks[path] = {cell.id: cell for cell in read_notebook(path).cells}
+        except (OSError, ValueError):
+            problem = f"{block.text}, seen from the lecture's folder, is not a valid notebook"
+            raise lecture.wrong(block.line, problem) from None
     source = notebooks[path].get(block.cell)
     if source is None:
         raise lecture.wrong(block.line, f"{path.name} has no cell {block.cell}")
@@ -250,8 +226,8 @@ def book_seen_from(out: str | Path) -> str | None:
 def render(path: Path, book: str | None = None) -> str:
     """The deck of one lecture as HTML text.
 
-    book: where the book's pages are, as in `write_deck`. Raises PublishError: a lecture that cannot
-    be read, an address that is none.
+    book: where the book's pages are, as in `write_deck`. Raises PublishError for a lecture that
+    cannot be read, or an address that is none.
     """
     from nbconvert.exporters import HTMLExporter
 
@@ -301,20 +277,18 @@ def write_deck(
     """Write NN_name.slides.html to a folder, which is created if needed. Returns its path.
 
     book: the address of the book, or its folder seen from the deck's ("" if both are one), for
-    links from the pictures of explorers. Without it, there are none. Raises PublishError.
+    links from the pictures of explorers. Without it, there are none. Raises PublishError for a
+    lesson without a lecture or a lecture that cannot be read, ValueError for no lesson, OSError.
     """
-    lesson = find_lesson(number, sources)
+    lesson = lesson_named(number, sources)
     path = Path(sources) / "lectures" / f"{lesson.stem}.md"
     if not path.is_file():
         raise PublishError(
             f"Lesson {number} has no lecture: `course new-lecture {number}` begins one, {path}."
         )
     text, target = render(path, book), Path(out) / f"{path.stem}.slides.html"
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, text)
-    except OSError as error:
-        raise PublishError(f"Cannot write {target}: {error.strerror or error}.") from None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(target, text)
     return target
 
 

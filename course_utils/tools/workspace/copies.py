@@ -1,7 +1,7 @@
 """The learner's copies of the lessons, written without overwriting a person's work.
 
-What was written last is in the workspace's record (RECORD): for each file a checksum of the whole,
-and one per cell by id. A file that differs from its checksum is the learner's.
+What was written last is in the workspace's record (RECORD): for each file the checksums of its
+cells, by id. A file whose cells differ from them is the learner's.
 """
 
 import json
@@ -21,10 +21,10 @@ from ..._support.files import alone, save_beside, write_whole
 from ..._support.notebooks import (
     BEGIN,
     END,
-    INSTALLED,
     NOTEBOOKS,
     incomplete,
     lesson_cells,
+    lesson_named,
     name_of,
     part_of,
     parts,
@@ -119,13 +119,12 @@ def write_workspace(
     or the workspace cannot be written. Work done before the error is recorded.
     """
     workspace, lessons = Path(workspace), _sources(Path(sources))
-    with writing(workspace):
-        workspace.mkdir(parents=True, exist_ok=True)
-        with _recording(workspace) as record:
-            return [
-                (path.name, _place(workspace / f"{name_of(path)}.ipynb", copied(path), record))
-                for path in lessons
-            ]
+    report = []
+    with changing(workspace) as record:
+        for lesson in lessons:
+            target = workspace / f"{name_of(lesson)}.ipynb"
+            report.append((lesson.name, place(target, copied(lesson), record)))
+    return report
 
 
 def update_workspace(
@@ -141,10 +140,10 @@ def update_workspace(
     """
     workspace, lessons = existing(workspace), _sources(Path(sources))
     report = []
-    with _alone(workspace) as record:
+    with changing(workspace) as record:
         for lesson in lessons:
             target, text = workspace / f"{name_of(lesson)}.ipynb", copied(lesson)
-            action, words = _place(target, text, record), ""
+            action, words = place(target, text, record), ""
             if action == "kept":
                 action, words = _merge_into(target, text, record, workspace / SAVED)
             report.append((lesson.name, action, words))
@@ -157,34 +156,20 @@ def reset_lesson(
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
     Returns (file name, path of the saved file or None). Raises CopyError with a one-sentence
-    message; the learner's file then stays where it was.
+    message, or ValueError for no lesson; the learner's file then stays where it was.
     """
     workspace = existing(workspace)
     lesson = lesson_named(key, sources)
     target, text = workspace / f"{name_of(lesson)}.ipynb", copied(lesson)
     saved = None
-    with _alone(workspace) as record, writing(target):
+    with changing(workspace) as record:
         before = target.read_bytes() if target.exists() else None
         if before is not None and before != text.encode():
             saved = save_beside(before, workspace / SAVED, target.name)
         target.parent.mkdir(exist_ok=True)
         _replace(target, before, text)
-        record[target.name] = _entry(text)
+        record[target.name] = checksums(text)
     return target.name, saved
-
-
-def write_other(text: str, target: Path, workspace: Path) -> bool:
-    """Write another notebook to a file of a workspace, unless it was edited.
-
-    Returns whether it was edited.
-
-    Raises CopyError with a one-sentence message.
-    """
-    with writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with _recording(workspace) as record:
-            _place(target, text, record)
-        return fingerprint(target.read_bytes()) != fingerprint(text)
 
 
 def report_lines(report: list[tuple[str, str, str]], workspace: Path) -> list[str]:
@@ -209,14 +194,6 @@ def _command() -> str:
     return str(program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program)
 
 
-def lesson_named(key: str, sources: str | Path = NOTEBOOKS) -> Path:
-    """The source of a core or a further part, such as "04". Raises CopyError if there is none."""
-    lessons = parts(sources)
-    if key not in lessons:
-        raise CopyError(f"There is no lesson {key}; the lessons are {', '.join(lessons)}.")
-    return lessons[key]
-
-
 def _sources(folder: Path) -> list[Path]:
     """The source lessons, and the glossary if it exists.
 
@@ -237,19 +214,11 @@ def copied(
 ) -> str:
     """The text of a learner's copy, or of what `make` makes of the source.
 
-    Raises CopyError if the source is damaged.
+    Raises ValueError for a damaged source.
     """
-    try:
-        copy = make(read_notebook(lesson))
-        copy.metadata.update(_kernel())
-        return nbformat.writes(copy) + "\n"
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError):
-        advice = (
-            "Install the course again"
-            if INSTALLED
-            else f"Fetch it again, for example with: git checkout {lesson}"
-        )
-        raise CopyError(f"The source lesson {lesson} is damaged. {advice}") from None
+    copy = make(read_notebook(lesson))
+    copy.metadata.update(_kernel())
+    return nbformat.writes(copy) + "\n"
 
 
 @cache
@@ -272,28 +241,25 @@ def _kernel() -> dict[str, Any]:
     }
 
 
-def _place(target: Path, text: str, record: dict[str, Any]) -> str:
+def place(target: Path, text: str, record: dict[str, Any]) -> str:
     """Write one lesson unless that would lose the learner's work. Returns the action taken."""
-    with writing(target):
-        action = _planned(target, text, record)
-        if action in ("written", "renewed"):
-            target.parent.mkdir(exist_ok=True)  # of further parts
-            write_whole(target, text)
-        if action not in ("unreadable", "kept"):
-            record[target.name] = _entry(text)
-        return action
-
-
-def _planned(target: Path, text: str, record: dict[str, Any]) -> str:
-    if not target.exists():
-        return "written"
-    present, new = fingerprint(target.read_bytes()), fingerprint(text)
-    known = _recorded(record, target.name).get("whole")
-    if present is None:
-        return "unreadable"
-    if new in (present, known):
-        return "unchanged"
-    return "renewed" if present == known else "kept"
+    action = "written"
+    if target.exists():
+        present, new = fingerprint(target.read_bytes()), fingerprint(text)
+        if present is None:
+            return "unreadable"
+        known = list(_recorded(record, target.name).values())
+        if new in (present, known):
+            action = "unchanged"
+        elif present == known:
+            action = "renewed"
+        else:
+            return "kept"
+    if action != "unchanged":
+        target.parent.mkdir(exist_ok=True)  # of further parts
+        write_whole(target, text)
+    record[target.name] = checksums(text)
+    return action
 
 
 def _merge_into(
@@ -307,25 +273,20 @@ def _merge_into(
     learners, new = parse_notebook(before), parse_notebook(text)
     if learners is None or new is None:
         return "unreadable", ""
-    base = _recorded(record, target.name).get("cells")
+    base = _recorded(record, target.name)
     cells, done = merge(learners["cells"], new["cells"], base)
     merged = learners | {"cells": cells, "metadata": {**new["metadata"], **learners["metadata"]}}
     merged["nbformat_minor"] = max(new["nbformat_minor"], learners["nbformat_minor"])
-    try:
-        merged_text = write_notebook(merged)
-    except RecursionError:  # its outputs are nested too deeply
-        return "unreadable", ""
-    if fingerprint(merged_text) == fingerprint(before):
-        record[target.name] = _entry(text)
-        return "unchanged", ""
-    with writing(target):
+    merged_text = write_notebook(merged)
+    action, words = "unchanged", ""
+    if fingerprint(merged_text) != fingerprint(before):
         saved = save_beside(before, saved_files, target.name)
         _replace(target, before, merged_text)
-    record[target.name] = _entry(text)
-    words = f"{in_words(done)}; your previous file is {SAVED}/{saved.name}"
-    if base is None:
-        words += "; there is no record of which cells you changed, so every text that differs counts as yours"
-    return "merged", words
+        action, words = "merged", f"{in_words(done)}; your previous file is {SAVED}/{saved.name}"
+        if not base:
+            words += "; there is no record of which cells you changed, so every text that differs counts as yours"
+    record[target.name] = checksums(text)
+    return action, words
 
 
 def _replace(target: Path, before: bytes | None, text: str) -> None:
@@ -341,49 +302,40 @@ def _replace(target: Path, before: bytes | None, text: str) -> None:
 
 
 @contextmanager
-def writing(target: Path) -> Generator[None]:
-    """An OSError becomes a CopyError that names the file and says what to do."""
-    try:
-        yield
-    except TimeoutError:  # of `alone`
-        raise CopyError(
-            "Another `course` command is running in this folder. Wait until it has finished, and run this again."
-        ) from None
-    except OSError as error:
-        problem = error.strerror or error
-        raise CopyError(
-            f"Cannot write {target}: {problem}. None of your work is lost; fix that, and run this again."
-        ) from None
+def changing(workspace: Path) -> Generator[dict[str, Any]]:
+    """Yield a workspace's record, to be changed while no other command changes the workspace.
 
-
-@contextmanager
-def _alone(workspace: Path) -> Generator[dict[str, Any]]:
-    """`_recording`, while no other command changes the workspace."""
-    with writing(workspace), alone(workspace / RECORD, PATIENCE), _recording(workspace) as record:
-        yield record
-
-
-@contextmanager
-def _recording(workspace: Path) -> Generator[dict[str, Any]]:
-    """Yield a workspace's record to be changed. Changes are written even after an error.
-
-    Raises CopyError if a newer course wrote it: its lessons would be taken back to older ones.
+    The folder is made if it is missing. Changes are written even after an error. An OSError becomes
+    a CopyError that says what to do. Raises CopyError, too, if a newer course wrote the record: its
+    lessons would be taken back to older ones.
     """
     path = workspace / RECORD
-    known = read_record(path)
-    if _numbers(known.get(WRITER)) > _numbers(__version__):
-        raise CopyError(
-            f"{workspace} was written by version {known[WRITER]} of the course, and this is "
-            f"{__version__}. Install "
-            "that version or a newer one, or choose another folder with --workspace; nothing was "
-            "changed."
-        )
-    record = {**known, WRITER: __version__}
     try:
-        yield record
-    finally:
-        if record != known or not path.exists():
-            write_whole(path, json.dumps(record, indent=1, sort_keys=True))
+        workspace.mkdir(parents=True, exist_ok=True)
+        with alone(path, PATIENCE):
+            known = read_record(path)
+            if _numbers(known.get(WRITER)) > _numbers(__version__):
+                raise CopyError(
+                    f"{workspace} was written by version {known[WRITER]} of the course, and this "
+                    f"is {__version__}. Install that version or a newer one, or choose another "
+                    "folder with --workspace; nothing was changed."
+                )
+            record = {**known, WRITER: __version__}
+            try:
+                yield record
+            finally:
+                if record != known or not path.exists():
+                    write_whole(path, json.dumps(record, indent=1))
+    except TimeoutError:  # of `alone`
+        raise CopyError(
+            "Another `course` command is running in this folder. Wait until it has finished, and "
+            "run this again."
+        ) from None
+    except OSError as error:
+        raise CopyError(
+            f"Cannot write {error.filename or workspace}: {error.strerror or error}. None of your "
+            "work is lost; fix that, and run this again."
+        ) from None
 
 
 def _numbers(version: object) -> tuple[int, ...]:
@@ -392,17 +344,10 @@ def _numbers(version: object) -> tuple[int, ...]:
     return tuple(map(int, match.groups())) if match else ()
 
 
-def _entry(text: str) -> dict[str, Any]:
-    """The record's entry for a lesson."""
-    return {"whole": fingerprint(text), "cells": checksums(text)}
-
-
-def _recorded(record: dict[str, Any], name: str) -> dict[str, Any]:
-    """The record's entry for a lesson; empty if it is damaged."""
+def _recorded(record: dict[str, Any], name: str) -> dict[str, str]:
+    """The checksums of a lesson's cells in the record; empty if there are none."""
     entry = record.get(name)
-    if isinstance(entry, dict) and isinstance(entry.get("cells"), dict):
-        return entry
-    return {}
+    return entry if isinstance(entry, dict) else {}
 
 
 def read_record(path: Path) -> dict[str, Any]:

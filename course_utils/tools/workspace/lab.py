@@ -86,21 +86,19 @@ def _listens(server: dict[str, Any]) -> bool:
         return False
 
 
-def write_first_layout(workspace: str | Path) -> None:
-    """Show files and table of contents, unless JupyterLab has stored a layout."""
-    _copy_once(FIRST_LAYOUT, Path(workspace) / LAB_FILES / FIRST_LAYOUT.name)
+def write_at_first(workspace: str | Path) -> None:
+    """Write what a workspace has from the beginning, unless a file of that name is there.
 
-
-def write_today(workspace: str | Path) -> None:
-    """Write the notebook that asks what is due, unless there is a file of its name."""
-    _copy_once(TODAY, Path(workspace) / "today.ipynb")
-
-
-def _copy_once(source: Path, target: Path) -> None:
+    This is JupyterLab's layout, with files and table of contents, and the notebook that asks what
+    is due.
+    """
+    layout = Path(workspace) / LAB_FILES / FIRST_LAYOUT.name
+    today = Path(workspace) / "today.ipynb"
     with suppress(OSError):  # a folder that cannot be written gets none
-        target.parent.mkdir(exist_ok=True)
-        if not target.exists():
-            shutil.copyfile(source, target)
+        layout.parent.mkdir(exist_ok=True)
+        for source, target in ((FIRST_LAYOUT, layout), (TODAY, today)):
+            if not target.exists():
+                shutil.copyfile(source, target)
 
 
 def write_side_by_side(workspace: str | Path, file: Path) -> str:

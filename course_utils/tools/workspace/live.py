@@ -8,10 +8,11 @@ from pathlib import Path
 
 from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS, name_of, parts, seen_from
+from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of, part_of, parts, seen_from
 from ...diary.workspace import LIVE
 from ...exercises.model import code_marks
-from .copies import CopyError, copied, learner_copy, lesson_named, write_other, writing
+from .copies import CopyError, changing, copied, learner_copy, place
+from .merging import fingerprint
 
 WIDTH = 88  # of a comment
 TO_A_LESSON = re.compile(r"(?<=\]\()([\w./-]+)(?=\.ipynb)")
@@ -122,16 +123,18 @@ def write_live(
     """Write the live copy of a lesson into a workspace, and a page of the code to type.
 
     An edited live copy stays as it is, and so does its page. Returns the copy's file in the
-    workspace, and whether it was edited. Raises CopyError with a one-sentence message.
+    workspace, and whether it was edited. Raises CopyError with a one-sentence message, or ValueError
+    for no lesson.
     """
     path = lesson_named(key, sources)
-    file = live_file(path.name)
+    key, file = part_of(path), live_file(path.name)
     target = Path(workspace) / file
-    text = copied(path, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
-    edited = write_other(text, target, Path(workspace))
     page = target.with_suffix(".html")
-    if not (edited and page.exists()):
-        with writing(page):
+    text = copied(path, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
+    with changing(Path(workspace)) as record:
+        place(target, text, record)
+        edited = fingerprint(target.read_bytes()) != fingerprint(text)
+        if not (edited and page.exists()):
             write_whole(page, page_to_type(read_notebook(path), key))
     return file, edited
 
@@ -168,10 +171,7 @@ def _cell_to_reveal(
     """Cell `number` of a lesson, else the one whose id in the live copy is `running`."""
     key = f"{running}__".split("_")[1] if lesson is None else lesson
     path = parts().get(key)
-    if path is None:
-        return None
-    for place, cell in enumerate(typed_cells(read_notebook(path)), 1):
-        is_meant = _live_id(key, cell.id) == running if lesson is None else place == number
-        if is_meant:
-            return cell
-    return None
+    cells = typed_cells(read_notebook(path)) if path else []
+    if lesson is not None:
+        return dict(enumerate(cells, 1)).get(number or 0)
+    return next((cell for cell in cells if _live_id(key, cell.id) == running), None)

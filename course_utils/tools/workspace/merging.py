@@ -5,16 +5,16 @@ course last wrote.
 """
 
 import hashlib
-import itertools
 import json
 import re
+import uuid
 from collections import Counter
 from typing import Any
 
 Cell = dict[str, Any]
 
 VALID_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-NOTE_ID = re.compile(r".*-(yours|frame)(-\d+)?")  # ids of the notes below
+NOTE_ID = re.compile(r".*-(yours|frame)-\w{8}")  # ids of the notes below
 TEXT_NOTE = "*Your text from before the update. The course has changed this cell, too; its new text is above.*\n\n"
 CODE_NOTE = "*Your code from before the update. The course has changed this cell, too; its new code is above.*\n\n"
 FRAME_NOTE = (
@@ -63,35 +63,28 @@ def text_of(cell: Cell) -> str:
     return "".join(cell["source"]).replace("\r\n", "\n")
 
 
-def _digest(content: object) -> str:
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
 def checksum(cell: Cell) -> str:
     """A checksum of what a person edits in a cell: its type and its text."""
-    return _digest([cell["cell_type"], text_of(cell)])[:16]
+    content = json.dumps([cell["cell_type"], text_of(cell)])
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def fingerprint(notebook_text: str | bytes) -> str | None:
-    """A checksum of what a person edits in a notebook: the cells' types and texts.
-
-    None if it is not a notebook.
-    """
+def fingerprint(notebook_text: str | bytes) -> list[str] | None:
+    """The checksums of a notebook's cells, in order. None if it is not a notebook."""
     try:
-        cells = json.loads(notebook_text)["cells"]
-        return _digest([(cell["cell_type"], text_of(cell)) for cell in cells])
+        return [checksum(cell) for cell in json.loads(notebook_text)["cells"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
 def checksums(notebook_text: str) -> dict[str, str]:
-    """The checksum of each cell, by id."""
+    """The checksum of each cell, by id, in order."""
     # a test ensures that the course's cells have ids
     return {cell["id"]: checksum(cell) for cell in json.loads(notebook_text)["cells"]}
 
 
 def merge(
-    learners: list[Cell], new: list[Cell], base: dict[str, str] | None
+    learners: list[Cell], new: list[Cell], base: dict[str, str]
 ) -> tuple[list[Cell], Counter[str]]:
     """Merge the learner's cells with the course's new ones.
 
@@ -106,25 +99,22 @@ def merge(
     - frames: exercises whose frame changed; a note says so.
     - away: cells that the learner deleted and the course did not change; they stay deleted.
 
-    base: checksum by id of what the course last wrote, or None if unknown; every difference then
+    base: checksum by id of what the course last wrote, or empty if unknown; every difference then
     counts as changed by both.
     """
-    base = base or {}
     done: Counter[str] = Counter()
     course = {cell["id"]: cell for cell in new}
     learners = identified(learners, course, base)
     kept = {cell["id"]: cell for cell in learners if cell["id"] in course}
     followers = _followers(learners, course, base, done)
     present = {cell["source"] for cell in learners}
-    taken = {cell["id"] for cell in learners} | set(course) | set(base)
     merged = followers[""]
     for cell in new:
         name = cell["id"]
-        cells = _merge_cell(cell, kept.get(name), base.get(name), done)
-        merged += cells[:1]
-        for note in cells[1:]:
-            if note["source"] not in present:  # else an interrupted update has left it
-                merged.append(note | {"id": _free(note["id"], taken)})
+        for part in _merge_cell(cell, kept.get(name), base.get(name), done):
+            # a note may be there already: an interrupted update has left it
+            if not (NOTE_ID.fullmatch(part["id"]) and part["source"] in present):
+                merged.append(part)
         merged += followers.get(name, [])
     return merged, done
 
@@ -182,7 +172,7 @@ def _note(cell: Cell, kind: str, text: str) -> Cell:
     """A note about a cell, with the cell's pictures."""
     note = {
         "cell_type": "markdown",
-        "id": f"{cell['id'][:50]}-{kind}",
+        "id": f"{cell['id'][:50]}-{kind}-{_new_id()}",
         "metadata": {},
         "source": text,
     }
@@ -195,23 +185,24 @@ def identified(learners: list[Cell], course: dict[str, Cell], base: dict[str, st
     An editor may have dropped or duplicated ids. A cell is then identified by its text, an answer
     by the name of its exercise.
     """
-    names: dict[int, str] = {}  # id by the cell's place
     left = dict.fromkeys([*base, *course])  # ids that no cell has yet, in order
-    for place, cell in enumerate(learners):
-        if cell["id"] in left:
-            names[place] = cell["id"]
-            del left[cell["id"]]
-    for place, cell in enumerate(learners):
-        matching = (name for name in left if _is_same(cell, course.get(name), base.get(name)))
-        name = next(matching, None) if place not in names else None
-        if name is not None:
-            names[place] = name
-            del left[name]
-    taken = {*course, *base, *names.values()}
-    for place, cell in enumerate(learners):
-        if place not in names:
-            names[place] = _free(cell["id"] or "own", taken)
-    return [{**cell, "id": names[place]} for place, cell in enumerate(learners)]
+    cells: list[Cell] = []
+    taken = {""}
+    for cell in learners:
+        name = "" if cell["id"] in taken else cell["id"]
+        taken.add(name)
+        left.pop(name, None)
+        cells.append({**cell, "id": name})
+    for cell in cells:
+        if cell["id"] not in base and cell["id"] not in course:
+            matching = (name for name in left if _is_same(cell, course.get(name), base.get(name)))
+            cell["id"] = next(matching, cell["id"] or _new_id())
+            left.pop(cell["id"], None)
+    return cells
+
+
+def _new_id() -> str:
+    return uuid.uuid4().hex[:8]
 
 
 def _is_same(cell: Cell, course_cell: Cell | None, was: str | None) -> bool:
@@ -224,16 +215,6 @@ def _is_same(cell: Cell, course_cell: Cell | None, was: str | None) -> bool:
     return checksum(cell) == checksum(course_cell) or (
         exercise is not None and exercise == exercise_of(course_cell)
     )
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """An unused id: name, name-2, ..."""
-    numbered = (f"{name}-{number}" for number in itertools.count(2))
-    free = next(
-        candidate for candidate in itertools.chain([name], numbered) if candidate not in taken
-    )
-    taken.add(free)
-    return free
 
 
 def exercise_of(cell: Cell) -> str | None:
@@ -265,12 +246,9 @@ def in_words(done: Counter[str]) -> str:
 
 
 def write_notebook(notebook: dict[str, Any]) -> str:
-    """The text of a notebook, formatted as nbformat does it."""
+    """The text of a notebook, formatted as nbformat does it, in ASCII.
+
+    JSON can hold lone surrogates, and a file in UTF-8 cannot.
+    """
     cells = [{**cell, "source": cell["source"].splitlines(True)} for cell in notebook["cells"]]
-    content = {**notebook, "cells": cells}
-    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # lone surrogates, which JSON can hold and a file cannot
-        text = json.dumps(content, indent=1, sort_keys=True) + "\n"
-    return text
+    return json.dumps({**notebook, "cells": cells}, indent=1, sort_keys=True) + "\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..._support.notebooks import NOTEBOOKS, ROUTES, part_of, parts
 from ...models import ENV_VAR
 from . import lab
-from .copies import LEFT_ALONE, report_lines, write_workspace
+from .copies import GLOSSARY, LEFT_ALONE, report_lines, write_workspace
 from .live import write_live
 from .overview import overview
 
@@ -46,25 +46,23 @@ def open_lab(
     _write_lessons(workspace, say)
     if not route:
         say("One day, all cores, or everything? --route day, course or everything shows the way.")
-    lab.write_today(workspace)
+    lab.write_at_first(workspace)
     if not write_only:
-        lab.write_first_layout(workspace)
         _become_lab(lab.command_line(workspace, flags, page))
 
 
 def _write_lessons(workspace: Path, say: Callable[[str], object]) -> None:
     report = write_workspace(workspace)
-    for line in report_lines(
-        [(name, action, "") for name, action in report if action in LEFT_ALONE], workspace
-    ):
+    left_alone = [(name, action, "") for name, action in report if action in LEFT_ALONE]
+    for line in report_lines(left_alone, workspace):
         say(line)
-    # there is also a glossary
-    lessons = {name: action for name, action in report if name[0].isdigit()}
+    lessons = {name: action for name, action in report if name != GLOSSARY}
     written = sum(action in ("written", "renewed") for action in lessons.values())
     cores = sum(len(part_of(name)) == 2 for name in lessons)
     news = f"{written} of them newly written" if written else "all already there"
     say(
-        f"Your lessons are in {workspace.resolve()}: {cores} lessons and {len(lessons) - cores} further parts, {news}."
+        f"Your lessons are in {workspace.resolve()}: {cores} lessons and {len(lessons) - cores} "
+        f"further parts, {news}."
     )
 
 

@@ -6,7 +6,6 @@ passed exercises in a small file; elsewhere, it records nothing.
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -54,14 +53,10 @@ class Lesson:
 
 
 def lessons(folder: str | Path = NOTEBOOKS) -> tuple[Lesson, ...]:
-    """The lessons and their further parts in a folder, in order. Other files are skipped."""
-    readable = []
-    for key, path in parts(folder).items():
-        try:
-            readable.append(_read_lesson(key, json.loads(path.read_bytes())))
-        except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
-            continue
-    return tuple(readable)
+    """The lessons and their further parts in a folder, in order."""
+    return tuple(
+        _read_lesson(key, json.loads(path.read_bytes())) for key, path in parts(folder).items()
+    )
 
 
 def _read_lesson(key: str, notebook: Mapping[str, Any]) -> Lesson:
@@ -172,9 +167,7 @@ def overview(folder: str | Path | None) -> Overview:
         items, writing, schedule = [], [], Schedule(notice=str(problem))
     due = len(items) + len(writing)
     sure = calibration(schedule)
-    return Overview(
-        lessons() or lessons(folder), frozenset(passed(folder)), due, sure, schedule.notice
-    )
+    return Overview(lessons(), frozenset(passed(folder)), due, sure, schedule.notice)
 
 
 @dataclass(frozen=True)
@@ -291,53 +284,10 @@ class Overview:
         return "\n".join([self.totals, "", *self.plan()])
 
     def _repr_html_(self) -> str:
-        rows = "".join(map(self._html_row, self.lessons))
-        names = ("Lesson", "Minutes", "Exercises", "Passed")
-        head = "".join(f'<th scope="col" style="{CELL}">{name}</th>' for name in names)
-        remembered = "".join(
-            f'<p style="padding: 0 0.6em">{_with_code(line)}</p>' for line in self.remembered
-        )
-        return (
-            '<table style="border-collapse: collapse"><caption style="text-align: left; color: inherit; '
-            f'padding: 0.3em 0.6em">{html.escape(self.totals)}</caption>'
-            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-            f'<p style="padding: 0 0.6em"><strong>{html.escape(self.advice)}</strong></p>'
-            f"{remembered}"
-        )
+        from jinja2 import Environment  # slow to import
 
-    def _html_row(self, lesson: Lesson) -> str:
-        squares = ""
-        for exercise, title in lesson.exercises:
-            squares += _square(f"{exercise}, {title}", exercise in self.passed)
-        indent = "" if lesson.is_core else "; padding-left: 2.2em"
-        return (
-            f'<tr><th scope="row" style="{CELL}; font-weight: normal{indent}">{lesson.sign.strip()} '
-            f"{html.escape(lesson.title)}</th>"
-            f'<td style="{CELL}; text-align: right">{lesson.minutes}</td>'
-            f'<td style="{CELL}; white-space: nowrap">{squares}</td>'
-            f'<td style="{CELL}">{self.count(lesson)}</td></tr>'
-        )
+        from ...exercises.model import code_marks
 
-
-CELL = "text-align: left; padding: 0.15em 0.6em; vertical-align: middle"
-SQUARE = (
-    "display: inline-block; box-sizing: border-box; width: 1.6em; height: 1.6em; line-height: "
-    "1.45em; margin-right: "
-    "0.25em; text-align: center; border-radius: 3px"
-)
-DONE = "background: #007a5e; color: #ffffff; border: 1px solid #007a5e"
-OPEN = "background: transparent; color: inherit; border: 1px solid #808080"
-
-
-def _with_code(line: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(line))
-
-
-def _square(name: str, done: bool) -> str:
-    """A square with a tick, or an empty one with a circle.
-
-    Its name is read aloud by screen readers and shown on hover.
-    """
-    words = html.escape(f"{name}: {'passed' if done else 'open'}")
-    style, sign = (DONE, "✓") if done else (OPEN, "○")
-    return f'<span role="img" aria-label="{words}" title="{words}" style="{SQUARE}; {style}">{sign}</span>'
+        template = Path(__file__).with_name("overview.html.j2").read_text(encoding="utf-8")
+        page = Environment(autoescape=True).from_string(template)
+        return page.render(picture=self, code_marks=code_marks)
