@@ -46,10 +46,11 @@ def small(tiny, monkeypatch):
     gc.freeze()
     monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     train, validation, test = learning_curve.review_parts()
-    less = {"LEAST_STEPS": 2, "SIZES": (20, 24), "SEEDS": (0, 1), "CHECKED": 20}
     # the tiny encoder has 64 positions
-    less |= {"LONGEST": 60, "review_parts": lambda: (train, validation, test[:30])}
-    replace(monkeypatch, learning_curve, **less)
+    less = {"LEAST_STEPS": 2, "SIZES": (20, 24), "SEEDS": (0, 1), "LONGEST": 60}
+    parts = train, validation, test[:30]
+    replace(monkeypatch, learning_curve, **less, review_parts=lambda: parts)
+    monkeypatch.setattr(depth, "EXAMPLES", 20)
     return tiny
 
 
@@ -75,35 +76,27 @@ def test_the_head_on_the_mean_reads_what_embed_gives(small):
 
 
 def test_the_same_seed_trains_the_same_model(small):
-    texts, labels, losses = ["a b", "x y z", "a a", "y"] * 5, [0, 1, 0, 1] * 5, []
-    settings = ({"losses": losses}, {}, {"seed": 4})
-    trained = (
-        learning_curve.fine_tuned(texts, labels, **{"seed": 3, **changes}) for changes in settings
-    )
+    texts, labels = ["a b", "x y z", "a a", "y"] * 5, [0, 1, 0, 1] * 5
+    trained = (learning_curve.fine_tuned(texts, labels, seed) for seed in (3, 3, 4))
     first, second, other = (learning_curve.probabilities(*model, texts) for model in trained)
     assert np.allclose(first, second, atol=1e-6) and not np.allclose(first, other, atol=1e-4)
-    assert len(losses) == 6
 
 
 @pytest.mark.nightly
-def test_the_script_writes_whole_tables_in_the_stored_ones_form(small, tmp_path):
-    files = (
-        learning_curve.CURVE,
-        learning_curve.ANSWERS,
-        learning_curve.LOSSES,
-        learning_curve.VALIDATION,
-    )
-    curve, answers, losses, read = written(learning_curve, tmp_path, *files)
+@pytest.mark.parametrize(
+    "script, files",
+    [
+        (learning_curve, (learning_curve.CURVE, learning_curve.ANSWERS, learning_curve.VALIDATION)),
+        (depth, (depth.TABLE, depth.ANSWERS)),
+    ],
+)
+def test_a_script_writes_whole_tables_in_the_stored_ones_form(script, files, small, tmp_path):
+    written(script, tmp_path, *files)
     assert {path.name for path in tmp_path.iterdir()} == {file.name for file in files}
-    assert (len(curve), len(answers), len(losses), len(read)) == (24, 30, 3 * 2, 500)
-    assert set(curve["classifier"]) == set(pd.read_csv(learning_curve.CURVE)["classifier"])
 
 
 def test_the_stored_tables_fit_each_other():
     curve, answers = pd.read_csv(learning_curve.CURVE), pd.read_csv(learning_curve.ANSWERS)
-    assert curve.groupby(["examples", "seed"]).size().to_dict() == {
-        (n, seed): 6 for n in learning_curve.SIZES for seed in learning_curve.SEEDS
-    }
     labels = learning_curve.review_parts()[2]["label"]
     for name in answers.columns:
         row = curve[
@@ -140,14 +133,6 @@ def test_only_the_last_layers_are_trained(small, layers, pooling):
     )
 
 
-@pytest.mark.nightly
-def test_the_script_of_depths_writes_the_stored_form(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(depth, "EXAMPLES", 20)
-    (found,) = written(depth, tmp_path, depth.TABLE)
-    assert len(found) == len(pd.read_csv(depth.TABLE)) == 5 * (3 + 4)
-    assert list(pd.read_csv(tmp_path / depth.ANSWERS.name).columns) == [*depth.DEPTHS, *depth.READ]
-
-
 def test_the_stored_table_of_depths_fits_its_answers():
     table, answers = pd.read_csv(depth.TABLE), pd.read_csv(depth.ANSWERS)
     labels = learning_curve.review_parts()[2]["label"]
@@ -156,10 +141,7 @@ def test_the_stored_table_of_depths_fits_its_answers():
         chosen = tried.loc[tried["validation"].idxmax()]
         assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(chosen["test"], abs=0.002)
         others = table[(table["trained"] == name) & (table["seed"] > 0)]
-        assert (
-            set(others["learning_rate"]) == {chosen["learning_rate"]}
-            and len(others) == len(depth.SEEDS) - 1
-        )
+        assert set(others["learning_rate"]) == {chosen["learning_rate"]}
 
 
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
@@ -261,32 +243,18 @@ def test_balanced_accuracy_is_the_mean_of_the_share_of_each_label():
     assert pairs.balanced_accuracy(p, labels) == pytest.approx((1 / 2 + 3 / 4) / 2)
 
 
-def test_the_script_of_pairs_writes_the_stored_form(small_pairs, tmp_path, monkeypatch):
-    found, split = written(pairs, tmp_path, pairs.TABLE, pairs.SPLIT)
-    assert len(found) == len(pd.read_csv(pairs.TABLE)) and split.notna().all(axis=None)
-    answers = pd.read_csv(tmp_path / pairs.ANSWERS.name)
-    assert len(answers) == 18 and set(answers) == set(pd.read_csv(pairs.ANSWERS))
+def test_the_script_of_pairs_writes_the_stored_form(small_pairs, tmp_path):
+    answers, split = written(pairs, tmp_path, pairs.ANSWERS, pairs.SPLIT)
+    assert len(answers) == 18 and split.notna().all(axis=None)
 
 
-def test_the_stored_tables_of_pairs_fit_each_other():
-    split = pd.read_csv(pairs.SPLIT)
-    assert len(split) == 3 * 99 and split.groupby("triplet")["kind"].nunique().eq(3).all()
+def test_the_stored_tables_of_pairs_have_every_pair():
+    split, answers = pd.read_csv(pairs.SPLIT), pd.read_csv(pairs.ANSWERS)
+    assert split.groupby("triplet")["kind"].nunique().eq(3).all()
     assert list(split.columns[4:]) == list(pairs.SPLITS)
-    table, answers = pd.read_csv(pairs.TABLE), pd.read_csv(pairs.ANSWERS)
-    labels, names = pairs.pair_table("test")["label"], set()
+    held = pairs.pair_table("test")
+    assert len(answers) == len(held) and answers.notna().all(axis=None)
+    # a column for other pairs would be at 0.5
     for way in pairs.WAYS:
-        first = table[
-            (table["way"] == way) & (table["seed"] == 0) & (table["training"] == "all kinds")
-        ]
-        assert list(first["learning_rate"]) == list(pairs.RATES)
-        rate = first.loc[first["development"].idxmax(), "learning_rate"]
-        mine = table[(table["way"] == way) & (table["learning_rate"] == rate)]
-        assert set(table[(table["way"] == way) & (table["seed"] > 0)]["learning_rate"]) <= {rate}
-        for row in mine.itertuples():
-            names.add(f"{way}, {row.training}, {row.seed}")
-            # rounded to three decimals, so 0.5 may be 0.4999
-            found = pairs.balanced_accuracy(answers[f"{way}, {row.training}, {row.seed}"], labels)
-            assert found == pytest.approx(row.test, abs=0.006)
-    assert set(answers) == names | {f"{name}, swapped" for name in names} and len(names) == 5 * len(
-        pairs.SEEDS
-    )
+        found = pairs.balanced_accuracy(answers[f"{way}, all kinds, 0"], held["label"])
+        assert found > 0.6

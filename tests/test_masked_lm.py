@@ -171,37 +171,26 @@ def test_training_lowers_the_surprise_and_leaves_the_positions(tiny, one_thread)
     tokenizer, encoder = load_encoder(tiny)[0], small(num_hidden_layers=1)
     model = masked_lm_on(encoder)
     found = train.passages(["a b c d e f g h i j"] * 100, tokenizer, random.Random(0))
-    before, reports = train.scores(model, tokenizer, found), []
-    seen = train.train(model, tokenizer, found, 30, 0.02, report=lambda *what: reports.append(what))
+    before = train.scores(model, tokenizer, found)
+    assert train.train(model, tokenizer, found, 30, 0.02) > 0
     after = train.scores(model, tokenizer, found)
     assert after["bits"] < before["bits"] - 1 and after["top1"] > before["top1"]
-    assert seen == reports[-1][1] > 0 and reports[-1][0] == 30
     for name, value in model.bert.embeddings.named_parameters():
         assert torch.equal(value, encoder.embeddings.get_parameter(name)) == (
             name != "word_embeddings.weight"
         ), name
 
 
-def test_the_command_stores_what_it_trained_and_goes_on_from_it(
-    tiny, tmp_path, monkeypatch, one_thread
-):
+def test_the_command_stores_what_it_trained(tiny, tmp_path, monkeypatch, one_thread):
     letters = [
         " ".join(random.Random(number).sample("abcdefgh", 8)) + " a b c d." for number in range(150)
     ]
     monkeypatch.setattr(train, "TEXTS", {"letters": lambda: letters})
     monkeypatch.setattr(train, "load_encoder", lambda name: (load_encoder(tiny)[0], small()))
-    path = tmp_path / "first.safetensors"
-
-    def run(*arguments):
-        done = CliRunner().invoke(train.main, ["--rate", "0.02", *map(str, arguments)])
-        assert done.exit_code == 0, done.output
-        assert "none trained on" in done.output
-        left = {file.name for file in tmp_path.iterdir()}
-        assert left == {path.name, arguments[-1].name}, "nothing unfinished is left"
-        return float(re.search(r"([\d.]+) bits, ", done.output).group(1))
-
-    first = run("--steps", 12, "--output", path)
-    assert run("--steps", 6, "--begin", path, "--output", tmp_path / "second.safetensors") < first
+    path = tmp_path / "made.safetensors"
+    done = CliRunner().invoke(train.main, ["--steps", "6", "--output", str(path)])
+    assert done.exit_code == 0 and "none trained on" in done.output, done.output
+    assert load_file(path).keys() >= {"cls.predictions.bias"}
 
 
 @given(st.lists(st.text(alphabet="abc .!?", max_size=300), max_size=5), st.integers(0, 99))

@@ -18,6 +18,7 @@ from pathlib import Path
 import click
 import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 
 from .._support.adapter import ADAPTER, EMBEDDINGS, apply, differences, learned, masked_lm_on
 from ..data import load_reviews
@@ -26,9 +27,9 @@ from ..models import load_encoder, packaged_encoder, packaged_folder, progress_b
 HELD_OUT = 20  # one text in this many is never trained on
 LENGTHS = (32, 64, 128)  # the longest passage, drawn for each one: the lessons' sentences are short
 BATCH_TOKENS = 4096
-REPORT_EVERY = 500  # steps
 # share of tokens in training; scores use 0.15, as in Devlin et al. (2019), section 3.1
 MASKED = 0.2
+RATE = 1.5e-3  # the highest learning rate of the layers' tables
 
 
 def reviews():
@@ -51,20 +52,14 @@ def encyclopedia():
     import bz2
 
     # of the extra `adapter`
-    from gensim.corpora.wikicorpus import extract_pages, filter_wiki  # pyrefly: ignore[missing-import]
+    from gensim.corpora import wikicorpus  # pyrefly: ignore[missing-import]
 
-    path = next(
-        (packaged_folder("gensim") / "test" / "test_data").glob(
-            "enwiki-latest-pages-articles1*.bz2"
-        )
-    )
-    with bz2.open(path, "rb") as file:
-        pages = [filter_wiki(text) for _, text, _ in extract_pages(file, filter_namespaces=("0",))]
-    paragraphs = (
-        re.sub(r"[*#:;'=|]{2,}|^[*#:;|]+", " ", line).strip()
-        for page in pages
-        for line in page.split("\n")
-    )
+    folder = packaged_folder("gensim") / "test" / "test_data"
+    paragraphs = []
+    with bz2.open(next(folder.glob("enwiki-latest-pages-articles1*.bz2")), "rb") as file:
+        for _, page, _ in wikicorpus.extract_pages(file, filter_namespaces=("0",)):
+            for line in wikicorpus.filter_wiki(page).split("\n"):
+                paragraphs.append(re.sub(r"[*#:;'=|]{2,}|^[*#:;|]+", " ", line).strip())
     return [text for text in paragraphs if len(text) > 200 and text[-1] in '.!?"']
 
 
@@ -77,31 +72,27 @@ def held_out(text):
 
 
 def passages(texts, tokenizer, generator, lengths=LENGTHS):
-    """Cut texts into passages, at sentence ends where possible, each up to a randomly drawn length.
+    """Cut texts into passages, at sentence ends where possible, each up to a drawn length.
 
     Returns lists of token ids.
     """
     ends = set(tokenizer.convert_tokens_to_ids([".", "!", "?"]))
-    found, texts = [], list(texts)
-    for start in range(0, len(texts), 1000):
-        for ids in tokenizer(texts[start : start + 1000], add_special_tokens=False, verbose=False)[
-            "input_ids"
-        ]:
-            while ids:
-                room = generator.choice(lengths) - 2
-                cut = room
-                if len(ids) > room:
-                    cut = next((at + 1 for at in range(room - 1, 3, -1) if ids[at] in ends), room)
-                piece, ids = ids[:cut], ids[cut:]
-                if len(piece) >= 5:
-                    found.append([tokenizer.cls_token_id, *piece, tokenizer.sep_token_id])
+    found = []
+    for text in texts:
+        ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        while ids:
+            room = generator.choice(lengths) - 2
+            cut = room
+            if len(ids) > room:
+                cut = next((at + 1 for at in range(room - 1, 3, -1) if ids[at] in ends), room)
+            piece, ids = ids[:cut], ids[cut:]
+            if len(piece) >= 5:
+                found.append([tokenizer.cls_token_id, *piece, tokenizer.sep_token_id])
     return found
 
 
 def batches(found, generator, size=BATCH_TOKENS):
-    """Group passages of similar length, in random order, into lists of at most `size` positions in
-    all.
-    """
+    """Group passages of similar length, in random order, at most `size` positions in a group."""
     order = sorted(generator.sample(found, len(found)), key=len)
     groups, group = [], []
     for passage in order:
@@ -114,9 +105,7 @@ def batches(found, generator, size=BATCH_TOKENS):
 
 
 def masked_batch(group, tokenizer, share, generator):
-    """(input_ids, attention_mask, chosen, labels), with `share` of the non-special tokens replaced
-    by [MASK].
-    """
+    """(input_ids, attention_mask, chosen, labels); `share` of the plain tokens become [MASK]."""
     width = max(map(len, group))
     ids = torch.full((len(group), width), tokenizer.pad_token_id)
     for row, passage in enumerate(group):
@@ -132,39 +121,30 @@ def masked_batch(group, tokenizer, share, generator):
 
 
 def scores(model, tokenizer, found, share=0.15, seed=0):
-    """Top-1 and top-5 accuracy and mean surprisal in bits over masked tokens of passages, and their
-    number.
+    """Scores over masked tokens of passages, by name.
+
+    They are top-1 and top-5 accuracy, the mean surprisal in bits, and the number of masked tokens.
     """
     model.eval()
-    generator, hits, bits = torch.Generator().manual_seed(seed), [], []
+    generator, hits, losses = torch.Generator().manual_seed(seed), [], []
     with torch.inference_mode():
         for group in batches(found, random.Random(seed)):
             ids, mask, chosen, labels = masked_batch(group, tokenizer, share, generator)
-            if len(labels):
-                hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
-                logits = model.cls(hidden)
-                hits.append((logits.topk(5).indices == labels[:, None]).numpy())
-                bits.append(
-                    torch.nn.functional.cross_entropy(logits, labels, reduction="none").numpy()
-                    / np.log(2)
-                )
-    hits = np.concatenate(hits)
-    top1, top5, bits = (
-        float(values.mean()) for values in (hits[:, 0], hits.any(1), np.concatenate(bits))
-    )
-    return {"top1": top1, "top5": top5, "bits": bits, "tokens": len(hits)}
+            hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
+            logits = model.cls(hidden)
+            hits.append(logits.topk(5).indices == labels[:, None])
+            losses.append(cross_entropy(logits, labels, reduction="none"))
+    hits, bits = torch.cat(hits), torch.cat(losses) / np.log(2)
+    top1, top5 = hits[:, 0].float().mean().item(), hits.any(dim=1).float().mean().item()
+    return {"top1": top1, "top5": top5, "bits": bits.mean().item(), "tokens": len(hits)}
 
 
-def train(model, tokenizer, found, steps, rate, seed=0, report=None):
-    """Train the word embeddings, all layers and the head in place, without dropout; `found` are
-    passages.
+def train(model, tokenizer, found, steps, rate=RATE, seed=0):
+    """Train the word embeddings, all layers and the head in place, on passages, without dropout.
 
     Muon (Jordan et al. 2024) trains the layers' matrices, AdamW the rest: in 90 steps Muon reached
     7.4 bits per masked token, AdamW alone 8.2. Attention is "eager", whose backward pass is faster
-    on a CPU.
-
-    report: called every REPORT_EVERY steps and at the end with the step, the tokens seen and the
-    recent loss in bits.
+    on a CPU. Returns the number of tokens seen.
     """
     model.eval()
     model.set_attn_implementation("eager")
@@ -184,25 +164,22 @@ def train(model, tokenizer, found, steps, rate, seed=0, report=None):
     schedules = [torch.optim.lr_scheduler.LambdaLR(optimizer, share) for optimizer in optimizers]
     half = torch.autocast("cpu", torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported())
     shuffle, generator = random.Random(seed), torch.Generator().manual_seed(seed)
-    waiting, seen, recent = [], 0, []
+    waiting, seen = [], 0
     with progress_bar(total=steps, unit="step") as bar:
-        for step in range(1, steps + 1):
+        for _ in range(steps):
             waiting = waiting or batches(found, shuffle)
             ids, mask, chosen, labels = masked_batch(waiting.pop(), tokenizer, MASKED, generator)
             with half:
                 hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
-                loss = torch.nn.functional.cross_entropy(model.cls(hidden).float(), labels)
+                loss = cross_entropy(model.cls(hidden).float(), labels)
             model.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(parameters.values(), 1.0)
             for turn in (*optimizers, *schedules):
                 turn.step()
             seen += int(mask.sum())
-            recent = [*recent[-99:], loss.item() / np.log(2)]
             bar.update()
-            bar.set_postfix(bits=f"{np.mean(recent):.2f}", refresh=False)
-            if report and (step % REPORT_EVERY == 0 or step == steps):
-                report(step, seen, np.mean(recent))
+            bar.set_postfix(bits=f"{loss.item() / np.log(2):.2f}", refresh=False)
     return seen
 
 
@@ -216,45 +193,28 @@ def split(texts, tokenizer, seed=0):
 @click.command()
 @click.option("--steps", default=6500, show_default=True, help="Steps of about 4,000 tokens each.")
 @click.option(
-    "--rate", default=1.5e-3, show_default=True, help="Highest learning rate of the layers' tables."
-)
-@click.option(
-    "--begin",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Go on from this adapter (an unfinished one, say) instead of from the sentence encoder.",
-)
-@click.option(
     "--output",
     default=ADAPTER,
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to store the result.",
 )
-def main(steps, rate, begin, output):
+def main(steps, output):
     """Train the adapter and print its scores on held-out text."""
     from safetensors.torch import load_file, save_file
 
     tokenizer, encoder = load_encoder(packaged_encoder())
     click.echo("Reading and cutting the texts")
     texts = {name: read() for name, read in TEXTS.items()}
-    sides = {name: split(found, tokenizer) for name, found in texts.items()}
-    for name, (kept, held) in sides.items():
-        click.echo(
-            f"{name}: {sum(map(len, kept)):,} tokens to train on, {sum(map(len, held)):,} held out"
-        )
+    kept = []
+    for name, found in texts.items():
+        sides = split(found, tokenizer)
+        kept += sides[0]
+        fit, held = (sum(map(len, side)) for side in sides)
+        click.echo(f"{name}: {fit:,} tokens to train on, {held:,} held out")
     model = masked_lm_on(encoder)
-    if begin:
-        apply(model, encoder, load_file(begin))
-    unfinished = output.with_suffix(".unfinished.safetensors")
-
-    def report(step, seen, bits):
-        save_file(differences(model, encoder), unfinished)
-        click.echo(
-            f"step {step} of {steps}: {seen:,} tokens, {bits:.2f} bits a masked token; kept in {unfinished.name}"
-        )
-
-    kept = [passage for kept, _ in sides.values() for passage in kept]
-    train(model, tokenizer, kept, steps, rate, report=report)
-    unfinished.replace(output)
+    seen = train(model, tokenizer, kept, steps)
+    save_file(differences(model, encoder), output)
+    click.echo(f"{seen:,} tokens read")
     apply(model, encoder, load_file(output))  # as a reader of the file does
     for name, found in texts.items():
         held = passages(filter(held_out, found), tokenizer, random.Random(0), lengths=(64,))

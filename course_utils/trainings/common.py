@@ -1,14 +1,15 @@
 """What the scripts share: their command, how they train, and what they write of a training."""
 
+import sys
 import tempfile
 from pathlib import Path
 
-import click
 import numpy as np
 import pandas as pd
 import torch
 
-from ..models import ENV_VAR, another_is_set
+from .._support.files import write_whole
+from ..models import ENV_VAR, another_is_set, progress_bar
 
 FOLDER = Path(__file__).parent
 CHANGE = ("before", "after", "difference", "low", "high")
@@ -17,26 +18,16 @@ CHANGE = ("before", "after", "difference", "low", "high")
 def script(run):
     """Make `run(folder)`, which writes tables into a folder, the command of its script.
 
-    It stands last in its file: where the file is run by `python -m`, the command begins here.
+    It stands last in its file: where the file is run by `python -m`, the command begins here, and
+    the tables go beside the file. Raises SystemExit then if another encoder is set.
     """
-    where = {
-        "type": click.Path(path_type=Path, file_okay=False, exists=True),
-        "help": "Where the tables go.",
-    }
-    command = click.command()(
-        click.option("--folder", default=FOLDER, callback=_checked, **where)(run)
-    )
-    if run.__module__ == "__main__":
-        command()
-    return command
-
-
-def _checked(context, option, folder):
+    if run.__module__ != "__main__":
+        return run
     if another_is_set():
-        raise click.UsageError(
+        sys.exit(
             f"the stored tables are the packaged encoder's, and {ENV_VAR} names another: unset it"
         )
-    return folder
+    return run(FOLDER)
 
 
 def training_settings(**changes):
@@ -131,8 +122,9 @@ def probabilities_of(logits_of, lengths, batch=32):
 
 
 def chosen_rate(tries):
-    """The rate with the highest score, which stands first in its entry of `tries`; of equal ones
-    the first rate.
+    """The rate with the highest score, which stands first in its entry of `tries`.
+
+    Of equal scores, the first.
     """
     return max(tries, key=lambda rate: tries[rate][0])
 
@@ -142,13 +134,21 @@ def rounded(values, names=CHANGE):
     return dict(zip(names, np.round(values, 4).tolist()))
 
 
-def write_table(rows, path):
-    """Write rows as a CSV file, atomically: an existing file stays until the new one is
-    complete.
+def rows_of_each(turns, rows_of, unit="training"):
+    """The rows that `rows_of` returns for each turn, in one list. A bar shows the last one.
+
+    turns: a list of tuples, the arguments of `rows_of`.
     """
-    beside = path.with_suffix(".new")
-    pd.DataFrame(rows).to_csv(beside, index=False)
-    beside.replace(path)
+    rows = []
+    for turn in (bar := progress_bar(iterable=turns, unit=unit)):
+        rows += rows_of(*turn)
+        bar.write(str(rows[-1]))
+    return rows
+
+
+def write_table(rows, path):
+    """Write rows as a CSV file; an existing file stays until the new one is complete."""
+    write_whole(path, pd.DataFrame(rows).to_csv(index=False))
 
 
 def mean(rows):

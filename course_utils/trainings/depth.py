@@ -6,8 +6,6 @@ trains the classifiers again (about three quarters of an hour on two cores) and 
 beside this file.
 """
 
-import numpy as np
-
 from ..models import progress_bar
 from . import learning_curve
 from .common import FOLDER, chosen_rate, script, write_table
@@ -28,30 +26,23 @@ ANSWERS = FOLDER / "depth_answers.csv"
 
 @script
 def main(folder):
-    """Train to each depth at three learning rates with seed 0; then, at the one chosen, with the
-    other seeds.
-    """
+    """Train to each depth at three learning rates with seed 0; then at the chosen one, often."""
     train, validation, test = learning_curve.review_parts()
     rows, answers = [], {}
 
     def trained(depth, rate, seed):
         chosen = train.sample(EXAMPLES, random_state=seed)
-        settings = {
-            "learning_rate": rate,
-            "pooling": "mean",
-            "layers": DEPTHS.get(depth),
-            "read": READ.get(depth),
-        }
+        settings = {"learning_rate": rate, "pooling": "mean"}
+        settings |= {"layers": DEPTHS.get(depth), "read": READ.get(depth)}
         tuned = fine_tuned(chosen["text"], chosen["label"], seed, **settings)
-        found = [probabilities(*tuned, part["text"]) for part in (validation, test)]
-        right = [
-            ((values > 0.5) == part["label"]).mean()
-            for values, part in zip(found, (validation, test))
-        ]
         weights = sum(part.numel() for part in tuned[1].parameters() if part.requires_grad)
         row = {"trained": depth, "weights": weights, "learning_rate": rate, "seed": seed}
-        rows.append({**row, **dict(zip(("validation", "test"), np.round(right, 4).tolist()))})
-        return right[0], found[1]
+        for name, part in (("validation", validation), ("test", test)):
+            found = probabilities(*tuned, part["text"])
+            row[name] = round(float(((found > 0.5) == part["label"]).mean()), 4)
+        rows.append(row)
+        bar.write(str(row))
+        return row["validation"], found
 
     for depth in (bar := progress_bar(iterable=DEPTHS | READ, unit="depth")):
         tries = {rate: trained(depth, rate, SEEDS[0]) for rate in RATES}
@@ -59,9 +50,5 @@ def main(folder):
         answers[depth] = tries[rate][1].round(3)
         for seed in SEEDS[1:]:
             trained(depth, rate, seed)
-        bar.write(
-            f"{depth}: {rate}, "
-            + ", ".join(f"{row['test']:.3f}" for row in rows if row["trained"] == depth)
-        )
     write_table(rows, folder / TABLE.name)
     write_table(answers, folder / ANSWERS.name)

@@ -12,17 +12,19 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
+from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+from transformers.modeling_outputs import SequenceClassifierOutput
 
 from ..data import load_reviews
+from ..embedding import embed
 from ..models import encoder_folder, progress_bar
 from ..pooling import mean_pool
 from .common import FOLDER, inputs_of, probabilities_of, script, training_settings, write_table
 
-SIZES, SEEDS, BATCH, LEAST_STEPS, LONGEST = (25, 100, 400, 1600), range(5), 16, 60, 128
+SIZES, SEEDS = (25, 100, 400, 1600), range(5)
+BATCH, LEAST_STEPS, LONGEST = 16, 60, 128
 TUNED = {"cls": "fine-tuned encoder, CLS", "mean": "fine-tuned encoder, mean"}
 CURVE = FOLDER / "learning_curve.csv"  # one row per classifier, number of examples and seed
-# the loss at each step of one fine-tuning: CHECKED examples, seed 0, the head on [CLS]
-LOSSES, CHECKED = FOLDER / "learning_curve_losses.csv", 100
 # two classifiers' probabilities for each test sentence, 1,600 examples, seed 0
 ANSWERS = FOLDER / "learning_curve_answers.csv"
 # the fine-tuned one's probabilities for each validation sentence, to read its mistakes there
@@ -30,7 +32,7 @@ VALIDATION = FOLDER / "learning_curve_validation.csv"
 
 
 def review_parts():
-    """(train, validation, test): labelled review sentences, with no sentence in two parts.
+    """(train, validation, test): labelled review sentences, none of them in two parts.
 
     Sentences that differ only in punctuation, spaces or capital letters count as the same.
     """
@@ -43,9 +45,7 @@ def review_parts():
 
 
 class MeanPooledClassifier(torch.nn.Module):
-    """An encoder with a linear head on the mean of its token vectors, called like transformers'
-    classifiers.
-    """
+    """An encoder with a linear head on the mean of its token vectors, called like the library's."""
 
     def __init__(self, encoder):
         super().__init__()
@@ -55,8 +55,6 @@ class MeanPooledClassifier(torch.nn.Module):
         torch.nn.init.zeros_(self.classifier.bias)
 
     def forward(self, input_ids, attention_mask, labels=None, **token_types):
-        from transformers.modeling_outputs import SequenceClassifierOutput
-
         inputs = {"input_ids": input_ids, "attention_mask": attention_mask, **token_types}
         states = self.encoder(**inputs).last_hidden_state
         logits = self.classifier(self.dropout(mean_pool(states, attention_mask)))
@@ -69,8 +67,6 @@ def classifier(pooling="cls") -> tuple[Any, Any]:
 
     The head is on the first token, [CLS], as in BERT, or on the mean of the tokens.
     """
-    from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
-
     folder = encoder_folder()
     eager = {"attn_implementation": "eager"}  # trains faster than torch's fused attention on a CPU
     if pooling == "mean":
@@ -80,17 +76,14 @@ def classifier(pooling="cls") -> tuple[Any, Any]:
     return AutoTokenizer.from_pretrained(folder), model
 
 
-def fine_tuned(
-    texts, labels, seed=0, learning_rate=5e-5, pooling="cls", losses=None, layers=None, read=None
-):
-    """(tokenizer, model) trained by transformers' Trainer. Small training sets are repeated for
-    more epochs.
+def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", layers=None, read=None):
+    """(tokenizer, model) trained by transformers' Trainer. Small sets are repeated for more epochs.
 
     layers: how many of the last layers are trained beside the head; if omitted, everything is, the
     embeddings too. The pooler between [CLS] and its head stays as it is then.
     read: the layer that the head reads; the later ones are taken off. The last one if omitted.
-    losses: a list to which the loss of each step is appended.
     """
+    # other lessons load this module, and these imports take seconds
     from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
 
     from ..training import watch
@@ -117,10 +110,8 @@ def fine_tuned(
     trainer = Trainer(
         model, arguments, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer)
     )
-    seen = watch(trainer)
+    watch(trainer)
     trainer.train()
-    if losses is not None:
-        losses += [loss for _, loss in seen]
     return tokenizer, model.eval()
 
 
@@ -146,7 +137,6 @@ def baselines(texts, labels, given):
     from sklearn.model_selection import GridSearchCV
 
     from ..benchmark import glove_vectors
-    from ..embedding import embed
 
     # counts words, does not use labels
     words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts)
@@ -176,13 +166,8 @@ def main(folder):
         chosen = train.sample(size, random_state=seed)
         found = baselines(chosen["text"], chosen["label"], test["text"])
         for pooling, name in TUNED.items():
-            losses = []
-            tuned = fine_tuned(
-                chosen["text"], chosen["label"], seed, pooling=pooling, losses=losses
-            )
+            tuned = fine_tuned(chosen["text"], chosen["label"], seed, pooling=pooling)
             found[name] = probabilities(*tuned, test["text"])
-            if (size, seed, pooling) == (CHECKED, SEEDS[0], "cls"):
-                write_table({"loss": np.round(losses, 3)}, folder / LOSSES.name)
             if (size, seed, pooling) == (SIZES[-1], SEEDS[0], "cls"):
                 write_table(
                     {name: probabilities(*tuned, validation["text"]).round(3)},

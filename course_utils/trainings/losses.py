@@ -1,11 +1,10 @@
-"""The losses of one family on the same triplets: what each gains, and what it forgets, at an equal
-gain.
+"""The losses of one family on the same triplets: what each forgets at an equal gain.
 
     python -m course_utils.trainings.losses
 
 trains an encoder with each loss until it has reached the goal of `negation.py` on the development
 part, or for EPOCHS epochs (about a quarter of an hour on two cores). It writes `losses.csv`, which
-lesson 11 loads, and `losses_rates.csv` beside this file. Each step reads the same 32 triplets,
+lesson 11 loads, beside this file. Each step reads the same 32 triplets,
 whatever the loss: `FamilyLoss` puts their vectors into the shape of data that the loss takes.
 """
 
@@ -13,25 +12,24 @@ from functools import cache
 from typing import Any
 
 import torch
+from sentence_transformers.sentence_transformer import losses
 
 from ..data import load_triplets
-from ..models import progress_bar
 from . import negation
-from .common import FOLDER, script, write_table
+from .common import FOLDER, rows_of_each, script, write_table
 
 FILE = FOLDER / "losses.csv"  # one row per loss, seed and measure
-TRIED = FOLDER / "losses_rates.csv"  # one row per loss and rate tried
 SEEDS, EPOCHS = (0, 1), 4
 RATES = (2e-5, 5e-5, 1e-4)  # tried in this order; the first that reaches the goal is taken
 MARGIN = 0.5  # of the losses with one margin, all with 1 - cosine as the distance
-PER_PAIR, CLASSES, SCORED = "two texts and 0 or 1", "a text and its class", "two texts and a score"
-TRIPLETS, PAIRS = "anchor, positive, negative", "two texts that belong together"
+# the shapes of data that losses take
+PER_PAIR, SCORED = "two texts and 0 or 1", "two texts and a score"
+CLASSES, PAIRS = "a text and its class", "two texts that belong together"
+TRIPLETS = "anchor, positive, negative"
 
 
 class Given(torch.nn.Module):
-    """Stands where a loss of the library expects an encoder: what it is given are the vectors
-    already.
-    """
+    """Stands where a loss expects an encoder: what it is given are the vectors already."""
 
     device = torch.device("cpu")
 
@@ -47,8 +45,6 @@ def family():
     The margins and scales are the library's, except the margin of the triplet losses: theirs is
     Euclidean and 5, which vectors of length 1 cannot satisfy (lesson 11).
     """
-    from sentence_transformers.sentence_transformer import losses
-
     given: Any = Given  # any module that gives vectors will do
     inside = {
         "distance_metric": losses.BatchHardTripletLossDistanceFunction.cosine_distance,
@@ -92,25 +88,19 @@ def shaped(shape, anchor, positive, negative):
     with 0. Classes: an anchor and its positive say the same, so they are one class; what denies
     them is a class of its own. Pairs that belong together: anchors and positives. The denials are
     left out, since these data have no place for them.
-
-    Raises ValueError for another shape.
     """
-    count = len(anchor)
-    if shape in (PER_PAIR, SCORED):
-        labels = torch.arange(2 * count) < count
-        return [torch.cat([anchor, anchor]), torch.cat([positive, negative])], (
-            labels.long() if shape == PER_PAIR else labels.float()
-        )
-    if shape == CLASSES:
-        claims = torch.arange(count)
-        return [torch.cat([anchor, positive, negative])], torch.cat(
-            [claims, claims, claims + count]
-        )
     if shape == TRIPLETS:
         return [anchor, positive, negative], None
     if shape == PAIRS:
         return [anchor, positive], None
-    raise ValueError(f"there is no shape {shape!r}")
+    count = len(anchor)
+    if shape == CLASSES:
+        claims = torch.arange(count)
+        labels = torch.cat([claims, claims, claims + count])
+        return [torch.cat([anchor, positive, negative])], labels
+    columns = [torch.cat([anchor, anchor]), torch.cat([positive, negative])]
+    similar = torch.arange(2 * count) < count
+    return columns, similar.long() if shape == PER_PAIR else similar.float()
 
 
 class FamilyLoss(torch.nn.Module):
@@ -123,10 +113,8 @@ class FamilyLoss(torch.nn.Module):
     def __init__(self, name, model: Any = None, hidden=2):
         super().__init__()
         self.shape, make = family()[name]
-        self.model, self.loss = (
-            model,
-            make(model.get_embedding_dimension() if model is not None else hidden),
-        )
+        self.model = model
+        self.loss = make(model.get_embedding_dimension() if model is not None else hidden)
 
     def of(self, anchor, positive, negative):
         """The loss of B triplets of vectors, each member a tensor (B, hidden)."""
@@ -138,9 +126,7 @@ class FamilyLoss(torch.nn.Module):
 
 
 def unrelated_cosine(model):
-    """The mean cosine of the test part's anchors with each other: near 1 if all point the same
-    way.
-    """
+    """The mean cosine of the test part's anchors: near 1 if all vectors point the same way."""
     return negation.mean_cosine(model, load_triplets("test")["anchor"])
 
 
@@ -160,59 +146,43 @@ def at_rate(name, rate, seed=0):
 
 
 def at_the_lowest_rate(name):
-    """Try RATES in turn until one reaches the goal. Returns ((model, steps, share), rate, rows
-    about each).
+    """Try RATES in turn until one reaches the goal. Returns (rate, what `at_rate` returns).
 
     If none does, it is the rate with the highest share of the development part, the lower of equal
     ones.
     """
-    tries, rows = {}, []
+    tries = {}
     for rate in RATES:
-        model, steps, share = at_rate(name, rate)
-        tries[rate] = model, steps, share
-        rows.append({"loss": name, "rate": rate, "steps": steps, "development": round(share, 4)})
-        if share >= negation.GOAL:
+        tries[rate] = at_rate(name, rate)
+        if tries[rate][2] >= negation.GOAL:
             break
     best = max(tries, key=lambda rate: tries[rate][2])
-    return tries[best], best, rows
+    return best, tries[best]
 
 
 def rows_of_all():
-    """(rows for FILE, rows for TRIED), with each loss trained for each seed.
+    """Rows for FILE: each loss, for each seed, is compared with TripletLoss of the same seed."""
+    triplet, before = {}, negation.measured(negation.fresh_encoder())
 
-    Each is compared with TripletLoss of the same seed.
-    """
-    rows, tried, triplet, before = [], [], {}, negation.measured(negation.fresh_encoder())
-    # it comes first: the others are compared with it
-    names = sorted(family(), key=lambda name: name != "TripletLoss")
-    for name in (bar := progress_bar(iterable=names, unit="loss")):
-        first, rate, attempts = at_the_lowest_rate(name)
-        tried += attempts
+    def rows_of(name):
+        rate, first = at_the_lowest_rate(name)
+        rows, about = [], {"loss": name, "shape": family()[name][0]}
         for seed in SEEDS:
             model, steps, share = first if seed == SEEDS[0] else at_rate(name, rate, seed)
             now = negation.measured(model)
             triplet.setdefault(seed, now)
-            about = {
-                "loss": name,
-                "shape": family()[name][0],
-                "seed": seed,
-                "rate": rate,
-                "steps": steps,
-            }
-            about |= {
-                "development": round(share, 4),
-                "unrelated": round(float(unrelated_cosine(model)), 4),
-            }
-            rows += [about | row for row in negation.change_rows(before, now, triplet[seed])]
-            bar.write(str(rows[-1]))
-    return rows, tried
+            about |= {"seed": seed, "rate": rate, "steps": steps, "development": round(share, 4)}
+            about |= {"unrelated": round(float(unrelated_cosine(model)), 4)}
+            changes = negation.change_rows(before, now, triplet[seed])
+            rows += [about | row for row in changes]
+        return rows
+
+    # TripletLoss comes first: the others are compared with it
+    names = sorted(family(), key=lambda name: name != "TripletLoss")
+    return rows_of_each([(name,) for name in names], rows_of, unit="loss")
 
 
 @script
 def main(folder):
-    """Train with each loss of the family to an equal gain; write what each gained and lost, and the
-    rates tried.
-    """
-    rows, tried = rows_of_all()
-    write_table(tried, folder / TRIED.name)
-    write_table(rows, folder / FILE.name)
+    """Train with each loss of the family to an equal gain; write what each gained and lost."""
+    write_table(rows_of_all(), folder / FILE.name)

@@ -1,5 +1,4 @@
-"""Train an encoder so that the first numbers of its vectors say most: Matryoshka, beside the same
-training without it.
+"""Train an encoder so that the first numbers of its vectors say most: Matryoshka, and without it.
 
     python -m course_utils.trainings.matryoshka
 
@@ -14,13 +13,17 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import torch
+from datasets import Dataset
+from sentence_transformers.sentence_transformer.losses import (
+    MatryoshkaLoss,
+    MultipleNegativesRankingLoss,
+)
 
 from ..data import load_queries, load_reviews
 from ..evaluation import bootstrap
-from ..models import progress_bar
 from ..nearest import search
 from ..ranking import recalls, reciprocal_ranks
-from .common import FOLDER, mean, script, train_sentences, write_table
+from .common import FOLDER, mean, rows_of_each, script, train_sentences, write_table
 from .negation import encoded, fresh_encoder
 
 FILE = FOLDER / "matryoshka.csv"  # a row per recipe, seed and number of dimensions
@@ -31,39 +34,28 @@ ASKED, K = 500, 10
 
 @cache
 def review_parts():
-    """(texts, asked, queries, wanted): the collection, sentences outside it, queries in other words
-    and their places.
+    """(texts, asked, queries, wanted): what is searched, and with what.
 
-    The collection is the sentences of 12 to 24 words; those that are asked have 8 to 11.
+    They are the collection, sentences outside it, queries in other words, and the places of what
+    these look for. The collection is the sentences of 12 to 24 words; those asked have 8 to 11.
     """
     reviews = load_reviews("rotten_tomatoes")["text"]
     words = reviews.str.split().str.len()
     texts, queries = reviews[words.between(12, 24)], load_queries()
     asked = reviews[words.between(8, 11)].tolist()[:ASKED]
-    return (
-        texts.tolist(),
-        asked,
-        queries["query"].tolist(),
-        texts.index.get_indexer(pd.Index(queries["row"])).tolist(),
-    )
+    wanted = texts.index.get_indexer(pd.Index(queries["row"])).tolist()
+    return texts.tolist(), asked, queries["query"].tolist(), wanted
 
 
 def review_sentences(shortest=6, longest=40):
-    """The sentences of the IMDB reviews, review by review, as lists; only those of `shortest` to
-    `longest` words.
-    """
+    """The sentences of each IMDB review, a list; only those of `shortest` to `longest` words."""
     for text in load_reviews("imdb")["text"]:
-        yield [
-            one
-            for one in re.split(r"(?<=[.!?])\s+", text)
-            if shortest <= len(one.split()) <= longest
-        ]
+        sentences = re.split(r"(?<=[.!?])\s+", text)
+        yield [part for part in sentences if shortest <= len(part.split()) <= longest]
 
 
 def neighbours(number=PAIRS, seed=0):
-    """Pairs of sentences that follow each other in a review, one pair from a review. A dictionary
-    of two columns.
-    """
+    """Pairs of sentences that follow each other, one from a review: a dictionary of two columns."""
     pairs = [sentences[:2] for sentences in review_sentences(8, 30) if len(sentences) > 1]
     chosen = np.random.default_rng(seed).permutation(len(pairs))[:number]
     return {
@@ -77,12 +69,6 @@ def trained(nested, seed, pairs=PAIRS):
 
     nested: on all DIMENSIONS at once.
     """
-    from datasets import Dataset
-    from sentence_transformers.sentence_transformer.losses import (
-        MatryoshkaLoss,
-        MultipleNegativesRankingLoss,
-    )
-
     torch.manual_seed(seed)
     model = fresh_encoder()
     loss = MultipleNegativesRankingLoss(model)
@@ -118,8 +104,9 @@ def measured(vectors, dimensions):
 
 
 def rows_of(recipe, seed, model, before=None):
-    """(a row per number of dimensions, the reciprocal ranks); `before`: the untrained encoder's, to
-    compare with.
+    """(a row per number of dimensions, the reciprocal ranks).
+
+    before: the untrained encoder's reciprocal ranks, to compare with.
     """
     texts, asked, queries, _ = review_parts()
     vectors, rows, ranks = [encoded(model, part) for part in (texts, asked, queries)], [], {}
@@ -141,13 +128,12 @@ def rows_of(recipe, seed, model, before=None):
 
 @script
 def main(folder):
-    """Train with five seeds, with Matryoshka and without; write recall and mean reciprocal rank by
-    dimensions.
-    """
+    """Train with Matryoshka and without; write recall and mean reciprocal rank by dimensions."""
     rows, before = rows_of("untrained", 0, fresh_encoder())
     trainings = [(name, seed) for name in ("Matryoshka", "ranking loss") for seed in SEEDS]
-    for name, seed in (bar := progress_bar(iterable=trainings, unit="training")):
-        model, losses = trained(name == "Matryoshka", seed)
-        rows += rows_of(name, seed, model, before)[0]
-        bar.write(f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}; {rows[-1]}")
-    write_table(rows, folder / FILE.name)
+
+    def of_a_training(name, seed):
+        model, _ = trained(name == "Matryoshka", seed)
+        return rows_of(name, seed, model, before)[0]
+
+    write_table(rows + rows_of_each(trainings, of_a_training), folder / FILE.name)

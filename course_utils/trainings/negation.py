@@ -14,12 +14,33 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from datasets import Dataset
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
+from sentence_transformers.sentence_transformer.losses import (
+    CosineSimilarityLoss,
+    MultipleNegativesRankingLoss,
+    TripletDistanceMetric,
+    TripletLoss,
+)
+from sentence_transformers.sentence_transformer.modules import Normalize
+from transformers import TrainerCallback
 
 from ..benchmark import row_cosines
 from ..data import load_reviews, load_scored_pairs, load_triplets
+from ..embedding import embed
 from ..evaluation import bootstrap, spearman
 from ..models import encoder_folder, progress_bar
-from .common import CHANGE, FOLDER, mean, rounded, script, train_sentences, write_table
+from .common import (
+    CHANGE,
+    FOLDER,
+    mean,
+    rounded,
+    rows_of_each,
+    script,
+    train_sentences,
+    write_table,
+)
 
 FILE = FOLDER / "negation.csv"  # one row per recipe, seed and measure
 GAIN = FOLDER / "negation_gain.csv"  # the same for trainings that stop at GOAL
@@ -28,6 +49,7 @@ COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], range(5), 300
 LONGER = 20  # epochs of the training that collapses
 # of the development part: at this share of right triplets the trainings of an equal gain stop
 GOAL = 2 / 3
+TO_GOAL = "triplet loss", "triplet loss, lower rate", "triplet loss, data mixed in", "ranking loss"
 PARTS = CHANGE[2:]
 MORE = ("more", "more_low", "more_high")  # the difference from another training, and its interval
 # the phenomena of the scored pairs that reverse the meaning
@@ -35,8 +57,9 @@ DENIALS = ("negation", "antonym", "role swap")
 
 
 def negation_parts():
-    """(fit, dev, test): triplets to train on, to select with, and to report on. No construction is
-    in two of them.
+    """(fit, dev, test): triplets to train on, to select with, to report on.
+
+    No construction is in two of them.
     """
     return tuple(load_triplets(part) for part in ("train", "dev", "test"))
 
@@ -47,9 +70,6 @@ def fresh_encoder():
 
     Its attention is the one that trains fastest on a CPU.
     """
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Normalize
-
     model = SentenceTransformer(
         str(encoder_folder()), device="cpu", model_kwargs={"attn_implementation": "eager"}
     )
@@ -59,18 +79,15 @@ def fresh_encoder():
 
 
 def encoded(model, texts):
-    """The unit vectors of texts, as `model.encode` gives them (lesson 09), but without padding: in
-    half the time.
-    """
-    from ..embedding import embed
+    """The unit vectors of texts, those of `model.encode` (lesson 09), without padding.
 
+    That takes half the time.
+    """
     return embed(list(texts), model=(model.tokenizer, model[0].auto_model))
 
 
 def triplet_loss_of(model):
     """TripletLoss with cosine distance and a margin of 0.5."""
-    from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
-
     return TripletLoss(model, distance_metric=TripletDistanceMetric.COSINE, triplet_margin=0.5)
 
 
@@ -79,18 +96,11 @@ def mixed_in(number=MIXED):
 
     Returns a table with the columns sentence1, sentence2 and score.
     """
-    from ..embedding import embed
-
     reviews = load_reviews()["text"]
-    chosen = (
-        reviews[reviews.str.split().str.len().between(6, 16)]
-        .sample(2 * number, random_state=0)
-        .tolist()
-    )
-    one, other = chosen[:number], chosen[number:]
-    return pd.DataFrame(
-        {"sentence1": one, "sentence2": other, "score": row_cosines(embed(one), embed(other))}
-    )
+    short = reviews[reviews.str.split().str.len().between(6, 16)]
+    chosen = short.sample(2 * number, random_state=0).tolist()
+    pairs = pd.DataFrame({"sentence1": chosen[:number], "sentence2": chosen[number:]})
+    return pairs.assign(score=row_cosines(embed(pairs["sentence1"]), embed(pairs["sentence2"])))
 
 
 def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=0, goal=None):
@@ -105,10 +115,6 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
     step. The rate is then constant after three steps, so that where it stops does not depend on
     `epochs`.
     """
-    from datasets import Dataset
-    from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
-    from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
-
     fit, dev, _ = negation_parts()
     torch.manual_seed(seed)
     model = fresh_encoder()
@@ -124,27 +130,29 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
         settings |= {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}
     anchors, positives, negatives = (dev[name].tolist() for name in COLUMNS)
     evaluator = TripletEvaluator(anchors, positives, negatives, name="dev")
-    callbacks = [] if goal is None else [_stop_at(goal, dev)]
+    callbacks = [] if goal is None else [_Stop(goal, dev)]
     seen, log = train_sentences(model, data, losses, evaluator, callbacks, **settings)
     accuracy = "eval_dev_cosine_accuracy"
     return model, seen, [row[accuracy] for row in log if accuracy in row]
 
 
-def _stop_at(goal, triplets):
-    from transformers import TrainerCallback
+class _Stop(TrainerCallback):
+    """Stop a training once the goal's share of the triplets is right, every second step."""
 
-    class Stop(TrainerCallback):
-        def on_step_end(self, args, state, control, model: Any = None, **_):
-            if state.global_step % 2 == 0:
-                control.should_training_stop = right_triplets(model.eval(), triplets).mean() >= goal
-                model.train()
+    def __init__(self, goal, triplets):
+        self.goal, self.triplets = goal, triplets
 
-    return Stop()
+    def on_step_end(self, args, state, control, model: Any = None, **_):
+        if state.global_step % 2 == 0:
+            right = right_triplets(model.eval(), self.triplets)
+            control.should_training_stop = right.mean() >= self.goal
+            model.train()
 
 
 def right_triplets(model, triplets):
-    """For each triplet, whether the anchor is nearer to its positive than to its negative. Boolean
-    array (n,).
+    """For each triplet, whether the anchor is nearer to its positive than to its negative.
+
+    Boolean array (n,).
     """
     anchor, positive, negative = (encoded(model, triplets[name]) for name in COLUMNS)
     return row_cosines(anchor, positive) > row_cosines(anchor, negative)
@@ -164,15 +172,13 @@ def _long_reviews():
 
 
 def review_search(model, number=500):
-    """For each of `number` long reviews, whether its first 30 words rank its next 50 above those of
-    all others.
+    """For each of `number` long reviews, whether its first 30 words find its next 50 first.
 
     Array (number,).
     """
     words = _long_reviews()[:number]
-    queries, texts = (
-        encoded(model, part.str.join(" ")) for part in (words.str[:30], words.str[30:80])
-    )
+    queries = encoded(model, words.str[:30].str.join(" "))
+    texts = encoded(model, words.str[30:80].str.join(" "))
     return (queries @ texts.T).argmax(axis=1) == np.arange(number)
 
 
@@ -224,8 +230,6 @@ def change_rows(before, now, other=None):
 
 def recipes():
     """{name: keyword arguments of `trained`} for the recipes that the lesson compares."""
-    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-
     return {
         "triplet loss": {"loss": triplet_loss_of},
         "triplet loss, lower rate": {"loss": triplet_loss_of, "learning_rate": 2e-5},
@@ -240,23 +244,13 @@ def recipes():
 
 
 def pair_trainings():
-    """{name: (loss, columns, epochs)} for the trainings on pairs, in which nothing keeps denials
-    away.
-    """
-    from sentence_transformers.sentence_transformer.losses import (
-        CosineSimilarityLoss,
-        MultipleNegativesRankingLoss,
-    )
-
+    """{name: (loss, columns, epochs)} for the trainings on pairs, where nothing keeps denials away."""
+    scored = ["anchor", "positive", "score"]
     return {
         "denials as positives": (MultipleNegativesRankingLoss, ["anchor", "negative"], 2),
         "paraphrases": (MultipleNegativesRankingLoss, ["anchor", "positive"], 2),
-        "paraphrases, score 1": (CosineSimilarityLoss, ["anchor", "positive", "score"], 2),
-        "paraphrases, score 1, longer": (
-            CosineSimilarityLoss,
-            ["anchor", "positive", "score"],
-            LONGER,
-        ),
+        "paraphrases, score 1": (CosineSimilarityLoss, scored, 2),
+        "paraphrases, score 1, longer": (CosineSimilarityLoss, scored, LONGER),
     }
 
 
@@ -271,59 +265,33 @@ def unrelated_cosine(model):
     return mean_cosine(model, load_reviews()["text"].iloc[::40])
 
 
-def recipe_rows():
-    """Train every recipe five times: a row for each measure, with what was gained or lost."""
-    before, rows, every = measured(fresh_encoder()), [], recipes()
-    turns = [(name, seed) for name in every for seed in SEEDS]
-    for name, seed in (bar := progress_bar(iterable=turns, unit="training")):
-        model, losses, by_epoch = trained(**every[name], seed=seed)
-        bar.write(
-            f"{name}, seed {seed}: loss {losses[0]:.2f} to {losses[-1]:.2f}, development {np.round(by_epoch, 2)}"
-        )
-        rows += [
-            {"recipe": name, "seed": seed, **row} for row in change_rows(before, measured(model))
-        ]
-        bar.write(str(rows[-1]))
-    return rows
+def recipe_rows(names, goal=None):
+    """Train these recipes with each seed: a row for each measure, with what was gained or lost.
 
-
-def gain_rows():
-    """Train four recipes five times, each until GOAL is reached on the development part: a row for
-    each measure.
-
-    Each is compared with the triplet loss of the same seed.
+    goal: train until this share of the development part is right, and compare with the first
+    recipe, trained with the same seed, too.
     """
-    before, every, rows, triplet = measured(fresh_encoder()), recipes(), [], {}
-    names = [
-        "triplet loss",
-        "triplet loss, lower rate",
-        "triplet loss, data mixed in",
-        "ranking loss",
-    ]
-    for name, seed in (
-        bar := progress_bar(iterable=[(name, seed) for name in names for seed in SEEDS])
-    ):
-        model, losses, _ = trained(**every[name] | {"epochs": 12}, seed=seed, goal=GOAL)
-        now = measured(model)
-        triplet.setdefault(seed, now)
-        share = right_triplets(model, negation_parts()[1]).mean()
-        about = {
-            "recipe": name,
-            "seed": seed,
-            "steps": len(losses),
-            "development": round(float(share), 4),
-        }
-        rows += [about | row for row in change_rows(before, now, triplet[seed])]
-        bar.write(str(rows[-1]))
-    return rows
+    before, every, first = measured(fresh_encoder()), recipes(), {}
+    settings = {} if goal is None else {"epochs": 12, "goal": goal}
+
+    def rows_of(name, seed):
+        model, losses, _ = trained(**every[name] | settings, seed=seed)
+        now, about = measured(model), {"recipe": name, "seed": seed}
+        if goal is not None:
+            first.setdefault(seed, now)
+            share = right_triplets(model, negation_parts()[1]).mean()
+            about |= {"steps": len(losses), "development": round(float(share), 4)}
+        return [about | row for row in change_rows(before, now, first.get(seed))]
+
+    return rows_of_each([(name, seed) for name in names for seed in SEEDS], rows_of)
 
 
 def pair_rows():
-    """Train on each kind of pairs: a row for each, with losses, accuracies and the cosine of
-    unrelated reviews.
+    """Train on each kind of pairs: a row for each.
 
-    The last columns are the differences from before with their intervals, and the difference of the
-    test part from the training on paraphrases.
+    It has losses, accuracies and the cosine of unrelated reviews. The last columns are the
+    differences from before with their intervals, and the difference of the test part from the
+    training on paraphrases.
     """
     rows, found, every, before = [], {}, pair_trainings(), measured(fresh_encoder())
     for name in (bar := progress_bar(iterable=list(every), unit="training")):
@@ -341,23 +309,17 @@ def pair_rows():
         for measure, values in compared(before, found[name]).items():
             row |= {f"{measure}, {part}": value for part, value in zip(PARTS, values[2:])}
         rows.append({"training": name, "epochs": epochs} | row)
-        bar.write(
-            f"{name}: " + ", ".join(f"{measure} {value:.3f}" for measure, value in row.items())
-        )
+        bar.write(str(rows[-1]))
+    columns = [f"held-out denials, {part} from paraphrases" for part in PARTS]
     for row in rows:
-        values = compared(found["paraphrases"], found[row["training"]])["held-out denials"][2:]
-        row |= {
-            f"held-out denials, {part} from paraphrases": value
-            for part, value in zip(PARTS, values)
-        }
+        changes = compared(found["paraphrases"], found[row["training"]])
+        row |= dict(zip(columns, changes["held-out denials"][2:]))
     return pd.DataFrame(rows).round(4)
 
 
 @script
 def main(folder):
-    """Train every recipe five times, to an equal gain, and on kinds of pairs; write what each
-    gained and lost.
-    """
+    """Train every recipe, to an equal gain, and on kinds of pairs; write the gains and losses."""
     write_table(pair_rows(), folder / PAIRS.name)
-    write_table(gain_rows(), folder / GAIN.name)
-    write_table(recipe_rows(), folder / FILE.name)
+    write_table(recipe_rows(TO_GOAL, GOAL), folder / GAIN.name)
+    write_table(recipe_rows(recipes()), folder / FILE.name)

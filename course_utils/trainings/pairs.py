@@ -1,5 +1,4 @@
-"""Does the second sentence of a pair say the same as the first? The slow part of lesson 10's part
-on pairs.
+"""Does the second sentence of a pair say the same? The slow part of lesson 10's part on pairs.
 
     python -m course_utils.trainings.pairs
 
@@ -8,6 +7,7 @@ beside this file.
 """
 
 import numpy as np
+import pandas as pd
 import torch
 from torch.nn.functional import cross_entropy
 
@@ -20,12 +20,11 @@ from .learning_curve import classifier
 
 KINDS = ("paraphrase", "denial", "unrelated")
 WAYS, RATES = ("bi-encoder", "cross-encoder"), (5e-5, 1e-4, 2e-4)
-SEEDS, EPOCHS, BATCH, LONGEST = (0,), 6, 16, 64
+EPOCHS, BATCH, LONGEST = 6, 16, 64
 # which kinds of pairs a cross-encoder is trained on, beside the trainings on all of them
 FEWER = {"denials only": KINDS[:2], "unrelated only": KINDS[::2]}
 SPLITS = ("pairs swapped", "sentences shared", "constructions shared", "nothing shared")
-TABLE = FOLDER / "pairs.csv"  # one row per training
-# the probability of "paraphrase" for each test pair, as it stands and swapped: a column per
+# the probability of "paraphrase" for each test pair, as it stands and swapped: two columns per
 # training
 ANSWERS = FOLDER / "pairs_answers.csv"
 # the same for trainings that differ in what they share with the tested pair
@@ -39,28 +38,20 @@ def pairs_of(triplets, seed=0):
     denial, or a sentence of another of these triplets, drawn with the seed. `label` is 1 for a
     paraphrase, else 0.
     """
-    import pandas as pd
-
-    rng, members = (
-        np.random.default_rng(seed),
-        triplets[["anchor", "positive", "negative"]].to_numpy(),
-    )
+    rng = np.random.default_rng(seed)
+    members = triplets[["anchor", "positive", "negative"]].to_numpy()
     order, other = rng.permutation(len(members)), np.empty(len(members), int)
     other[order] = np.roll(order, 1)  # never the triplet itself
-    seconds = dict(
-        zip(KINDS, (members[:, 1], members[:, 2], members[other, rng.integers(0, 3, len(members))]))
-    )
-    rows = [
+    unrelated = members[other, rng.integers(0, 3, len(members))]
+    table = pd.DataFrame(
         {
-            "triplet": triplets.index[row],
-            "kind": kind,
-            "first": members[row, 0],
-            "second": seconds[kind][row],
+            "triplet": np.repeat(triplets.index, len(KINDS)),
+            "kind": KINDS * len(members),
+            "first": np.repeat(members[:, 0], len(KINDS)),
+            "second": np.column_stack([members[:, 1], members[:, 2], unrelated]).ravel(),
         }
-        for row in range(len(members))
-        for kind in KINDS
-    ]
-    return pd.DataFrame(rows).assign(label=lambda table: (table["kind"] == KINDS[0]).astype(int))
+    )
+    return table.assign(label=(table["kind"] == KINDS[0]).astype(int))
 
 
 def pair_table(part):
@@ -87,9 +78,9 @@ class BiEncoder(torch.nn.Module):
 
 
 def pair_classifier(way):
-    """(tokenizer, model): the packaged encoder with an untrained head. A cross-encoder reads both
-    sentences as one
-    input, and its head is on [CLS].
+    """(tokenizer, model): the packaged encoder with an untrained head.
+
+    A cross-encoder reads both sentences as one input, and its head is on [CLS].
     """
     tokenizer, model = classifier()
     return tokenizer, BiEncoder(model.base_model) if way == "bi-encoder" else model
@@ -98,9 +89,8 @@ def pair_classifier(way):
 def logits_of(tokenizer, model, first, second):
     """What the model says of pairs: a tensor (pairs, 2)."""
     if isinstance(model, BiEncoder):
-        return model(
-            *(inputs_of(tokenizer, sentences, longest=LONGEST) for sentences in (first, second))
-        )
+        u, v = (inputs_of(tokenizer, column, longest=LONGEST) for column in (first, second))
+        return model(u, v)
     return model(**inputs_of(tokenizer, first, second, longest=LONGEST)).logits
 
 
@@ -136,57 +126,38 @@ def paraphrase_probabilities(tokenizer, model, first, second):
 
 
 def balanced_accuracy(probabilities, labels):
-    """The mean of two shares: of the paraphrases that are called so, and of the other pairs that
-    are not.
-    """
+    """The mean of two shares: of paraphrases that are called so, and of others that are not."""
     right = (np.asarray(probabilities) > 0.5) == labels
     return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
 
 
-def trainings_of(way, bar):
-    """(rows, answers) of one of WAYS: each rate with seed 0, then the one chosen with the other
-    seeds.
+def answers_of(way, bar):
+    """(rate, answers) of one of WAYS: the chosen rate, and a dictionary of columns for ANSWERS.
 
-    The rate is the one with the highest balanced accuracy on the development part. The
-    cross-encoder is then trained on fewer kinds of pairs, and on all of them in either order, too.
+    The rate is the one with the highest balanced accuracy on the development part. With it, the
+    cross-encoder is also trained on fewer kinds of pairs, and on all of them in either order.
     """
     fit, dev, test = (pair_table(part) for part in ("train", "dev", "test"))
-    rows, answers = [], {}
 
-    def train(name, rate, seed, pairs=fit, **settings):
-        tuned = trained_pairs(way, pairs, rate, seed, **settings)
-        asked = ((dev, "first", "second"), (test, "first", "second"), (test, "second", "first"))
-        found = [
-            paraphrase_probabilities(*tuned, part[one], part[other]) for part, one, other in asked
-        ]
-        scores = [
-            round(balanced_accuracy(p, part["label"]), 4) for p, part in zip(found, (dev, test))
-        ]
-        row = {
-            "way": way,
-            "training": name,
-            "pairs": len(pairs),
-            "learning_rate": rate,
-            "seed": seed,
-        }
-        rows.append(row | dict(zip(("development", "test"), scores)))
+    def train(name, rate, pairs=fit, **settings):
+        tuned = trained_pairs(way, pairs, rate, **settings)
+        on_dev = paraphrase_probabilities(*tuned, dev["first"], dev["second"])
+        score = round(balanced_accuracy(on_dev, dev["label"]), 4)
         bar.update()
-        bar.write(", ".join(map(str, rows[-1].values())))
-        return scores[0], {
-            f"{way}, {name}, {seed}": found[1],
-            f"{way}, {name}, {seed}, swapped": found[2],
-        }
+        bar.write(f"{way}, {name}, rate {rate}: {score} on the development part")
+        as_it_stands = paraphrase_probabilities(*tuned, test["first"], test["second"])
+        swapped = paraphrase_probabilities(*tuned, test["second"], test["first"])
+        column = f"{way}, {name}, 0"
+        return score, {column: as_it_stands.round(3), f"{column}, swapped": swapped.round(3)}
 
-    tries = {rate: train("all kinds", rate, SEEDS[0]) for rate in RATES}
+    tries = {rate: train("all kinds", rate) for rate in RATES}
     rate = chosen_rate(tries)
-    answers |= tries[rate][1]
-    for seed in SEEDS[1:]:
-        answers |= train("all kinds", rate, seed)[1]
-    for seed in SEEDS if way == WAYS[1] else ():
+    answers = tries[rate][1]
+    if way == WAYS[1]:
         for name, kinds in FEWER.items():
-            answers |= train(name, rate, seed, fit[fit["kind"].isin(kinds)])[1]
-        answers |= train("either order", rate, seed, either_order=True)[1]
-    return rows, {name: values.round(3) for name, values in answers.items()}
+            answers |= train(name, rate, fit[fit["kind"].isin(kinds)])[1]
+        answers |= train("either order", rate, either_order=True)[1]
+    return rate, answers
 
 
 def shared_parts(turn):
@@ -200,12 +171,10 @@ def shared_parts(turn):
     the swapped ones; "constructions shared" has the other half of the test part; "nothing shared"
     has pairs of the part `train`.
     """
-    import pandas as pd
-
     triplets, fit = load_triplets("test"), load_triplets("train")
-    mine, others = (pairs_of(triplets[start::2]) for start in (0, 1))  # drawn after the split
-    chosen = (mine["triplet"] // 2 + turn) % len(KINDS) == mine["kind"].map(KINDS.index)
-    tested, siblings = mine[chosen], mine[~chosen]
+    half, others = (pairs_of(triplets[start::2]) for start in (0, 1))  # drawn after the split
+    chosen = (half["triplet"] // 2 + turn) % len(KINDS) == half["kind"].map(KINDS.index)
+    tested, siblings = half[chosen], half[~chosen]
     swapped = tested.rename(columns={"first": "second", "second": "first"})
     instead = others.groupby("kind").head(len(tested) // len(KINDS))
     apart = pairs_of(fit.sample(len(triplets) // 2, random_state=turn))
@@ -214,35 +183,27 @@ def shared_parts(turn):
 
 
 def split_answers(rate, bar):
-    """The tested pairs with a cross-encoder's probability of "paraphrase" after training on each of
-    SPLITS. A table.
-    """
-    import pandas as pd
-
+    """The tested pairs, with a cross-encoder's probability of "paraphrase" by each of SPLITS."""
     parts = []
     for turn in range(len(KINDS)):
         tested, sets = shared_parts(turn)
         found = tested[["triplet", "kind", "label"]].assign(turn=turn)
         for name, pairs in sets.items():
             model = trained_pairs(WAYS[1], pairs, rate, turn)
-            found[name] = paraphrase_probabilities(*model, tested["first"], tested["second"]).round(
-                3
-            )
+            told = paraphrase_probabilities(*model, tested["first"], tested["second"])
+            found[name] = told.round(3)
             bar.update()
-            bar.write(f"{name}, turn {turn}: {balanced_accuracy(found[name], tested['label']):.3f}")
+            bar.write(f"{name}, turn {turn}: {balanced_accuracy(told, tested['label']):.3f}")
         parts.append(found)
     return pd.concat(parts).sort_values(["triplet", "turn"])
 
 
 @script
 def main(folder):
-    """Train classifiers of pairs, on all kinds of pairs or fewer, and on sets that share more or
-    less with the test.
-    """
-    bar = progress_bar(
-        total=len(WAYS) * (len(RATES) + len(SEEDS) - 1) + 3 * len(SEEDS) + len(SPLITS) * len(KINDS)
-    )
-    (few, some), (rows, answers) = (trainings_of(way, bar) for way in WAYS)
-    write_table(few + rows, folder / TABLE.name)
-    write_table(some | answers, folder / ANSWERS.name)
-    write_table(split_answers(rows[-1]["learning_rate"], bar), folder / SPLIT.name)
+    """Train classifiers on all kinds of pairs or fewer, and on sets that share more or less."""
+    trainings = len(WAYS) * len(RATES) + len(FEWER) + 1 + len(SPLITS) * len(KINDS)
+    with progress_bar(total=trainings) as bar:
+        _, by_bi_encoder = answers_of("bi-encoder", bar)
+        rate, by_cross_encoder = answers_of("cross-encoder", bar)
+        write_table(by_bi_encoder | by_cross_encoder, folder / ANSWERS.name)
+        write_table(split_answers(rate, bar), folder / SPLIT.name)

@@ -1,5 +1,4 @@
-"""Train an encoder on questions about documentation: how many does it take until a search finds
-more?
+"""Train an encoder on questions about documentation: how many until a search finds more?
 
     python -m course_utils.trainings.questions
 
@@ -14,12 +13,14 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import torch
+from datasets import Dataset
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 
 from .. import ranking
 from ..data import load_doc_judgements, load_doc_queries, load_doc_questions, load_docstrings
-from ..models import progress_bar
 from . import negation
-from .common import FOLDER, script, train_sentences, write_table
+from .common import FOLDER, rows_of_each, script, train_sentences, write_table
 
 FILE = FOLDER / "questions.csv"  # one row per kind of pairs, number of pairs, seed and measure
 SEEDS, SIZES = range(3), (67, 134, 268, 536)
@@ -31,18 +32,14 @@ CLOSE = 0.6  # the cosine with some training question from which a query counts 
 
 @cache
 def pages():
-    """The name and first paragraph of each docstring: a Series by name. A signature in front is
-    left out.
-    """
+    """The name and first paragraph of each docstring, without a signature: a Series by name."""
     docs = load_docstrings().set_index("name")["text"]
     text = docs.str.replace(r"^[\w.]+\([^\n]*\n\n", "", regex=True)
     return docs.index.to_series() + ": " + text.str.split("\n\n").str[0].str.replace("\n", " ")
 
 
 def collection():
-    """The pages that the search is among: those that answer a query, and every third of the others,
-    by name.
-    """
+    """The pages that are searched, by name: all that answer a query, every third of the others."""
     shown = pages()
     answering = load_doc_judgements().query("grade == 2")["name"]
     others = shown.index.difference(list(answering))
@@ -50,29 +47,20 @@ def collection():
 
 
 def question_pairs():
-    """A table with the columns `anchor`, a question, and `positive`, the page for which it was
-    written.
-    """
+    """A table: the columns `anchor`, a question, and `positive`, the page it was written for."""
     asked = load_doc_questions()
-    return asked.assign(anchor=asked["query"], positive=asked["name"].map(pages()))[
-        ["anchor", "positive"]
-    ]
+    return pd.DataFrame({"anchor": asked["query"], "positive": asked["name"].map(pages())})
 
 
 def own_pairs():
-    """The same from the documentation's own text: the second paragraph of a docstring, and its
-    page.
-    """
+    """The same from the documentation's own text: a docstring's second paragraph, and its page."""
     docs, shown = load_docstrings(), pages()
     rows = []
     for name, text in zip(docs["name"], docs["text"]):
         before_sections = re.split(r"\n[A-Z][A-Za-z ]+\n-{3,}\n", text)[0]
         paragraphs = [" ".join(part.split()) for part in before_sections.split("\n\n")]
-        others = [
-            part
-            for part in paragraphs
-            if part[:1] not in ("", ".", ">") and part not in shown[name]
-        ]
+        plain = [part for part in paragraphs if part[:1] not in ("", ".", ">")]
+        others = [part for part in plain if part not in shown[name]]
         if others and 6 <= len(others[0].split()) <= 60:
             rows.append({"anchor": others[0], "positive": shown[name]})
     return pd.DataFrame(rows)
@@ -80,19 +68,11 @@ def own_pairs():
 
 def trained(pairs, seed=0):
     """Train a fresh encoder on a table of pairs, as lesson 11 does. Returns the model."""
-    from datasets import Dataset
-    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-    from sentence_transformers.sentence_transformer.training_args import BatchSamplers
-
     torch.manual_seed(seed)
     model = negation.fresh_encoder()
-    data, loss = (
-        Dataset.from_pandas(pairs, preserve_index=False),
-        MultipleNegativesRankingLoss(model),
-    )
-    train_sentences(
-        model, data, loss, seed=seed, batch_sampler=BatchSamplers.NO_DUPLICATES, **SETTINGS
-    )
+    data = Dataset.from_pandas(pairs, preserve_index=False)
+    settings = {**SETTINGS, "seed": seed, "batch_sampler": BatchSamplers.NO_DUPLICATES}
+    train_sentences(model, data, MultipleNegativesRankingLoss(model), **settings)
     return model
 
 
@@ -106,9 +86,7 @@ def answered_queries():
 
 @cache
 def close_to_a_question():
-    """For each of these queries, whether its cosine with some training question is at least CLOSE,
-    before training.
-    """
+    """For each of these queries, whether it is CLOSE to some training question before training."""
     original = negation.fresh_encoder()
     asked = negation.encoded(original, answered_queries()["query"])
     written = negation.encoded(original, load_doc_questions()["query"])
@@ -116,8 +94,7 @@ def close_to_a_question():
 
 
 def reciprocal_ranks(model):
-    """For each query that has an answer: 1 over the rank of the first page that answers it, 0
-    beyond DEPTH.
+    """For each answered query: 1 over the rank of the first page that answers it, 0 beyond DEPTH.
 
     Returns a table with the columns `part` and `score`.
     """
@@ -149,14 +126,15 @@ def measured(model):
 @script
 def main(folder):
     """Train on each number of pairs, three times, and write what each training gained and lost."""
-    before, rows = measured(negation.fresh_encoder()), []
+    before = measured(negation.fresh_encoder())
     kinds = {"questions": (question_pairs(), SIZES), "own text": (own_pairs(), SIZES[-1:])}
+
+    def rows_of(kind, size, seed):
+        model = trained(kinds[kind][0].sample(size, random_state=seed), seed)
+        about = {"pairs": kind, "number": size, "seed": seed}
+        return [about | row for row in negation.change_rows(before, measured(model))]
+
     turns = [
         (kind, size, seed) for kind, (_, sizes) in kinds.items() for size in sizes for seed in SEEDS
     ]
-    for kind, size, seed in (bar := progress_bar(iterable=turns, unit="training")):
-        model = trained(kinds[kind][0].sample(size, random_state=seed), seed)
-        about = {"pairs": kind, "number": size, "seed": seed}
-        rows += [about | row for row in negation.change_rows(before, measured(model))]
-        bar.write(str(rows[-1]))
-    write_table(rows, folder / FILE.name)
+    write_table(rows_of_each(turns, rows_of), folder / FILE.name)

@@ -23,7 +23,7 @@ from .learning_curve import classifier
 from .search import DEPTH, RUNS, best, encoded, flat, pages, summary
 
 SCORES = FOLDER / "rerank.csv"  # one row per query and candidate: the cross-encoder's score
-MINED = FOLDER / "rerank_mined.csv"  # one row per question: how near right and wrong pieces are
+MINED = FOLDER / "rerank_mined.csv"  # one row per question: its page, and the nearest wrong one
 # wrong pieces, read by hand: 2 answers the question, 1 helps, 0 does neither
 LOOKED = TABLES / "mined_judgements.csv"
 # one row per EVERY steps: the loss, and how many held-out questions are right
@@ -58,10 +58,9 @@ def mined(docs):
     part with the piece that is nearest to the summary, the right page as well: so nearness alone
     does not tell right from wrong. A text is a name and a piece.
 
-    The table has a row per question: the cosines of the right piece and of the nearest wrong one,
-    and how many near pages do not count as wrong, for the first reason that holds: their last name
-    is the same (`Series.mean`, `DataFrame.mean`), their summary is nearly the same, or the right
-    page holds their piece, too.
+    The table has a row per question. A near page does not count as wrong if its last name is the
+    same (`Series.mean`, `DataFrame.mean`), if its summary is nearly the same, or if the right page
+    holds its piece, too.
     """
     names = docs["name"].tolist()
     summaries = [summary(text) for text in docs["text"]]
@@ -74,26 +73,19 @@ def mined(docs):
     for place, cosines in enumerate(asked @ encoded(pieces).T):
         if not of_pages[place] or not asks(summaries[place]):
             continue
-        order, near, left_out = np.argsort(-cosines, kind="stable"), [], []
+        order = np.argsort(-cosines, kind="stable")
         body = " ".join(docs["text"][place].split())
         # a piece of each page
         nearest = order[np.sort(np.unique(owners[order], return_index=True)[1])]
         right = next(piece for piece in nearest if owners[piece] == place)
         others = [piece for piece in nearest if piece != right]
-        excuses: dict[str, bool] = {}
+        near = []
         for piece in others[:NEAR]:
-            excuses = {
-                "same_last_name": last[owners[piece]] == last[place],
-                "same_summary": between[place, owners[piece]] >= ALIKE,
-                "same_paragraph": pieces[piece] in body,
-            }
-            if any(excuses.values()):
-                left_out.append(next(why for why, holds in excuses.items() if holds))
-            else:
+            same_last_name = last[owners[piece]] == last[place]
+            same_summary = between[place, owners[piece]] >= ALIKE
+            if not (same_last_name or same_summary or pieces[piece] in body):
                 near.append(piece)
-        row = {"question": names[place], "nearest": names[owners[near[0]]]}
-        row |= {"own": round(float(cosines[right]), 3), "wrong": round(float(cosines[near[0]]), 3)}
-        table.append({**row, **{why: left_out.count(why) for why in excuses}})
+        table.append({"question": names[place], "nearest": names[owners[near[0]]]})
         wrong = [texts[piece] for piece in near[SKIPPED : SKIPPED + DRAWN]]
         far = [texts[piece] for piece in others[NEAR:]]
         questions.append((summaries[place], [texts[right]], wrong, far))
@@ -101,9 +93,7 @@ def mined(docs):
 
 
 def groups(questions, drawn):
-    """For each question (summary, texts): its right text in front, then HARD near ones and one that
-    is far.
-    """
+    """For each question (summary, texts): the right text in front, HARD near ones and a far one."""
     found = []
     for asked, right, near, far in questions:
         hard = drawn.sample(near, min(HARD, len(near)))
@@ -112,35 +102,27 @@ def groups(questions, drawn):
 
 
 def scores_of(tokenizer, model, pairs, longest=LONGEST):
-    """The cross-encoder's score for each (question, text), a tensor (n,): how much more "right"
-    than "wrong".
-    """
+    """How much more "right" than "wrong" each (question, text) is, a tensor (n,)."""
     with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):
         logits = model(**inputs_of(tokenizer, *zip(*pairs), longest=longest)).logits.float()
     return logits[:, 1] - logits[:, 0]
 
 
 def ranking_loss(tokenizer, model, batch):
-    """(loss, right): the ranking loss of lesson 11 over each group's scores, and how often the
-    right text is first.
+    """(loss, right): the ranking loss of lesson 11 over each group's scores.
+
+    right: how often the right text is first.
     """
-    scores = scores_of(
-        tokenizer, model, [(asked, text) for asked, texts in batch for text in texts]
-    )
-    scores = scores.reshape(len(batch), HARD + 2)
-    return cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long)), int(
-        (scores.argmax(dim=1) == 0).sum()
-    )
+    pairs = [(asked, text) for asked, texts in batch for text in texts]
+    scores = scores_of(tokenizer, model, pairs).reshape(len(batch), HARD + 2)
+    loss = cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long))
+    return loss, int((scores.argmax(dim=1) == 0).sum())
 
 
 def right_by_vectors(held):
-    """For how many of these groups the right text is nearest to the question by the encoder's
-    vectors alone.
-    """
-    asked, texts = (
-        encoded([asked for asked, _ in held]),
-        encoded([text for _, texts in held for text in texts]),
-    )
+    """For how many groups the right text is nearest to the question by the encoder's vectors."""
+    asked = encoded([question for question, _ in held])
+    texts = encoded([text for _, texts in held for text in texts])
     cosines = (asked[:, None] * texts.reshape(len(held), HARD + 2, -1)).sum(axis=2)
     return int((cosines.argmax(axis=1) == 0).sum())
 
@@ -148,19 +130,16 @@ def right_by_vectors(held):
 def right_by(tokenizer, model, held):
     """For how many of these groups the cross-encoder puts the right text first."""
     model.eval()
+    right = 0
     with torch.inference_mode():
-        right = sum(
-            ranking_loss(tokenizer, model, held[at : at + BATCH])[1]
-            for at in range(0, len(held), BATCH)
-        )
+        for start in range(0, len(held), BATCH):
+            right += ranking_loss(tokenizer, model, held[start : start + BATCH])[1]
     model.train()
     return right
 
 
 def trained(questions, bar):
-    """(tokenizer, model, rows): trained on all questions but HELD, and a row of numbers for every
-    EVERY steps.
-    """
+    """(tokenizer, model, rows): trained on all questions but HELD. A row for every EVERY steps."""
     torch.manual_seed(SEED)
     drawn = random.Random(SEED)
     questions = drawn.sample(questions, len(questions))
@@ -180,17 +159,14 @@ def trained(questions, bar):
             bar.update()
             if len(losses) % EVERY == 0 or len(losses) == steps:
                 row = {"step": len(losses), "loss": round(float(np.mean(losses[-EVERY:])), 3)}
-                rows.append(
-                    row | {"right": right_by(tokenizer, model, held), "by_vectors": by_vectors}
-                )
-                bar.write(str(rows[-1]))
+                row["right"] = right_by(tokenizer, model, held)
+                rows.append(row | {"by_vectors": by_vectors})
+                bar.write(str(row))
     return tokenizer, model.eval(), rows
 
 
 def candidates(docs, queries):
-    """For each query the places that a first search has found: by words, by windows, and by windows
-    with names.
-    """
+    """For each query the places that a first search has found: by words, and by both of FOUND."""
     runs = pd.read_csv(RUNS).set_index(["way", "query"])["names"]
     place_of = dict(zip(docs["name"], docs.index))
     by_words = best(bm25(queries["query"], pages(docs)), DEPTH).tolist()
@@ -205,23 +181,17 @@ def reranked(docs, queries, tokenizer, model):
     """A row for each query and candidate: the score of the page, read from its beginning."""
     rows, texts = [], pages(docs)
     with torch.inference_mode():
-        for one, places in zip(queries.itertuples(), candidates(docs, queries)):
-            scores = scores_of(
-                tokenizer, model, [(one.query, texts[place]) for place in places], READ
-            ).tolist()
-            names = docs["name"].iloc[places]
-            rows += [
-                {"query": one.id, "name": name, "score": round(score, 4)}
-                for name, score in zip(names, scores)
-            ]
+        for query, places in zip(queries.itertuples(), candidates(docs, queries)):
+            pairs = [(query.query, texts[place]) for place in places]
+            scores = scores_of(tokenizer, model, pairs, READ).tolist()
+            for name, score in zip(docs["name"].iloc[places], scores):
+                rows.append({"query": query.id, "name": name, "score": round(score, 4)})
     return rows
 
 
 @script
 def main(folder):
-    """Mine questions from the documentation, train a cross-encoder on them, and score each query's
-    candidates.
-    """
+    """Mine questions, train a cross-encoder on them, and score each query's candidates."""
     docs, queries = load_docstrings(), load_doc_queries()
     questions, table = mined(docs)
     write_table(table, folder / MINED.name)

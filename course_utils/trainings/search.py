@@ -1,5 +1,4 @@
-"""Search in the documentation, in the ways that are too slow for lesson 12: their results, and
-vectors.
+"""Search in the documentation in ways that are too slow for lesson 12: their results, and vectors.
 
     python -m course_utils.trainings.search
 
@@ -68,9 +67,7 @@ def summary(text):
 
 
 def sections(text):
-    """The sections of a docstring (headings underlined, as numpydoc has them), each in windows of
-    WORDS words.
-    """
+    """The numpydoc sections of a docstring (headings underlined), in windows of WORDS words."""
     parts = re.split(r"\n(?=[A-Z][A-Za-z ]+\n-{3,}\n)", text)
     return [window for part in parts if part.strip() for window in chunks(part, WORDS)]
 
@@ -105,35 +102,30 @@ def ways(docs):
 
 
 def encoded(texts, model=None):
-    """Unit vectors (texts, hidden), in bfloat16 where the processor has it; warnings of cuts are
-    expected here.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return embed(
-            list(texts), model=model, precision="bfloat16" if has_bfloat16() else "float32"
-        )
+    """Unit vectors (texts, hidden), in bfloat16 where the processor has it."""
+    with warnings.catch_warnings(action="ignore"):  # of texts that are cut off
+        precision = "bfloat16" if has_bfloat16() else "float32"
+        return embed(list(texts), model=model, precision=precision)
 
 
 def others():
-    """{way: what gives unit vectors of texts}, for summaries alone: layers trained on masked words,
-    and GloVe.
-    """
+    """{way: what gives unit vectors of texts}, for summaries: masked-word layers, and GloVe."""
     tokenizer, masked = load_masked_lm()
     layers: Any = (tokenizer, masked.base_model)
+
+    def by_glove(texts):
+        return normalise(torch.from_numpy(glove_vectors(list(texts)))).numpy()
+
     return {
         "summary, masked layers": lambda texts: embed(list(texts), model=layers),
-        "summary, GloVe": lambda texts: normalise(
-            torch.from_numpy(glove_vectors(list(texts)))
-        ).numpy(),
+        "summary, GloVe": by_glove,
     }
 
 
 def flat(of_texts):
     """(all chunks, for each the place of its text)."""
-    return [chunk for one in of_texts for chunk in one], np.repeat(
-        np.arange(len(of_texts)), [*map(len, of_texts)]
-    )
+    owners = np.repeat(np.arange(len(of_texts)), [*map(len, of_texts)])
+    return [chunk for chunks_of_one in of_texts for chunk in chunks_of_one], owners
 
 
 def best(scores, k):
@@ -142,13 +134,9 @@ def best(scores, k):
 
 
 def late_interaction(queries, texts):
-    """MaxSim of each query with each text (queries, texts); texts are cut at the encoder's
-    length.
-    """
-    asked, scores = (
-        dict(token_vectors(queries)),
-        np.empty((len(queries), len(texts)), dtype=np.float32),
-    )
+    """MaxSim of each query with each text (queries, texts), cut at the encoder's length."""
+    asked = dict(token_vectors(queries))
+    scores = np.empty((len(queries), len(texts)), dtype=np.float32)
     for place, vectors in token_vectors(texts):
         for number, tokens in asked.items():
             scores[number, place] = max_sim(tokens, vectors)
@@ -157,8 +145,7 @@ def late_interaction(queries, texts):
 
 def token_vectors(sentences):
     """Yield (place, unit vectors of its tokens) for each sentence, in any order."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for places, states, mask in hidden_states(list(sentences)):
             for place, vectors, real in zip(places, normalise(states[-1]), mask.bool()):
                 yield place, vectors[real].numpy()
@@ -166,9 +153,7 @@ def token_vectors(sentences):
 
 @script
 def main(folder):
-    """Encode the documentation in every way, search with every query, and write the results
-    down.
-    """
+    """Encode the documentation in every way, search with every query, and write the results."""
     from safetensors.numpy import save_file
 
     docs, queries = load_docstrings(), load_doc_queries()
@@ -198,8 +183,7 @@ def main(folder):
     reviews = load_reviews("rotten_tomatoes")["text"]
     reviews = reviews[reviews.str.split().str.len().between(12, 24)].tolist()
     wanted = load_queries()
-    places = [
-        " ".join(map(str, row)) for row in best(late_interaction(wanted["query"], reviews), 10)
-    ]
+    found = best(late_interaction(wanted["query"], reviews), 10)
+    places = [" ".join(map(str, row)) for row in found]
     write_table({"query": wanted["query"], "places": places}, folder / REVIEWS.name)
     bar.close()
