@@ -7,23 +7,12 @@ from unittest.mock import Mock
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils import reveal
-from course_utils._support.notebooks import (
-    BEGIN,
-    END,
-    NOTEBOOKS,
-    ROUTES,
-    cores,
-    lesson_cells,
-    name_of,
-    parts,
-)
+from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS, ROUTES, cores, name_of, parts
 from course_utils.diary.passed import remember
 from course_utils.diary.workspace import LIVE
-from course_utils.tools import cli
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.workspace import lab
 from course_utils.tools.workspace.copies import CopyError, learner_copy
@@ -37,9 +26,10 @@ from course_utils.tools.workspace.live import (
 )
 from course_utils.tools.workspace.overview import overview
 
-SOURCES = {key: nbformat.read(path, as_version=4) for key, path in parts().items()}
+from .commands import run
+from .sources import DIVIDED, SOURCES, code_of, tags
+
 TYPED = [key for key, notebook in SOURCES.items() if typed_cells(notebook)]
-DIVIDED = [key for key in cores() if any(cell.id == "recall" for cell in SOURCES[key].cells)]
 each_typed = pytest.mark.parametrize("key", TYPED)
 
 
@@ -47,15 +37,10 @@ def live(key):
     return live_copy(SOURCES[key], key=key, name=f"{name_of(parts()[key])}.ipynb")
 
 
-def code_of(notebook):
-    return [cell for cell in lesson_cells(notebook) if cell.cell_type == "code"]
-
-
 @pytest.mark.parametrize("key", DIVIDED)
 def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
     for cell in code_of(SOURCES[key]):
-        tags = cell.metadata.get("tags", [])
-        given = "nbgrader" in cell.metadata or {"completion", "hide-input"} & set(tags)
+        given = "nbgrader" in cell.metadata or {"completion", "hide-input"} & set(tags(cell))
         does = cell.metadata.get("course", {}).get("does", "")
         if not given and cell.id != "setup" and not cell.id.startswith(("diagram-", "explore-")):
             assert 2 < len(does.split()) < 15, (
@@ -71,19 +56,18 @@ def test_a_live_copy_is_the_learners_with_comments_for_code_that_reveal_brings_b
     copy, learners = live(key), learner_copy(SOURCES[key])
     nbformat.validate(copy)
     assert [cell.id for cell in copy.cells[1:3]] == ["live-note", "live-reveal"]
-    emptied = 0
-    for cell, own in zip([copy.cells[0], *copy.cells[3:]], learners.cells, strict=True):
+    pairs = list(zip([copy.cells[0], *copy.cells[3:]], learners.cells, strict=True))
+    for cell, own in pairs:
         if cell.id == own.id:
-            sources = [TO_A_LESSON.sub("", one.source) for one in (cell, own)]
-            assert sources[0] == sources[1] and cell.metadata == own.metadata
-            continue
-        emptied += 1
+            assert TO_A_LESSON.sub("", cell.source) == TO_A_LESSON.sub("", own.source)
+            assert cell.metadata == own.metadata
+    emptied = [(cell, own) for cell, own in pairs if cell.id != own.id]
+    assert len(emptied) == len(typed_cells(SOURCES[key]))
+    for number, (cell, own) in enumerate(emptied, 1):
+        assert cell.source.startswith(f"# {number}. ")
         lines = cell.source.splitlines()
-        assert lines[0].startswith(f"# {emptied}. ") and all(
-            line.startswith("# ") and len(line) <= WIDTH for line in lines
-        )
+        assert all(line.startswith("# ") and len(line) <= WIDTH for line in lines)
         assert run_in_a_cell(monkeypatch, f"{cell.source}\nreveal()", cell.id) == (own.source, True)
-    assert emptied == len(typed_cells(SOURCES[key]))
 
 
 @each_typed
@@ -93,8 +77,7 @@ def test_no_solution_is_in_a_live_copy_or_on_its_page(key):
     page = "\n".join(cell.source for cell in typed_cells(SOURCES[key]))
     copied = "\n".join(cell.source for cell in live(key).cells)
     assert bool(solutions) >= (key in DIVIDED) and BEGIN not in copied + page
-    for one in solutions:
-        assert one.strip() not in copied and one.strip() not in page
+    assert not any(one.strip() in copied + page for one in solutions)
     shown = page_to_type(SOURCES[key], key)
     assert shown.count("<section") == len(typed_cells(SOURCES[key]))
     headings = re.findall("<h2>.*</h2>", shown)
@@ -198,7 +181,6 @@ def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
     assert run_in_a_cell(monkeypatch, code, f"live_04_{third.id}") == (third.source, False)
 
 
-NOTHING = "There is no code to bring back here"
 NOWHERE = [  # cell, arguments
     ("a1b2c3d4", ()), ("live_04_04-mean-pool", ()),  # an exercise
     ("live_99_x", ()), ("live_", ()), ("", ("04", 99)), ("", ("04", 0)), ("", ("04-mean-pool", 1)), ("", (4,)),
@@ -210,35 +192,22 @@ def test_where_there_is_nothing_to_reveal_a_sentence_says_so(
     monkeypatch, capsys, cell_id, arguments
 ):
     assert run_in_a_cell(monkeypatch, "reveal()", cell_id, *arguments) is None
-    assert capsys.readouterr().out.startswith(NOTHING)
-
-
-def test_reveal_outside_jupyter_is_a_sentence(capsys):
-    reveal("04", 1)
-    assert capsys.readouterr().out.startswith(NOTHING)
+    monkeypatch.undo()
+    reveal("04", 1)  # outside Jupyter
+    assert capsys.readouterr().out.count("There is no code to bring back here") == 2
 
 
 # ---------------------------------------------------------------- the command
 
 
 def run_lab(monkeypatch, *arguments):
-    """(output, page that JupyterLab is to open) of `course lab`."""
-    started = []
-
-    def become(_, command):
-        started.append(command)
-        raise SystemExit
-
-    monkeypatch.setattr(os, "execv", become)
+    """(output, the page that JupyterLab is to open, if it is started) of `course lab`."""
+    start = Mock(side_effect=SystemExit)
+    monkeypatch.setattr(os, "execv", start)
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
-    output = CliRunner().invoke(cli.main, ["lab", *map(str, arguments)]).output
-    pages = [
-        flag.partition("/lab/")[2]
-        for command in started
-        for flag in command
-        if "default_url" in flag
-    ]
-    return output, pages
+    text, _ = run("lab", *arguments)
+    flags = start.call_args.args[1] if start.called else []
+    return text, [flag.partition("/lab/")[2] for flag in flags if "default_url" in flag]
 
 
 def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp_path, monkeypatch):
@@ -259,10 +228,8 @@ def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp
         f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again"
         in said
     )
-    assert (
-        "Error: There is no lesson 99"
-        in run_lab(monkeypatch, "--workspace", tmp_path, "--live", "99")[0]
-    )
+    said, _ = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "99")
+    assert "Error: There is no lesson 99" in said
 
 
 def test_lab_prints_a_route_and_opens_its_first_open_lesson(tmp_path, monkeypatch):
@@ -273,8 +240,8 @@ def test_lab_prints_a_route_and_opens_its_first_open_lesson(tmp_path, monkeypatc
     rows = [line for line in said.splitlines() if " min  " in line]
     assert [row[:2] for row in rows] == ROUTES["one day"] and rows[0].endswith("  0 of 2")
     assert pages == [f"tree/{cores()[first].name}"]
-    for one, _ in day.lessons[0].exercises:
-        remember(one, tmp_path)
+    for exercise, _ in day.lessons[0].exercises:
+        remember(exercise, tmp_path)
     said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
     assert f"next: lesson {second}" in said and pages == [f"tree/{cores()[second].name}"]
     assert len(overview(None).on("everything").lessons) == len(parts())

@@ -6,13 +6,13 @@ import subprocess
 import sys
 
 import matplotlib.pyplot as plt
-import nbformat
 import pandas as pd
 import pytest
 
 from course_utils._support.cell_needs import CHECKPOINT
 from course_utils._support.hub_cache import cache_with
-from course_utils._support.notebooks import lesson_cells, parts
+
+from .sources import SOURCES, code_of, tags
 
 LOADED = re.compile(r"^docs = load_docstrings\(.*\)$", re.MULTILINE)
 TABLES = ("my-queries", "my-judgements", "my-judgements-more")
@@ -87,14 +87,9 @@ def run(key, folder, texts, checkpoint, capsys):
     """What the learner's cells of a notebook print for a folder; a failing cell is named."""
     given, names, shown = dict(zip(TABLES, (f"my_queries = {texts[0]!r}", f"my_judgements = {texts[1]!r}",
                                             "held_judgements = ''"))), {}, []  # fmt: skip
-    # without title and setup
-    for cell in lesson_cells(nbformat.read(parts()[key], as_version=4))[2:]:
-        tags = cell.metadata.get("tags", [])
-        if (
-            cell.cell_type != "code"
-            or "nbgrader" in cell.metadata
-            or {"completion", "take-along"} & set(tags)
-        ):
+    # without setup
+    for cell in code_of(SOURCES[key])[1:]:
+        if "nbgrader" in cell.metadata or {"completion", "take-along"} & set(tags(cell)):
             continue
         if cell.id == "search-try":  # of search.py, whose tests are below
             continue
@@ -138,11 +133,7 @@ def test_each_cell_runs_on_any_folder_and_its_tables(
 
 # ---------------------------------------------------------------- search.py
 
-(PROGRAM,) = [
-    cell.source
-    for cell in nbformat.read(parts()["14"], as_version=4).cells
-    if cell.id == "search-py"
-]
+(PROGRAM,) = [cell.source for cell in SOURCES["14"].cells if cell.id == "search-py"]
 
 
 def test_the_program_keeps_vectors_and_encodes_only_what_is_new(tmp_path):
@@ -205,7 +196,7 @@ def test_the_program_says_how_it_is_called_and_what_it_lacks(tmp_path):
 
 def test_the_program_has_the_functions_of_the_lesson():
     """Word for word, but for their docstrings."""
-    cells = nbformat.read(parts()["14"], as_version=4).cells
+    cells = SOURCES["14"].cells
     for cell_id, name in (("pieces", "pieces_of"), ("ask", "hits_for")):
         (lesson,) = [cell.source for cell in cells if cell.id == cell_id]
         function = re.search(rf"def {name}.*?(?=\n\n|\Z)", lesson, re.DOTALL)[0]

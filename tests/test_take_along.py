@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import matplotlib.pyplot as plt
-import nbformat
 import numpy as np
 import pytest
 import torch
@@ -16,34 +15,26 @@ from course_utils import data, embed, models, ranking
 from course_utils._support import fast_bert
 from course_utils._support.cell_needs import CHECKPOINT
 from course_utils._support.hub_cache import cache_with
-from course_utils._support.notebooks import lesson_cells, parts
 from course_utils.attention import attend
 from course_utils.benchmark import row_cosines
 from course_utils.evaluation import bootstrap, spearman
 from course_utils.exercises.lesson_03 import WORD_VECTOR
 from notebooks.conftest import nearly_equal
 
+from .sources import SOURCES, code_of, printed_by, tags
+
 ALONE = """import sys
 sys.modules['course_utils'] = None  # as if it were not installed
 exec(sys.stdin.read(), {'__name__': '__main__'})"""
 TAKEN = "take-along"
-CODE = {
-    key: [
-        cell for cell in lesson_cells(nbformat.read(path, as_version=4)) if cell.cell_type == "code"
-    ]
-    for key, path in parts().items()
-}
-
-
-def tags(cell):
-    return cell.metadata.get("tags", [])
+CODE = {key: code_of(notebook) for key, notebook in SOURCES.items()}
 
 
 @pytest.mark.parametrize(
     "key", [key for key, cells in CODE.items() if any(TAKEN in tags(cell) for cell in cells)]
 )
 def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_path):
-    (cell,) = [cell for cell in CODE[key] if TAKEN in tags(cell)]
+    cell = cell_of(key)
     environment = {
         "PATH": "",
         "HOME": str(tmp_path),
@@ -84,12 +75,10 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    # lesson 10 keeps 2,000 for its other parts
+    # lesson 10 keeps 2,000 for its other parts; the others need a tenth of the time
     all_reviews, few = data.load_reviews, 400 if key != "10" else 10_000
-    # a tenth of the time
     monkeypatch.setattr(data, "load_reviews", lambda *which: all_reviews(*which).head(few))
-    lines = [CHECKPOINT.findall(cell.source) for cell in CODE[key]]
-    assert sum(map(len, lines)) == 1
+    assert sum(len(CHECKPOINT.findall(cell.source)) for cell in CODE[key]) == 1
     names = {}
     for cell in CODE[key]:
         if TAKEN in tags(cell):  # it names its model itself
@@ -101,17 +90,28 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path
     assert names["checkpoint"] == str(tiny)
 
 
-def taken(key, monkeypatch):
-    """The names of a lesson's cell to take along, once it has run."""
+def cell_of(key):
     (cell,) = [cell for cell in CODE[key] if TAKEN in tags(cell)]
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
-    names = {}
-    exec(cell.source, names)
-    return names
+    return cell
 
 
-def test_the_word_vector_taken_along_is_that_of_the_lesson(monkeypatch):
-    vector_in = taken("03", monkeypatch)["vector_in"]
+@pytest.fixture
+def taken(monkeypatch):
+    """A function from a lesson to the names of its cell to take along, once it has run; `own` replaces its texts."""
+
+    def run(key, own=None):
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
+        names, source = {"own": own}, cell_of(key).source
+        if own:
+            source = re.sub(r"^texts = \[.*?\]$", "texts = own", source, flags=re.M | re.S)
+        exec(source, names)
+        return names
+
+    return run
+
+
+def test_the_word_vector_taken_along_is_that_of_the_lesson(taken):
+    vector_in = taken("03")["vector_in"]
     tokenizer, model = models.load_encoder()
     for sentence, word, place in [
         ("We sat on the bank.", "bank", 4),
@@ -132,16 +132,14 @@ def test_the_word_vector_taken_along_is_that_of_the_lesson(monkeypatch):
             vector_in(missing, "embeddings")
 
 
-def test_the_weights_taken_along_are_those_of_the_lesson(monkeypatch):
-    names = taken("05", monkeypatch)
-    by_the_lesson = attend(names["text"])[1]
-    torch.testing.assert_close(
-        torch.cat(names["original"].attentions), by_the_lesson, rtol=0, atol=1e-5
-    )
+def test_the_weights_taken_along_are_those_of_the_lesson(taken):
+    names = taken("05")
+    weights = torch.cat(names["original"].attentions)
+    torch.testing.assert_close(weights, attend(names["text"])[1], rtol=0, atol=1e-5)
 
 
-def test_the_counts_taken_along_are_those_of_the_tokenizer(monkeypatch):
-    look_at = taken("01", monkeypatch)["look_at"]
+def test_the_counts_taken_along_are_those_of_the_tokenizer(taken):
+    look_at = taken("01")["look_at"]
     tokenizer, _ = models.load_encoder()
     texts = [*data.load_reviews("rotten_tomatoes")["text"][:300], "joy🙂 and x" + "y" * 100]
     pieces = [tokenizer.tokenize(text) for text in texts]
@@ -150,8 +148,8 @@ def test_the_counts_taken_along_are_those_of_the_tokenizer(monkeypatch):
     assert lost == {"joy🙂": 1, "x" + "y" * 100: 1}
 
 
-def test_the_pairs_and_the_share_taken_along_are_those_of_scikit_learn(monkeypatch, capsys):
-    names = taken("06", monkeypatch)
+def test_the_pairs_and_the_share_taken_along_are_those_of_scikit_learn(taken, capsys):
+    names = taken("06")
     vectors = embed(names["texts"])
     first, second = np.triu_indices(len(vectors), k=1)
     all_pairs = cosine_similarity(vectors)[first, second]
@@ -163,8 +161,8 @@ def test_the_pairs_and_the_share_taken_along_are_those_of_scikit_learn(monkeypat
     assert f"keeps {spread[:2].sum() / spread.sum():.0%} of" in printed
 
 
-def test_what_matters_when_taken_along_masks_each_word_and_each_pair(monkeypatch):
-    what_matters = taken("07", monkeypatch)["what_matters"]
+def test_what_matters_when_taken_along_masks_each_word_and_each_pair(taken):
+    what_matters = taken("07")["what_matters"]
     worth = {"a": 1, "of": 2, "waste": 4, "[MASK]": 0}
 
     def score(text):
@@ -178,16 +176,10 @@ def test_what_matters_when_taken_along_masks_each_word_and_each_pair(monkeypatch
     ]
 
 
-def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(monkeypatch):
-    (cell,) = [cell for cell in CODE["12"] if TAKEN in tags(cell)]
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
+def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(taken):
     docs = data.load_docstrings()[::60]
     texts = ["Error E71: the toner is low.", *docs["name"] + "\n\n" + docs["text"]]
-    source = re.sub(
-        r"^texts = \[.*?\]$", "texts = own", cell.source, flags=re.MULTILINE | re.DOTALL
-    )
-    names = {"own": texts}
-    exec(source, names)
+    names = taken("12", own=texts)
     assert names["texts"] is texts
     queries = [
         "E71",
@@ -212,8 +204,8 @@ def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(
         }
 
 
-def test_the_lead_taken_along_is_the_paired_interval_of_the_course(monkeypatch):
-    names = taken("08", monkeypatch)
+def test_the_lead_taken_along_is_the_paired_interval_of_the_course(taken):
+    names = taken("08")
     table = data.load_scored_pairs().head(60)
     columns = [table[name].tolist() for name in ("sentence1", "sentence2", "score")]
     cosines = [
@@ -229,11 +221,11 @@ def test_the_lead_taken_along_is_the_paired_interval_of_the_course(monkeypatch):
     )
 
 
-def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator(monkeypatch):
+def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator(taken):
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
-    names = taken("15", monkeypatch)
+    names = taken("15")
     queries = {str(number): question for number, question in enumerate(names["questions"])}
     documents = {str(number): text for number, text in enumerate(names["documents"])}
     answers = {query: {str(names["questions"][question])} for query, question in queries.items()}
@@ -248,15 +240,12 @@ def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator(mo
 
 def test_the_search_taken_along_finds_what_the_lesson_found():
     (first,) = [cell for cell in CODE["09"] if cell.id == "first-search"]
-    (cell,) = [cell for cell in CODE["09"] if TAKEN in tags(cell)]
-    shown, again = (
-        "".join(output.text for output in found.outputs).splitlines()[:3] for found in (first, cell)
-    )
+    shown, again = (printed_by(cell).split("\n")[:3] for cell in (first, cell_of("09")))
     assert shown == again
 
 
-def test_the_bits_and_codes_taken_along_are_those_of_whole_vectors_and_signs(monkeypatch):
-    names = taken("13", monkeypatch)
+def test_the_bits_and_codes_taken_along_are_those_of_whole_vectors_and_signs(taken):
+    names = taken("13")
     queries, corpus = names["queries"], names["corpus"]
     decoded = names["ranges"][0] + names["codes"] * np.ptp(names["ranges"], axis=0) / 255
     assert (np.abs(decoded - corpus) <= 0.51 * np.ptp(names["ranges"], axis=0) / 255).all()
