@@ -195,14 +195,14 @@ def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
         ("# One {minutes=5 .optional}", "line 7: a section is"),
         ("# One {minutes=4.5}", "line 7: .* in whole minutes"),
         ("# One {minutes=5}\n## Two {minutes=5}", "line 8: .* and a slide `## Title`"),
-        ("# One {minutes=5}\n::: {.notes}\nx", "line 8: what begins here is not closed"),
+        ("# One {minutes=5}\n::: {.notes}\nx", "line 8: notes begin with"),
         ("# One {minutes=5}\n::: {.notes}\n::: {.notes}\n:::\n:::", "line 11: notes begin with"),
         ("# One {minutes=5}\n::: {.columns}\n:::", "line 8: notes begin with"),
         (
             "# One {minutes=5}\n---\ntitle: x\n---",
             "line 8: --- stands only around the one front matter",
         ),
-        ("# One {minutes=5}\n```\n# x", "line 8: what begins here is not closed by a line ```"),
+        ("# One {minutes=5}\n```\n# x", "line 8: code ends with a line ```"),
         (
             "# One {minutes=5}\nSee " + embed("shown"),
             "line 8: a cell is embedded .* on a line of its own",

@@ -5,7 +5,7 @@ import re
 import nbformat
 
 from course_utils._support.notebooks import parts
-from course_utils.tools.publish.literature import VERDICTS, claims, literature_page
+from course_utils.tools.publish.front import VERDICTS, claims, literature_page
 
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 WITHOUT_INTERVAL = re.compile(r"(?<![\w(])(?<!to )[+-]\d\.\d++(?! to| \()")

@@ -15,9 +15,8 @@ from course_utils.diary.passed import remember
 from course_utils.diary.workspace import LIVE
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.workspace import lab
-from course_utils.tools.workspace.copies import CopyError, learner_copy
+from course_utils.tools.workspace.copies import TO_A_LESSON, CopyError, learner_copy
 from course_utils.tools.workspace.live import (
-    TO_A_LESSON,
     WIDTH,
     live_copy,
     page_to_type,

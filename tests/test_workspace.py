@@ -673,7 +673,7 @@ def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_t
     monkeypatch.setattr(os, "execv", Mock(side_effect=SystemExit))
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
     kept = [("04_pooling.ipynb", "kept")]
-    monkeypatch.setattr("course_utils.tools.workspace.opening.write_workspace", lambda _: kept)
+    monkeypatch.setattr("course_utils.tools.workspace.lab.write_workspace", lambda _: kept)
     text, _ = run("lab", "--workspace", tmp_path / "my work")
     assert f'course update --workspace "{tmp_path / "my work"}"` merges' in text
     assert f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in text

@@ -114,14 +114,29 @@ def review(workspace: Path) -> None:
 
 
 def _ask(session: Session) -> None:
-    from ..ideas.asking import in_terminal
+    """Ask a session in a terminal, and say how it ends."""
+    from ..ideas.asking import plain
 
-    def read(prompt: str, choices: str) -> str:
-        if not choices:
-            return click.prompt(prompt, default="", show_default=False)
-        return click.prompt(prompt, type=click.Choice(list(choices), case_sensitive=False)).upper()
+    while (sheet := session.sheet()) is not None:
+        number = len(session.given) + 1
+        click.echo(f"\n{number} of {session.count} · {sheet.about}\n{plain(sheet.ask)}")
+        if sheet.back:
+            click.prompt("Answer in your head, then press Enter", default="", show_default=False)
+            click.echo(plain(sheet.back))
+        letters = "ABCD"[: len(sheet.options)]
+        for letter, option in zip(letters, sheet.options):
+            click.echo(f"  {letter}. {plain(option.text)}")
+        chosen = letters.index(_choice("Your answer", letters))
+        sure = None
+        if not sheet.back:
+            sure = int(_choice("How sure? 1 a guess, 2 fairly sure, 3 sure", "123")) - 1
+        if feedback := session.answer(chosen, sure):
+            click.echo(plain(feedback))
+    click.echo(f"\n{plain(session.end())}")
 
-    in_terminal(session, read, click.echo)
+
+def _choice(prompt: str, letters: str) -> str:
+    return click.prompt(prompt, type=click.Choice(list(letters), case_sensitive=False)).upper()
 
 
 @click.command()
@@ -203,6 +218,6 @@ def lab(
 
     Further FLAGS go to JupyterLab.
     """
-    from ..workspace.opening import open_lab
+    from ..workspace.lab import open_lab
 
     open_lab(workspace.expanduser(), flags, write_only, live, route, click.echo)

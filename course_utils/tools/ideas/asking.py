@@ -1,13 +1,13 @@
-"""Asking: `place`, `review` and `predictions`, as a widget in JupyterLab and in a terminal.
+"""Asking: `place`, `review` and `predictions`, as a widget in JupyterLab.
 
-A session holds things to ask, in order. It gives the next one as a sheet, which both views show,
-and takes the answer. Nothing is judged in the views.
+A session holds things to ask, in order. It gives the next one as a sheet, which the widget and the
+commands in a terminal show, and takes the answer. Nothing is judged in these views.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -174,7 +174,7 @@ def predictions(lesson: str | int) -> Asked:
     return Asked(Session(predictions_of(key), current_workspace()))
 
 
-# ---------------------------------------------------------------- the two views
+# ---------------------------------------------------------------- the view
 
 
 def shown(session: Session, last: str = "") -> dict[str, Any]:
@@ -234,31 +234,6 @@ class Asked(anywidget.AnyWidget):
                 **shown(self.session),
                 "problem": f"This answer could not be recorded: {problem}",
             }
-
-
-def in_terminal(
-    session: Session, read: Callable[[str, str], str], say: Callable[[str], Any]
-) -> None:
-    """Ask a session in a terminal, and say how it ends.
-
-    read: a function of a prompt and the letters that may be chosen; without letters, it waits for
-    Enter.
-    """
-    while (sheet := session.sheet()) is not None:
-        say(f"\n{len(session.given) + 1} of {session.count} · {sheet.about}\n{plain(sheet.ask)}")
-        if sheet.back:
-            read("Answer in your head, then press Enter", "")
-            say(plain(sheet.back))
-        letters = "ABCD"[: len(sheet.options)]
-        for letter, option in zip(letters, sheet.options):
-            say(f"  {letter}. {plain(option.text)}")
-        number = letters.index(read("Your answer", letters))
-        sure = None
-        if not sheet.back:
-            sure = int(read("How sure? 1 a guess, 2 fairly sure, 3 sure", "123")) - 1
-        if words := session.answer(number, sure):
-            say(plain(words))
-    say(f"\n{plain(session.end())}")
 
 
 def plain(markdown: str) -> str:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..._support.notebooks import OPTION
+
 FORMS = ("before", "after")
 HERE = Path(__file__).parent
 UNPILOTED = "These questions have not been tried with classes yet: take the result as advice."
@@ -101,3 +103,13 @@ def question(name: str) -> Question:
     """A question by its id, such as "02-mask.before". Raises KeyError or AttributeError."""
     idea, _, form = name.partition(".")
     return getattr(inventory()[idea], form)
+
+
+def read_prediction(source: str) -> tuple[str, tuple[Option, ...]]:
+    """(question, options) in the text of a lesson's cell `quiz-...`, in Markdown."""
+    options = []
+    for _, text, verdict in OPTION.findall(source):
+        word, _, why = verdict.partition(". ")
+        options.append(Option(text, why, right=word == "Right"))
+    ask = source.partition("<details>")[0].replace("**Predict.**", "").strip()
+    return ask, tuple(options)

@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..._support.notebooks import OPTION, cores, exercise_parts, parts
+from ..._support.notebooks import cores, exercise_parts, parts
 from ...diary.passed import passed
 from ...diary.schedule import SURE, Schedule, read_schedule
 from ...exercises import find
-from .inventory import Option, inventory, question
+from .inventory import Option, inventory, question, read_prediction
 
 NEW_A_DAY = 8  # things asked for the first time
 PARTLY = Option("I had some of it", "", right=True)
@@ -90,15 +90,8 @@ def predictions_of(part: str) -> dict[str, tuple[str, tuple[Option, ...]]]:
     """
     predictions = {}
     for cell in _cells(parts()[part]):
-        if cell["cell_type"] != "markdown" or not cell["id"].startswith("quiz-"):
-            continue
-        source = "".join(cell["source"])
-        options = []
-        for _, text, verdict in OPTION.findall(source):
-            word, _, why = verdict.partition(". ")
-            options.append(Option(text, why, right=word == "Right"))
-        ask = source.partition("<details>")[0].replace("**Predict.**", "").strip()
-        predictions[f"{part}-{cell['id']}"] = ask, tuple(options)
+        if cell["cell_type"] == "markdown" and cell["id"].startswith("quiz-"):
+            predictions[f"{part}-{cell['id']}"] = read_prediction("".join(cell["source"]))
     return predictions
 
 

@@ -33,10 +33,9 @@ from ..workspace.copies import stub_out
 from . import PublishError
 from .explorers import write_explorers
 from .figures import number_figures, without_blank_lines
-from .front import title_page
+from .front import literature_page, title_page
 from .headings import HEADING, jupyter_anchor
 from .listings import set_listings
-from .literature import literature_page
 from .mathematics import with_mathml
 from .paper import find_browser, print_pdf
 

@@ -6,6 +6,7 @@ All addresses follow from one, in pyproject.toml.
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,14 @@ from ..._support.fast_nbformat import read_notebook
 from ..._support.files import write_changed
 from ..._support.notebooks import ROOT, name_of, parts, seen_from
 from ..doctor import NOT_IN_COLAB, TORCH_INDEX
-from ..workspace.copies import learner_copy
-from . import PublishError
+from ..workspace.copies import learner_copy, with_note
+from . import TEMPLATES, PublishError
 
 BRANCH = "colab"  # of the repository; each release writes the learner's copies there
 REQUIREMENTS = "requirements-colab.txt"  # a file of each release
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
 WAITING = "*The links will stand here when the repository has its address.*"
-TEMPLATES = Path(__file__).parent / "templates"
-LINK = re.compile(r"\]\(([\w./]+)\.ipynb")
+FOLDER = Path(__file__).parent / "templates"
 ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 PLACES = {
     "colab": f"https://colab.research.google.com/github/{{repository}}/blob/{BRANCH}/{{file}}.ipynb",
@@ -77,12 +77,8 @@ def links(project: Project, names: Sequence[str]) -> str:
     """
     if not is_known(project):
         return WAITING
-    lessons = []
-    for name in names:
-        label = name[:2] if name[0].isdigit() else Path(name).name
-        lessons.append(f"[{label}]({address(project, 'colab', name)})")
-    first = f"- [Binder]({address(project, 'binder')})\n- [a codespace]({address(project, 'codespace')})"
-    return f"{first}\n- Google Colab, lesson by lesson:\n  " + ",\n  ".join(lessons)
+    page = TEMPLATES.get_template("links.md.j2")
+    return page.render(names=names, address=partial(address, project))
 
 
 def badge(project: Project) -> str:
@@ -149,9 +145,8 @@ def colab_copy(
 
     name: the lesson's, such as "further/05_effects", from where its links are seen.
     """
-    copy = learner_copy(notebook)
     note, install = (
-        (TEMPLATES / file).read_text(encoding="utf-8")
+        (FOLDER / file).read_text(encoding="utf-8")
         for file in ("colab_note.txt", "colab_install.txt")
     )
     # torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
@@ -159,16 +154,12 @@ def colab_copy(
         requirements=address(project, "release", REQUIREMENTS), wheel=wheel(project)
     )
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
-    copy.cells[1:1] = [
+    return with_note(
+        learner_copy(notebook),
         nbformat.v4.new_markdown_cell(note, id="in-colab"),
         nbformat.v4.new_code_cell(code, id="install-the-course", metadata=folded),
-    ]
-    for cell in copy.cells:
-        if cell.cell_type == "markdown":
-            cell.source = LINK.sub(
-                lambda link: f"]({address(project, 'colab', seen_from(name, link[1]))}", cell.source
-            )
-    return copy
+        lambda link: address(project, "colab", seen_from(name, link)).removesuffix(".ipynb"),
+    )
 
 
 def write_colab(folder: str | Path, root: str | Path = ROOT) -> list[Path]:

@@ -1,17 +1,25 @@
-"""The first page of the book: a picture of what the course is about, and a card for each lesson."""
+"""The pages of the book that are not lessons: the first one, and what the literature says beside
+what the lessons measured, whose rows are in literature.toml.
+"""
 
 import re
+import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
 from ..._support.notebooks import ROUTES, part_of
-from ..workspace.overview import Lesson, Overview
+from ..workspace.overview import Overview
 from ..workspace.overview import lessons as stated
+from . import TEMPLATES
 from .figures import DRAWING, without_blank_lines
+from .headings import HEADING, anchor_of
 
 FOLDER = Path(__file__).parent
+VERDICTS = ("same", "weaker", "opposite", "not comparable")
 
 
 def title_page(lessons: Mapping[str, NotebookNode], sources: str | Path, extras: str = "") -> str:
@@ -21,67 +29,68 @@ def title_page(lessons: Mapping[str, NotebookNode], sources: str | Path, extras:
     lessons: {name: notebook} of the book. sources: their folder. extras: more links, below the
     introduction.
     """
-    templates = ("templates/index.txt", "templates/card.txt", "book/hero.svg")
-    page, card, hero = ((FOLDER / name).read_text(encoding="utf-8") for name in templates)
     course = stated(sources)
-    names = {part_of(name): name for name in lessons}
-    cards = []
+    cores = []
     for core in course:
         if core.is_core:
-            name, title = names[core.key], f"{core.key} {core.title}"
             further = [part for part in course if part.key.startswith(f"{core.key}-")]
-            facts = _facts(core) + _further_parts(further, names)
-            cards.append(card.format(art=_art(lessons[name]), title=title, name=name, facts=facts))
-    if "glossary" in lessons:
-        art, facts = _art(lessons["glossary"]), "Each term in a sentence or two"
-        cards.append(card.format(art=art, title="Glossary", name="glossary", facts=facts))
-    hours = Overview(course, frozenset()).hours
-    return page.format(
-        hero=hero.strip(),
-        count=sum(lesson.is_core for lesson in course),
-        numbers=", ".join(ROUTES["one day"]),
-        **{route.split()[-1]: _count(number, "hour") for route, number in hours.items()},
+            cores.append((core, further))
+    return TEMPLATES.get_template("index.md.j2").render(
+        hero=(FOLDER / "book" / "hero.svg").read_text(encoding="utf-8").strip(),
+        cores=cores,
+        names={part_of(name): name for name in lessons},
+        pictures={name: _first_drawing(notebook) for name, notebook in lessons.items()},
+        one_day=ROUTES["one day"],
+        hours=Overview(course, frozenset()).hours,
         extras=extras,
-        cards="\n\n".join(cards),
-        names="\n".join([*(name for name in lessons if "/" not in name), "literature"]),
+        pages=[*(name for name in lessons if "/" not in name), "literature"],
     )
 
 
-def _count(number, thing):
-    return f"{number} {thing}{'s' * (number != 1)}"
-
-
-def _facts(lesson: Lesson):
-    exercises = f" · {_count(len(lesson.exercises), 'exercise')}" if lesson.exercises else ""
-    return f"{lesson.minutes} minutes{exercises}"
-
-
-def _further_parts(lessons, names):
-    """The list of a core's further parts, for its card."""
-    if not lessons:
-        return ""
-    links = [
-        f"[{lesson.title}]({names[lesson.key]}.ipynb) · {_facts(lesson)}" for lesson in lessons
-    ]
-    listed = "".join(f"<li>\n\n{link}\n\n</li>" for link in links)
-    return f'\n\n<ul class="further" aria-label="Further parts">{listed}</ul>'
-
-
-def _art(notebook):
+def _first_drawing(notebook: NotebookNode) -> str:
     """The lesson's first drawing, for its card, or "".
 
     It stands there without what is written for screen readers: the card's link says enough.
     """
-    figures = [cell for cell in notebook.cells if "mystnb" in cell.metadata]
-    shown = [
-        output.data.get("text/html", "")
-        for cell in figures
-        for output in cell.outputs
-        if "data" in output
-    ]
-    drawing = DRAWING.search("".join(shown))
-    return (
-        without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing[0]))
-        if drawing
-        else ""
-    )
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []) if "mystnb" in cell.metadata else []:
+            drawing = DRAWING.search(output.get("data", {}).get("text/html", ""))
+            if drawing:
+                return without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing[0]))
+    return ""
+
+
+def claims() -> list[tuple[str, list[dict[str, Any]]]]:
+    """[(title of the part, [claim])] in the order of the page; the `cells` of a claim are words in
+    one text.
+    """
+    text = (FOLDER / "literature.toml").read_text(encoding="utf-8")
+    return [(part["title"], part["claim"]) for part in tomllib.loads(text)["part"]]
+
+
+def literature_page(lessons: Mapping[str, NotebookNode]) -> str:
+    """The page as Markdown. lessons: {name: notebook} of the book; a cell's link leads to the
+    heading above it.
+    """
+    links, parts, verdicts = _links(lessons), claims(), Counter()
+    for _, part in parts:
+        for claim in part:
+            verdicts[claim["verdict"]] += 1
+            # the book may lack a lesson
+            cells = [links.get(cell, f"lesson {cell[:2]}") for cell in claim["cells"].split()]
+            claim["links"] = ", ".join(dict.fromkeys(cells))
+    page = TEMPLATES.get_template("literature.md.j2")
+    return page.render(parts=parts, verdicts=verdicts, order=VERDICTS)
+
+
+def _links(lessons: Mapping[str, NotebookNode]) -> dict[str, str]:
+    """For each cell, such as "08-thresholds:pooling", a link to the heading above it."""
+    links = {}
+    for name, notebook in lessons.items():
+        key, heading = part_of(name), ""
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                heading = [heading, *HEADING.findall(cell.source)][-1]
+            address = f"{name}.ipynb#{anchor_of(heading)}"
+            links[f"{key}:{cell.get('id')}"] = f"[{key[:2]}, {heading}](<{address}>)"
+    return links

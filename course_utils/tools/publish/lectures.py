@@ -42,12 +42,18 @@ from . import PublishError
 
 FRONT = {"title": str, "subtitle": str, "lesson": str, "minutes": int}
 FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
-SECTION = re.compile(r"# +(.+?) +\{minutes=([1-9]\d*)\}")
-SLIDE = re.compile(r"## +(.+?[^}])")
-DIV = re.compile(r"::: *\{\.(notes|plan)\}")
-EMBED = re.compile(r"\{\{< embed (\S+\.ipynb)#([\w-]+)( echo=true)? >\}\}")
-FENCE = re.compile(r" {0,3}(```|~~~)")
-PAUSE = ". . ."
+PIECE = re.compile(  # of what is below the front matter
+    r"""
+    ^:::\ *\{\.(?P<div>notes|plan)\}\n(?P<inside>.*?)^[ \t]*:::$
+    | ^\#\ +(?P<section>[^\n]+?)\ +\{minutes=(?P<minutes>[1-9]\d*)\}$
+    | ^\#\#\ +(?P<slide>[^\n]*[^}\n])$
+    | ^(?P<pause>\.\ \.\ \.)$
+    | ^\{\{<\ embed\ (?P<file>\S+\.ipynb)\#(?P<cell>[\w-]+)(?P<echo>\ echo=true)?\ >\}\}$
+    | ^(?P<code>\ {0,3}(?P<fence>```|~~~)[^\n]*\n.*?^[ \t]*(?P=fence)$)
+    | ^(?P<text>[^\n]*)$
+    """,
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
 WRONG = {  # lines that are meant for something else, and what to write
     re.compile(
         ":::.*"
@@ -59,6 +65,9 @@ WRONG = {  # lines that are meant for something else, and what to write
     re.compile(r".*\{+<+ *embed\b.*|\{\{<.*"): (
         "a cell is embedded as `{{< embed ../04_pooling.ipynb#its-id >}}` or "
         "`{{< embed ../04_pooling.ipynb#its-id echo=true >}}`, on a line of its own"
+    ),
+    re.compile(r" {0,3}(```|~~~).*"): (
+        "code ends with a line ``` or ~~~, like the one that it begins with"
     ),
     re.compile("---"): (
         "--- stands only around the one front matter: take this out, or begin a slide with ## and a title"
@@ -124,12 +133,7 @@ def read_lecture(path: str | Path) -> Lecture:
         raise PublishError(f"{path} cannot be read as text in UTF-8: {error}.") from None
     front, start = _front_matter(path, text)
     lecture = Lecture(path, **front, slides=[Slide(0, front["title"])])
-    lines = text.splitlines()
-    reader = _Reader(lecture)
-    for number, line in enumerate(lines[start:], start + 1):
-        reader.read(number, line.rstrip())
-    if reader.open:
-        raise lecture.wrong(reader.begun, f"what begins here is not closed by a line {reader.end}")
+    _add_slides(lecture, "\n".join(line.rstrip() for line in text.splitlines()[start:]), start)
     minutes = sum(minutes for _, minutes in lecture.sections)
     if minutes != lecture.minutes:
         raise lecture.wrong(
@@ -154,58 +158,36 @@ def _front_matter(path: Path, text: str) -> tuple[dict[str, Any], int]:
     )
 
 
-class _Reader:
-    """Adds the slides to a lecture, line by line."""
-
-    def __init__(self, lecture: Lecture) -> None:
-        self.lecture = lecture
-        self.press = 0  # how often a key is pressed before what comes now
-        # the block with the notes, the plan or the code that is open
-        self.open: Block | None = None
-        self.begun, self.end = 0, ""  # the line where that begins, and what closes it
-
-    def read(self, number, line):
-        blocks = self.lecture.slides[-1].blocks
-        if self.open:
-            self.read_on(self.open, line)
-        elif div := DIV.fullmatch(line):
-            blocks.append(Block(div[1], number, ""))
-            self.open, self.begun, self.end = blocks[-1], number, ":::"
-        elif section := SECTION.fullmatch(line):
-            self.begin(Slide(1, section[1], int(section[2])))
-        elif slide := SLIDE.fullmatch(line):
-            self.begin(Slide(2, slide[1]))
-        elif line == PAUSE:
-            self.press += 1
-        elif embed := EMBED.fullmatch(line):
-            echo = bool(embed[3])
-            blocks.append(Block("embed", number, embed[1], self.press, cell=embed[2], echo=echo))
+def _add_slides(lecture: Lecture, body: str, start: int) -> None:
+    """Add the slides in a text, which stands below line `start` of its file, to a lecture."""
+    press = 0  # how often a key is pressed before what comes now
+    for piece in PIECE.finditer(body):
+        line = start + 1 + body.count("\n", 0, piece.start())
+        blocks = lecture.slides[-1].blocks
+        if piece["div"]:
+            blocks.append(Block(piece["div"], line, piece["inside"]))
+        elif piece["section"]:
+            lecture.slides.append(Slide(1, piece["section"], int(piece["minutes"])))
+            press = 0
+        elif piece["slide"]:
+            lecture.slides.append(Slide(2, piece["slide"]))
+            press = 0
+        elif piece["pause"]:
+            press += 1
+        elif piece["file"]:
+            echo = bool(piece["echo"])
+            blocks.append(Block("embed", line, piece["file"], press, piece["cell"], echo))
         else:
-            self.read_text(number, line)
+            _add_text(lecture, line, press, piece["code"] or piece["text"])
 
-    def begin(self, slide):
-        self.lecture.slides.append(slide)
-        self.press = 0
 
-    def read_on(self, block, line):
-        """A line of notes, of a plan or of code, or the last one, which is part of code only."""
-        closes = line.strip() == self.end
-        if not closes or self.end != ":::":
-            block.text += f"{line}\n"
-        if closes:
-            self.open = None
-
-    def read_text(self, number, line):
-        """A line of text, which goes on or begins a block."""
-        for mistake, advice in WRONG.items():
-            if mistake.fullmatch(line):
-                raise self.lecture.wrong(number, advice)
-        blocks = self.lecture.slides[-1].blocks
-        goes_on = blocks and blocks[-1].kind == "text" and blocks[-1].press == self.press
-        if not goes_on and not line:
-            return
-        if not goes_on:
-            blocks.append(Block("text", number, "", self.press))
-        blocks[-1].text += f"{line}\n"
-        if fence := FENCE.match(line):
-            self.open, self.begun, self.end = blocks[-1], number, fence[1]
+def _add_text(lecture: Lecture, line: int, press: int, text: str) -> None:
+    """Add a line of text, or a block of code, which goes on with a block or begins one."""
+    for mistake, advice in WRONG.items():
+        if mistake.fullmatch(text):
+            raise lecture.wrong(line, advice)
+    blocks = lecture.slides[-1].blocks
+    if blocks and blocks[-1].kind == "text" and blocks[-1].press == press:
+        blocks[-1].text += f"{text}\n"
+    elif text:
+        blocks.append(Block("text", line, f"{text}\n", press))

@@ -14,23 +14,16 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
-import jinja2
 from markdown_it import MarkdownIt
 
 from ..._support.files import write_whole
-from ..._support.notebooks import NOTEBOOKS, OPTION, lesson_named, name_of
-from ..ideas.inventory import Option, inventory
-from . import PublishError
+from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of
+from ..ideas.inventory import Option, inventory, read_prediction
+from . import TEMPLATES, PublishError
 from .book import read_lessons
 from .mathematics import with_mathml
 from .slides import HEADING
 
-TEMPLATES = jinja2.Environment(
-    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates", encoding="utf-8"),
-    autoescape=True,
-    trim_blocks=True,
-    undefined=jinja2.StrictUndefined,
-)
 READER = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).enable("table")
 # at the end of each export, so that nothing else is overwritten
 MARK = "made by the course command"
@@ -144,10 +137,7 @@ def of_inventory(form: str, numbers: Iterable[str] = ()) -> list[Question]:
     bank = []
     for idea in ideas:
         asked = getattr(idea, form)
-        options = tuple(
-            Option(xhtml(option.text, inline=True), xhtml(option.why), option.right)
-            for option in asked.options
-        )
+        options = _exported(asked.options)
         title, text = f"Ideas, {form}", xhtml(asked.ask, inline=True)
         bank.append(Question(f"i{asked.id}", idea.lesson, title, idea.id, "", text, options))
     return bank
@@ -159,10 +149,7 @@ def _is_quiz(cell):
 
 def _question(lesson, cells, place):
     cell = cells[place]
-    options = tuple(
-        Option(xhtml(text, inline=True), xhtml(why), why.startswith("Right."))
-        for _, text, why in OPTION.findall(cell.source)
-    )
+    asked, options = read_prediction(cell.source)
     if sum(option.right for option in options) != 1 or len(options) != cell.source.count(
         "<details>"
     ):
@@ -177,8 +164,7 @@ def _question(lesson, cells, place):
     headings = [
         _plain(title) for _, title in HEADING.findall("\n".join(other.source for other in before))
     ]
-    asked = cell.source.partition("<details>")[0].replace("**Predict.**", "")
-    *first, text = asked.strip().split(BREAK)
+    *first, text = asked.split(BREAK)
     origin = escape(PLACE.format(headings[0], headings[-1]))
     return Question(
         id=f"q{lesson}-{cell.id}",
@@ -187,8 +173,18 @@ def _question(lesson, cells, place):
         title=headings[-1],
         context=f"<p><em>{origin}</em></p>\n{xhtml(BREAK.join(context + first))}",
         text=xhtml(text, inline=True),
-        options=options,
+        options=_exported(options),
     )
+
+
+def _exported(options: Iterable[Option]) -> tuple[Option, ...]:
+    """Options in XHTML, whose explanations say first whether they are right."""
+    exported = []
+    for option in options:
+        verdict = "Right" if option.right else "No"
+        why = xhtml(f"{verdict}. {option.why}")
+        exported.append(Option(xhtml(option.text, inline=True), why, option.right))
+    return tuple(exported)
 
 
 def _set_up(cell):

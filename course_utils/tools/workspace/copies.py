@@ -34,6 +34,7 @@ from .merging import STUB, checksums, fingerprint, in_words, merge, parse_notebo
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
+TO_A_LESSON = re.compile(r"(?<=\]\()[\w./-]+(?=\.ipynb)")
 # in the record: the course that wrote there last. A newer one may have other lessons
 WRITER = "version"
 PATIENCE = 5  # seconds that a command waits for another
@@ -103,6 +104,23 @@ def learner_copy(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             cell.outputs, cell.execution_count = [], None
         elif cell.metadata.get("nbgrader", {}).get("solution"):
             cell.source = REPORT_STUB
+    return copy
+
+
+def with_note(
+    copy: nbformat.NotebookNode,
+    note: nbformat.NotebookNode,
+    code: nbformat.NotebookNode,
+    link: Callable[[str], str],
+) -> nbformat.NotebookNode:
+    """A learner's copy with two more cells below its title, and with other links to lessons.
+
+    link: makes the new address from that of a link, such as "further/05_effects".
+    """
+    copy.cells[1:1] = [note, code]
+    for cell in [copy.cells[0], *copy.cells[3:]]:
+        if cell.cell_type == "markdown":
+            cell.source = TO_A_LESSON.sub(lambda match: link(match[0]), cell.source)
     return copy
 
 

@@ -11,11 +11,10 @@ from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of, part_of, parts, seen_from
 from ...diary.workspace import LIVE
 from ...exercises.model import code_marks
-from .copies import CopyError, changing, copied, learner_copy, place
+from .copies import CopyError, changing, copied, learner_copy, place, with_note
 from .merging import fingerprint
 
 WIDTH = 88  # of a comment
-TO_A_LESSON = re.compile(r"(?<=\]\()([\w./-]+)(?=\.ipynb)")
 NOTE = (
     "**This is a live copy of [{name}](../{name}).** Its worked cells are empty but for a comment "
     "that says what to "
@@ -76,16 +75,13 @@ def live_copy(notebook: nbformat.NotebookNode, *, key: str, name: str) -> nbform
             # JupyterLab tells `reveal` the id of the cell that runs, and nothing else about where
             # it is
             cell.id = _live_id(key, cell.id)
-        elif cell.cell_type == "markdown":
-            cell.source = TO_A_LESSON.sub(
-                lambda link: f"../{seen_from(name, link[1])}", cell.source
-            )
     note = NOTE.format(name=name, page=live_file(name).with_suffix(".html").name, up=f"../{name}")
-    copy.cells[1:1] = [
+    return with_note(
+        copy,
         nbformat.v4.new_markdown_cell(note, id="live-note"),
         nbformat.v4.new_code_cell("from course_utils import reveal", id="live-reveal"),
-    ]
-    return copy
+        lambda link: f"../{seen_from(name, link)}",
+    )
 
 
 def _live_id(key: str, cell_id: str) -> str:
