@@ -12,7 +12,6 @@ import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from queue import Queue
 
@@ -24,11 +23,7 @@ from .project import ROOT, copy_checkout
 LIST = Path(__file__).with_suffix(".toml")
 COPIES = 2  # as many run side by side
 SECONDS = 600  # for the tests of one breakage
-PASSED, FAILED, NOTHING_RAN = 0, 1, 5  # pytest's exit statuses
-
-
-class Stale(Exception):
-    """A breakage that does not fit the files as they are."""
+PASSED, FAILED = 0, 1  # pytest's exit statuses
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ class Breakage:
         if not self.old:
             return self.new
         if text.count(self.old) != 1:
-            raise Stale(
+            raise ValueError(
                 f"{self.file} has {self.old!r} {text.count(self.old)} times, not once: renew {LIST.name}"
             )
         return text.replace(self.old, self.new)
@@ -73,12 +68,9 @@ class Copy:
         # some tests ask git which files there are
         for command in (["init", "--quiet"], ["add", "--all"]):
             subprocess.run(["git", *command], cwd=folder, check=True)
-
-    @cached_property
-    def environment(self):
         # stale bytecode would hide a change of the same size within the same second
-        own = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        return {**os.environ, **own, "TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"}
+        own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment = {**os.environ, **own, "TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"}
 
     def run(self, tests, *flags):
         """pytest's exit status, and the end of what it prints."""
@@ -92,8 +84,11 @@ class Copy:
             return None, f"no end within {SECONDS} s"
         return done.returncode, (done.stdout + done.stderr)[-2000:]
 
-    def notices(self, breakage):
-        """Whether a test fails with the breakage, and pytest's last lines."""
+    def outcome(self, breakage):
+        """ "noticed", or a sentence that says why not."""
+        status, printed = self.run(breakage.tests)
+        if status != PASSED or " passed" not in printed:
+            return f"its tests do not pass without it, or all are skipped:\n{printed}"
         path = self.folder / breakage.file
         before = path.read_bytes()
         path.write_text(breakage.broken(before.decode("utf-8")), encoding="utf-8")
@@ -101,40 +96,23 @@ class Copy:
             status, printed = self.run(breakage.tests, "-x")
         finally:
             path.write_bytes(before)
-        return status == FAILED, printed
+        return "noticed" if status == FAILED else f"nobody noticed:\n{printed[-300:]}"
 
 
 def tried(chosen, bar):
-    """{breakage: "noticed", or a sentence that says why not}, with COPIES copies side by side."""
+    """{breakage: its outcome}, with COPIES copies side by side."""
     with tempfile.TemporaryDirectory() as room, ThreadPoolExecutor(COPIES) as pool:
         free = Queue()
         for number in range(COPIES):
-            (folder := Path(room, str(number))).mkdir()
-            free.put(Copy(folder))
+            free.put(Copy(Path(room, str(number))))
 
-        def call(method, *arguments):
+        def outcome(breakage):
             copy = free.get()
             try:
-                return getattr(copy, method)(*arguments)
+                return copy.outcome(breakage)
             finally:
                 free.put(copy)
                 bar.update()
-
-        selections = list(dict.fromkeys(breakage.tests for breakage in chosen))
-        without_breakage = dict(
-            zip(selections, pool.map(lambda tests: call("run", tests), selections))
-        )
-
-        def outcome(breakage):
-            status, printed = without_breakage[breakage.tests]
-            if status != PASSED or " passed" not in printed:
-                bar.update()
-                return f"its tests do not pass without it, or all are skipped:\n{printed}"
-            try:
-                noticed, printed = call("notices", breakage)
-            except Stale as error:
-                return str(error)
-            return "noticed" if noticed else f"nobody noticed:\n{printed[-300:]}"
 
         return dict(zip(chosen, pool.map(outcome, chosen)))
 
@@ -144,7 +122,7 @@ def main(words):
         return f"No breakage in {LIST.name} has the words: {' '.join(words)}"
     os.environ.setdefault("COURSE_COLD_SANDBOX", "1")
     block_network()
-    with tqdm(total=len({breakage.tests for breakage in chosen}) + len(chosen), unit="run") as bar:
+    with tqdm(total=len(chosen), unit="breakage") as bar:
         outcomes = tried(chosen, bar)
     for breakage, outcome in outcomes.items():
         print(f"{breakage.room:12} {breakage.what}: {outcome}")

@@ -1,6 +1,7 @@
 """What the comparison of stored outputs accepts and what it rejects. Runs small notebooks made here."""
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from .matrix import SETTINGS, code_cells, compare
 
 CONFTEST = Path(__file__).resolve().parents[1] / "notebooks" / "conftest.py"
 _spec = importlib.util.spec_from_file_location("notebooks_conftest", CONFTEST)
@@ -106,3 +109,29 @@ def test_what_differs_fails_and_says_why(name, compared):
         for of, text in zip(parts[::2], parts[1::2], strict=True)
         if of == name
     ), failures
+
+
+# ---------------------------------------------------------------- `make matrix`
+
+
+@pytest.mark.nightly  # as the matrix is
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_each_setting_takes_effect(setting):
+    code = "import torch; print(torch.backends.cpu.get_cpu_capability(), torch.get_num_threads())"
+    shown = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **SETTINGS[setting]},
+        capture_output=True,
+        text=True,
+    )
+    capability, threads = shown.stdout.split()
+    assert threads == SETTINGS[setting]["OMP_NUM_THREADS"]
+    assert capability.lower() == SETTINGS[setting]["ATEN_CPU_CAPABILITY"]
+
+
+@pytest.mark.nightly
+def test_stored_outputs_survive_another_processor():
+    lesson = CONFTEST.with_name("00_start_here.ipynb")
+    passed, output = compare([lesson], "SSE, 4 threads")
+    assert passed, output
+    assert f"{code_cells(lesson)} of {code_cells(lesson)} code cells compared" in output

@@ -1,11 +1,14 @@
 """What the badge says is run: the hosted tests call `make test` and `make nightly`, and nothing lies in neither."""
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 import yaml
 
-from . import budget, run, sabotage
+from . import budget, offline, run, sabotage
 from .project import ROOT
 
 WORKFLOW = yaml.load(
@@ -74,7 +77,7 @@ def test_the_breakages_fit_the_files_and_are_of_all_rooms():
             for test in one.tests
             if test.startswith(("tests/", "notebooks/"))
         ), one.what
-    with pytest.raises(sabotage.Stale, match="0 times, not once"):
+    with pytest.raises(ValueError, match="0 times, not once"):
         one.broken("another text")
 
 
@@ -111,3 +114,38 @@ def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
 
 def test_nothing_is_over_its_budget():
     assert not budget.over(budget.sizes()), "CONTRIBUTING.md says what to do"
+
+
+# ---------------------------------------------------------------- the network is blocked
+
+
+def in_a_blocked_process(code):
+    lines = (
+        "from tests.offline import block_network\nreason = block_network()\nif reason: print(reason); raise "
+        f"SystemExit(42)\n{code}"
+    )
+    done = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode == 42:
+        pytest.skip(done.stdout.strip())
+    return done
+
+
+def test_only_loopback_is_left():
+    done = in_a_blocked_process("""
+import socket
+from tests.offline import interfaces
+assert interfaces() == ["lo"], interfaces()
+with socket.socket() as server:
+    server.bind(("127.0.0.1", 0)); server.listen()
+    socket.create_connection(server.getsockname(), timeout=5).close()
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=5)
+except OSError as error:
+    print("refused:", error.strerror)
+""")
+    assert done.stdout.startswith("refused:"), done.stdout + done.stderr
+
+
+@pytest.mark.skipif("COURSE_NETWORK_BLOCKED" not in os.environ, reason="only under `make test`")
+def test_this_very_run_is_cut_off():
+    assert os.environ["COURSE_NETWORK_BLOCKED"] != "1" or offline.interfaces() == ["lo"]

@@ -32,12 +32,8 @@ def write_class(folder, lesson, size, nbgrader=False):
     """Write hand-ins that solve everything; each has a different comment."""
     text = hand_in(lesson, all="solution")
     for number in range(size):
-        target = (
-            folder
-            / f"learner{number:03d}"
-            / (f"lesson-{lesson}" if nbgrader else "")
-            / LESSONS[lesson]
-        )
+        inner = f"lesson-{lesson}" if nbgrader else ""
+        target = folder / f"learner{number:03d}" / inner / LESSONS[lesson]
         target.parent.mkdir(parents=True)
         target.write_text(text.replace("# ", f"# {number} ", 1))
     return folder
@@ -104,7 +100,7 @@ def theirs(room, lesson, size):
 def main(size, few, write):
     """Measure, print a table, and put it into the grader's README.md."""
     cores = len(os.sched_getaffinity(0))
-    several, rows, both = sorted({1, 2, cores, 2 * cores}), [], [0.0, 0.0]
+    several, rows = sorted({1, 2, cores, 2 * cores}), []
     with tempfile.TemporaryDirectory(prefix="bench-") as room:
         room = Path(room)
         for lesson in LESSONS:
@@ -115,11 +111,8 @@ def main(size, few, write):
                 for workers in (several if lesson == "04" else [cores])
             }
             click.echo(f"{lesson}: {found}", err=True)
-            both = [both[0] + slow, both[1] + found[cores]]
             rates = [f"{1 / found[workers]:.1f}" if workers in found else "" for workers in several]
             rows.append((lesson, f"{slow:.1f} s", *rates, f"{slow / found[cores]:.0f}"))
-    rates = [f"{1 / both[1]:.1f}" if workers == cores else "" for workers in several]
-    rows.append(("both", f"{both[0]:.1f} s", *rates, f"{both[0] / both[1]:.0f}"))
     counts = [
         f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}"
         for number in several
