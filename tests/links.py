@@ -44,15 +44,14 @@ def addresses(root):
     return found
 
 
-def ask(address, attempts=2, seconds=20):
-    """("ok" | "undecided" | "gone", what was said)."""
-    said = ""
-    for _ in range(attempts):
-        request = urllib.request.Request(
-            address, headers={"User-Agent": "Mozilla/5.0 (a course's check of its links)"}
-        )
+def ask(address):
+    """("ok" | "undecided" | "gone", what was said). It asks twice."""
+    request = urllib.request.Request(
+        address, headers={"User-Agent": "Mozilla/5.0 (a course's check of its links)"}
+    )
+    for _ in range(2):
         try:
-            with urllib.request.urlopen(request, timeout=seconds) as answer:
+            with urllib.request.urlopen(request, timeout=20) as answer:
                 return "ok", str(answer.status)
         except urllib.error.HTTPError as error:
             said = str(error.code)

@@ -44,11 +44,6 @@ export function focused() {
   return [thing.tagName, thing.className, thing.innerText.trim(), isOutlined];
 }
 
-export function isCurrentHeading(name) {
-  const current = all("#pst-page-toc-nav [aria-current]").map(link => link.textContent);
-  return current.join() === name;
-}
-
 export const opacities = lines => lines.map(line => line.getAttribute("stroke-opacity")).join();
 
 export function cutOff() {

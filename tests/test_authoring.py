@@ -10,13 +10,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 
 from course_utils._support.notebooks import exercise_parts, parts
-from course_utils.tools import authoring, cli
+from course_utils.tools import authoring
 from course_utils.tools.authoring import ANSWERS, EXERCISES, NOTEBOOKS, ROOT, renew, with_routes
 from course_utils.tools.publish.slides import render
 
+from .commands import run
 from .lesson import CASES, WHOLE
 
 
@@ -24,8 +24,7 @@ from .lesson import CASES, WHOLE
 def course(tmp_path, monkeypatch):
     """A course of lessons 04 and 05.
 
-    `course(*words)` runs a command in it and returns its output and exit status; `course.files()` returns all its
-    files.
+    `course(*words)` runs a command in it and returns its output and exit status.
     """
     lessons = [NOTEBOOKS / "04_pooling.ipynb", NOTEBOOKS / "05_attention.ipynb"]
     for source in (
@@ -46,27 +45,25 @@ def course(tmp_path, monkeypatch):
         monkeypatch.setattr(authoring, command, write)
     monkeypatch.chdir(tmp_path)
 
-    def run(*words):
-        done = CliRunner().invoke(cli.main, words)
-        return done.output, done.exit_code
-
-    run.files = lambda: {
-        f"{path.relative_to(tmp_path)}": path.read_text("utf-8") for path in tmp_path.rglob("*.*")
-    }
     return run
 
 
-def row(course, name):
+def files():
+    """{name: text} of the course."""
+    return {f"{path}": path.read_text("utf-8") for path in Path().rglob("*.*")}
+
+
+def row(name):
     return re.findall(
-        rf"^\| \[.*\]\(notebooks/{name}\.ipynb\) \|.*$", course.files()["README.md"], re.MULTILINE
+        rf"^\| \[.*\]\(notebooks/{name}\.ipynb\) \|.*$", files()["README.md"], re.MULTILINE
     )
 
 
 def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
-    path, new, before = "04_pooling.ipynb", "skeleton-of-tests", course.files()
+    path, new, before = "04_pooling.ipynb", "skeleton-of-tests", files()
     said, status = course("new-exercise", "04", new)
     assert status == 0 and "make lesson L=04" in said and "PROMISES are required" in said
-    after = course.files()
+    after = files()
     changed = {name for name in after if after[name] != before[name]}
     assert changed == {path, "lesson_04.py", "lesson_04.toml", "answers/lesson_04.py"}
     notebook = nbformat.reads(after[path], as_version=4)
@@ -85,11 +82,11 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     changed = renew("04", ".", authoring.Path("README.md"))
     assert [path.name for path in changed] == ["04_pooling.ipynb", "README.md"]
     with_words = [
-        re.search(r"with \w+ exercises\.", text)[0] for text in (before[path], course.files()[path])
+        re.search(r"with \w+ exercises\.", text)[0] for text in (before[path], files()[path])
     ]
     assert with_words[0] != with_words[1]
     core = list(exercise_parts().values()).count("04")
-    assert row(course, "04_pooling")[0].endswith(f"| {core + 1} |")
+    assert row("04_pooling")[0].endswith(f"| {core + 1} |")
     assert renew("04", ".", authoring.Path("README.md")) == []
 
 
@@ -116,21 +113,21 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
         "three questions",
     ):
         assert (needed in required) == (kind != "page"), needed
-    assert tomllib.loads(course.files()["98.toml"]) == {}
-    notebook = nbformat.reads(course.files()["98_where_to_go_a_map.ipynb"], as_version=4)
+    assert tomllib.loads(files()["98.toml"]) == {}
+    notebook = nbformat.reads(files()["98_where_to_go_a_map.ipynb"], as_version=4)
     nbformat.validate(notebook)
     assert authoring.kind_of(notebook) == kind
     link = "[98 Where to go: a map](notebooks/98_where_to_go_a_map.ipynb)"
-    assert row(course, r"\d\w+")[-1] == f"| {link} | TODO | 5 | 0 |"
+    assert row(r"\d\w+")[-1] == f"| {link} | TODO | 5 | 0 |"
     said, status = course("new-exercise", "98", "first")
     assert (status, "is a page, which has no exercises" in said) == (
         (1, True) if kind == "page" else (0, False)
     )
     if kind != "page":
-        files = course.files()
-        assert "\n\n\ndef _first_cases(rng):" in files["lesson_98.py"]
-        assert files["lesson_98.toml"].startswith("# The words of lesson 98")
-        assert "98-first" in files["answers/lesson_98.py"]
+        written = files()
+        assert "\n\n\ndef _first_cases(rng):" in written["lesson_98.py"]
+        assert written["lesson_98.toml"].startswith("# The words of lesson 98")
+        assert "98-first" in written["answers/lesson_98.py"]
 
 
 @pytest.mark.parametrize(
@@ -161,10 +158,10 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     ],
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(course, words, sentence):
-    before = course.files()
+    before = files()
     said, status = course(*words)
     assert status in (1, 2) and sentence in said.splitlines()[-1] and "Traceback" not in said
-    assert course.files() == before
+    assert files() == before
 
 
 def test_a_skeleton_of_a_lecture_is_a_deck_at_once(course):
@@ -172,9 +169,9 @@ def test_a_skeleton_of_a_lecture_is_a_deck_at_once(course):
     assert status == 0 and "course slides 04" in said
     path = next(Path.cwd().rglob("lectures/04_pooling.md"))
     assert "TODO" in path.read_text(encoding="utf-8") and "One call" in render(path)
-    before = course.files()
+    before = files()
     said, status = course("new-lecture", "04")
-    assert status == 1 and "exists already" in said and course.files() == before
+    assert status == 1 and "exists already" in said and files() == before
 
 
 def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):

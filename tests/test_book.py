@@ -396,21 +396,6 @@ def test_a_figure_opens_in_full_size(site, open_page):
 
 
 @of_the_whole_book
-@pytest.mark.parametrize("width", [1440, 390])
-def test_the_navigation_shows_where_one_is(site, open_page, width):
-    page = go(open_page, site, VIEWS, width=width)
-    for heading in page.locator("article h2").all()[2:7:2]:
-        heading.evaluate("thing => thing.scrollIntoView({behavior: 'instant'})")
-        name = heading.evaluate("thing => thing.firstChild.textContent")
-        page.wait_for_function(in_page("isCurrentHeading"), arg=name)
-    if width == 390:
-        page.click("button.primary-toggle")
-        page.wait_for_timeout(400)  # it slides in
-    here = page.locator("#pst-page-toc-nav [aria-current]")
-    assert here.is_visible() and 0 < here.bounding_box()["y"] < 850
-
-
-@of_the_whole_book
 def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page):
     page = go(open_page, site, FOLDED, width=660)  # an A4 page without margins
     page.evaluate("document.documentElement.dataset.theme = 'dark'")

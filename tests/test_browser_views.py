@@ -44,23 +44,6 @@ def test_lines_are_as_strong_as_the_weights(shown):
     same(weights(frame), attentions[1:, [0, 3]])
 
 
-def test_the_parts_of_a_pair(shown):
-    attentions, a, b = random_attentions(2, 3, 7), slice(0, 4), slice(4, 7)
-    parts = {
-        "All": (slice(0, 7), slice(0, 7)),
-        "Sentence A -> Sentence A": (a, a),
-        "Sentence B -> Sentence B": (b, b),
-        "Sentence A -> Sentence B": (a, b),
-        "Sentence B -> Sentence A": (b, a),
-    }
-    for view, heads in ((head_view, 3), (model_view, 1)):
-        _, frame = shown(view(attentions, list("abcdefg"), sentence_b_start=4))
-        for name, (rows, columns) in parts.items():
-            frame.select_option("#filter", label=name)
-            expected = attentions[:1] if view is head_view else attentions
-            same(weights(frame, heads=heads), expected[..., rows, columns])
-
-
 def test_awkward_tokens_are_shown_and_not_obeyed(shown):
     tokens = [*AWKWARD, "<img src=x onerror=alert(1)>", "'></iframe><script>alert(1)</script>"]
     attentions = random_attentions(1, 2, len(tokens))

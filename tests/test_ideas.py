@@ -316,8 +316,9 @@ def table(form, right, learners, shuffled=False, moodle=True):
 
 
 @pytest.fixture
-def read(tmp_path):
-    """A function that writes the texts of two tables and reads both as Answers."""
+def read(tmp_path, monkeypatch):
+    """A function that writes the texts of two tables and reads both as Answers; intervals are rough and quick."""
+    monkeypatch.setattr(gains, "REPEATS", 100)
 
     def read_both(*texts):
         paths = [tmp_path / f"{form}.csv" for form in FORMS]
