@@ -5,7 +5,7 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.records import records
 from course_utils.tools.grading.results import Mark, Result
 from course_utils.tools.grading.store import Entry
-from course_utils.tools.grading.submissions import HandIn
+from course_utils.tools.grading.submissions import Gathered, HandIn
 
 from .grader import points_of
 
@@ -28,10 +28,10 @@ def result(*passed, lesson="04", state="ok", missing=(), texts=None):
 
 def learners(*hand_ins, lessons=None, people=None):
     """Records made of (learner, file, modified, result)."""
-    found = [
+    found = Gathered(
         HandIn(learner, file=file, sha256=f"{learner}{file}", modified=modified)
         for learner, file, modified, _ in hand_ins
-    ]
+    )
     entries = {
         (learner, file): Entry(learner, "", file, "", "", result)
         for learner, file, _, result in hand_ins

@@ -11,7 +11,7 @@ import pytest
 from course_utils._support import notebooks
 from course_utils._support.notebooks import cores, exercise_parts, part_of
 from course_utils.tools.grading import late, marking, names, places
-from course_utils.tools.grading.late import read_lateness
+from course_utils.tools.grading.late import Terms, read_lateness
 from course_utils.tools.grading.marking import Marker, assignment
 from course_utils.tools.grading.names import notebooks_named_in, own_part
 from course_utils.tools.grading.owners import Owners
@@ -20,7 +20,7 @@ from course_utils.tools.grading.records import records
 from course_utils.tools.grading.release import write_release
 from course_utils.tools.grading.results import Mark, Result
 from course_utils.tools.grading.store import Entry
-from course_utils.tools.grading.submissions import HandIn
+from course_utils.tools.grading.submissions import Gathered, HandIn
 from course_utils.tools.workspace.copies import REPORT_STUB
 
 CACHES = exercise_parts, assignment, names.lesson_names, own_part, places.cells_of, places._slides
@@ -69,9 +69,9 @@ def result(*ids):
 
 
 def ada(*hand_ins, lessons=None):
-    found = [
+    found = Gathered(
         HandIn("ada", file=file, sha256=file, modified=n) for n, (file, _) in enumerate(hand_ins)
-    ]
+    )
     entries = {("ada", file): Entry("ada", "", file, "", "", one) for file, one in hand_ins}
     return records(found, entries, {}, assignment(), lessons)[0]
 
@@ -179,7 +179,7 @@ def test_dates_by_part(divided, tmp_path):
         "learner,received,lesson\nada,2026-12-05 09:00,4\nada,2026-12-04 09:00,lesson 04-lengths\n"
     )
     one = ada(("04_pooling.ipynb", result(*core)), (NAME, result(further)))
-    read_lateness("2026-12-04 18:00", "1 point a day", table).write_to([one])
+    read_lateness(Terms("2026-12-04 18:00", "1 point a day", table)).write_to([one])
     assert [(part.lesson, part.days) for part in one.received] == [
         ("04", 1),
         ("04-lengths", 0),

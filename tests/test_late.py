@@ -7,14 +7,7 @@ import pytest
 
 from course_utils.tools.grading.class_run import Options, grade
 from course_utils.tools.grading.csv_files import read_table
-from course_utils.tools.grading.late import (
-    KEPT,
-    KEPT_DATES,
-    keep_lateness,
-    kept_deadline,
-    read_lateness,
-    read_rule,
-)
+from course_utils.tools.grading.late import KEPT, Terms, keep, read_lateness, read_rule, with_kept
 from course_utils.tools.grading.results import NOT_MARKED, Result
 from course_utils.tools.grading.rosters import Learner
 from course_utils.tools.grading.store import GradeError
@@ -40,7 +33,7 @@ def late(
 ):
     """The records of a class of which these dates are known, and what the teacher is told."""
     (folder / "received.csv").write_text(f"{header}\n{table}\n")
-    lateness = read_lateness(due, rule, folder / "received.csv")
+    lateness = read_lateness(Terms(due, rule, folder / "received.csv"))
     found = learners(*(hand_ins or [ADA]), people=people)
     return SimpleNamespace(
         **found, told=lateness.write_to(list(found.values())), all=list(found.values())
@@ -92,12 +85,7 @@ def test_other_rules_are_refused_with_an_example(text):
 
 
 def test_a_rule_is_said_in_words():
-    words = "The first 3 days after that cost nothing. Each further started day costs 10%, at most 50%. Percentages are"
-    assert words in str(read_rule("after 3 free days, 10% a day, at most 50%"))
-    assert (
-        str(read_rule("1 point a day"))
-        == "Each started day after that costs 1 point. Nobody falls below 0 points."
-    )
+    assert "after 3 free days, 10% a day" in str(read_rule("after 3  free days, 10% a day"))
 
 
 # --- dates
@@ -174,7 +162,7 @@ def test_it_stands_on_the_page_and_in_the_tables(tmp_path):
     summary = (tmp_path / "summary.html").read_text()
     for page in (*pages, summary):
         assert (
-            "Due 2026-12-04 18:00 (UTC+01:00). Each started day after that costs 10%, at most 50%."
+            "Due 2026-12-04 18:00 (UTC+01:00). What late hand-ins lose: 10% a day, at most 50%."
             in page
         )
     moodle = read_table(tmp_path / "moodle.csv")[0]
@@ -215,7 +203,7 @@ def test_canvas_says_that_a_file_is_late(tmp_path):
     (tmp_path / "received.csv").write_text("id,received\n812,2026-12-04 09:00\n")
     ada = learners(("ada", file, 1, result()))["ada"]
     ada.platform, ada.number = "canvas", "812"
-    read_lateness(DUE, "10% a day", tmp_path / "received.csv").write_to([ada])
+    read_lateness(Terms(DUE, "10% a day", tmp_path / "received.csv")).write_to([ada])
     assert (ada.late_days, ada.notes) == (
         0,
         ["The platform marks a file as late, and no date says so."],
@@ -278,23 +266,23 @@ def test_a_learner_who_is_not_marked_loses_nothing_yet(tmp_path):
 def test_a_deadline_stays_with_the_results_until_it_is_removed(tmp_path):
     received = tmp_path / "mine.csv"
     received.write_text("learner,received\nada,2026-12-06 09:00\n")
-    assert kept_deadline(tmp_path, ["04"]) is None
-    keep_lateness(tmp_path, DUE, "1 point a day", received, ["04"])
+    assert with_kept(Terms(), tmp_path, ["04"]) == Terms()
+    keep(Terms(DUE, "1 point a day", received), tmp_path, ["04"])
     received.unlink()
     ada = learners(ADA)["ada"]
     for _ in range(2):  # what is kept may be kept again
-        kept = *kept_deadline(tmp_path, ["04"]), tmp_path / KEPT_DATES
-        keep_lateness(tmp_path, *kept, ["04"])
+        kept = with_kept(Terms(), tmp_path, ["04"])
+        keep(kept, tmp_path, ["04"])
         assert (
-            read_lateness(*kept).write_to([ada]) == ["Late: ada (2 days)."]
+            read_lateness(kept).write_to([ada]) == ["Late: ada (2 days)."]
             and ada.points == FULL - 2
         )
-    assert kept_deadline(tmp_path, ["08"]) is None, "its dates say nothing about other lessons"
-    keep_lateness(tmp_path, None, None, None, ["04"])
-    assert kept_deadline(tmp_path, ["04"]) is None
+    assert with_kept(Terms(), tmp_path, ["08"]) == Terms(), "dates are of these lessons alone"
+    keep(with_kept(Terms("none"), tmp_path, ["04"]), tmp_path, ["04"])
+    assert with_kept(Terms(), tmp_path, ["04"]) == Terms()
     (tmp_path / KEPT).write_text("{")
     with pytest.raises(GradeError, match="deadline.json is damaged; give --due"):
-        kept_deadline(tmp_path, ["04"])
+        with_kept(Terms(), tmp_path, ["04"])
 
 
 @pytest.mark.parametrize(
@@ -320,9 +308,9 @@ def test_unknown_learners_are_named_in_one_sentence(tmp_path):
     assert found.told[0] == f"{said} line 11, x0, x1, x2 and 6 others."
     assert found.ada.points == FULL and len(found.told) == 2
     late(tmp_path, "ada,2026-12-05 09:00")
-    assert read_lateness(DUE, None, tmp_path / "received.csv").write_to([]) == [f"{said} ada."], (
-        "nobody is in the class"
-    )
+    assert read_lateness(Terms(DUE, None, tmp_path / "received.csv")).write_to([]) == [
+        f"{said} ada."
+    ], "nobody is in the class"
 
 
 @pytest.mark.parametrize(
@@ -345,14 +333,14 @@ def test_unknown_learners_are_named_in_one_sentence(tmp_path):
             "line 2: there are more values than columns",
         ),
         ("learner,received,lesson\nada,2026-12-05 09:00,77\n", "line 2: '77' is no lesson"),
-        ('learner,received\nada,"2026\n', "received.csv cannot be read: line 2: unexpected end"),
+        ('learner,received\nada,"2026\n', "received.csv, line 2: a quotation mark is never closed"),
         (b"learner,received\n\xff,\n", "is not in UTF-8"),
     ],
 )
 def test_bad_tables_are_refused_in_one_sentence(tmp_path, table, words):
     (tmp_path / "received.csv").write_bytes(table if isinstance(table, bytes) else table.encode())
     with pytest.raises(GradeError, match=words) as error:
-        read_lateness(DUE, None, tmp_path / "received.csv")
+        read_lateness(Terms(DUE, None, tmp_path / "received.csv"))
     assert "\n" not in str(error.value)
 
 

@@ -299,7 +299,6 @@ def test_odd_but_sound_archives_are_read(place):
         (lambda path: None, "No such file"),
         (Path.mkdir, "Is a directory"),
         (link("roster.csv"), "Too many levels"),
-        (link("/dev/zero"), "larger than 64 MB"),
         *(
             (make, "has no learners")
             for make in (link("/dev/null"), holding(""), holding("id,name\n"))
@@ -308,8 +307,7 @@ def test_odd_but_sound_archives_are_read(place):
         (holding("id,name\nada,Ada\n", "utf-16"), "not in UTF-8; save it"),
         (holding("id\n\xff", "latin-1"), "not in UTF-8; save it"),
         (holding("colour\nblue\n"), "has no id and no email in line 2"),
-        (holding('id,name\nada,"' + "A" * 200_000), "field larger"),
-        (holding('id,name\nada,"Ada\nbob,Bob\n'), "line 2: unexpected end"),
+        (holding('id,name\nada,"Ada\nbob,Bob\n'), "line 2: a quotation mark is never closed"),
         (holding("PK\3\4\x14\0\6\0\x9c", "latin-1"), "not in UTF-8; save it"),  # a spreadsheet file
         *(
             (holding(f"id{rest}\nada{rest}\nada{rest}\n"), r"'ada' twice \(again in line 3\)")

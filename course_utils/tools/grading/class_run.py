@@ -17,18 +17,25 @@ from pathlib import Path
 from ..._support.files import file_sha256, write_whole
 from .class_report import check_address
 from .fleet import mark_here
-from .late import KEPT_DATES, keep_lateness, kept_deadline, read_lateness
+from .late import Terms, keep, read_lateness, with_kept
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
 from .names import normalised
 from .platforms import MOODLE, PLATFORMS, most_points, several_assignments, worksheet_numbers
 from .records import records
-from .results import NOT_MARKED, LearnerRecord, Result
+from .results import NOT_MARKED, LearnerRecord, Result, counted
 from .rosters import read_roster
 from .sandbox import isolation_problem
 from .store import Entry, GradeError, Store
 from .submissions import gather
-from .tables import RESEMBLANCE, feedback_zip, table_or_nothing, write_feedback_zip, write_tables
+from .tables import (
+    LEFT_OUT,
+    RESEMBLANCE,
+    feedback_zip,
+    table_or_nothing,
+    write_feedback_zip,
+    write_tables,
+)
 
 STORE, RESULTS, SECRET = "results.sqlite", "results.jsonl", "page_names.secret"
 UNPACKED = ".unpacked"
@@ -95,35 +102,34 @@ def grade(
     out, work = Path(out), assignment(options.lessons and tuple(options.lessons))
     if options.isolated and (reason := isolation_problem()):
         raise GradeError(
-            f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To run them with your "
-            "own rights anyway: --unsafe-no-isolation."
+            f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To "
+            "run them with your own rights anyway: --unsafe-no-isolation."
         )
     for address in (options.book, options.decks):
         check_address(address)
     roster = read_roster(options.roster) if options.roster else {}
     lessons = list(options.lessons or ())
-    due, late, received, is_kept = _terms(out, options, lessons)
-    if (due or "").strip().casefold() == "none":
-        due = lateness = None
-    else:
-        lateness = read_lateness(due, late, received)
+    given = Terms(options.due, options.late, options.received)
+    terms = with_kept(given, out, lessons)
+    lateness = read_lateness(terms)
     settings = _settings(options, work)
     limits = f"{options.seconds} {options.memory} {options.isolated}"
     made_with = f"{marking_fingerprint()} {' '.join(settings['lessons'])} {limits}"
     _make_folder(out, source, options.beside)
     with _os_errors_as_grade_errors(out), ExitStack() as held:
-        if options.due or options.late or options.received:
-            keep_lateness(out, due, late, received, lessons)
-        if is_kept and lateness:
-            what = "deadline counts" if options.received else "deadline and its dates count"
-            warn(f"An earlier run's {what}, {lateness.due:%Y-%m-%d %H:%M}; --due none removes it.")
+        if any(given):
+            keep(terms, out, lessons)
+        if lateness and not given.due:
+            due = f"{lateness.due:%Y-%m-%d %H:%M}"
+            warn(f"An earlier run's deadline counts, {due}; --due none removes it.")
         store = held.enter_context(Store(out / STORE, anew=options.regrade))
         hand_ins = gather(source, held.enter_context(_unpacking(out)), roster)
-        downloads = {path: table_or_nothing(path) for path in (received, options.roster) if path}
+        tables = [path for path in (terms.received, options.roster) if path]
+        downloads = {path: table_or_nothing(path) for path in tables}
         _refuse_other_worksheets(downloads, hand_ins)
         _refuse_unknown(options.only, {hand_in.learner for hand_in in hand_ins} | set(roster))
         jobs = _jobs(hand_ins, store.entries, made_with, options)
-        results = _results(jobs, settings, options)
+        results = mark_here(_latest_first(jobs), settings, options.workers or default_workers())
         # whatever stops the run also ends its marking processes
         held.enter_context(closing(results))
         for key, result in progress(results, len(jobs)):
@@ -133,69 +139,47 @@ def grade(
         store.keep(entries)
         lines = [json.dumps(asdict(entry)) + "\n" for _, entry in sorted(entries.items()) if entry]
         write_whole(out / RESULTS, "".join(lines))
-        learners = records(
-            hand_ins, entries, roster, work, options.lessons, _secret(out, options.secret_pages)
-        )
+        secret = _secret(out, options.secret_pages)
+        learners = records(hand_ins, entries, roster, work, options.lessons, secret)
         warnings = read_manual(out / MANUAL, learners)
         if lateness:
             warnings += lateness.write_to(learners)
-        _write(
+        write_tables(
             out,
             learners,
             work,
-            getattr(hand_ins, "left_out", []),
-            list(downloads.values()),
-            options,
+            options.isolated,
+            hand_ins.left_out,
+            downloads=list(downloads.values()),
+            names=options.names,
+            book=options.book,
+            decks=options.decks,
         )
-        warnings += _write_feedback_zips(out, learners, options.feedback_zip)
+        warnings += _write_extras(out, learners, options)
+        if hand_ins.left_out:
+            files = counted(len(hand_ins.left_out), "file")
+            warnings.append(f"Left out, of no learner: {files}; see {out / LEFT_OUT}.")
         warnings += [several_assignments(learners), _about_points(downloads.values(), learners)]
         for sentence in filter(None, warnings):
             warn(sentence)
         return learners
 
 
-def _terms(out, options, lessons):
-    """The deadline, the rule about late hand-ins, the table of dates, and whether an earlier run kept the deadline."""
-    kept = None if options.due else kept_deadline(out, lessons)
-    if kept is None:
-        return options.due, options.late, options.received, False
-    due, late = kept
-    return due, options.late or late, options.received or out / KEPT_DATES, True
-
-
-def _write(out, learners, work, left_out, downloads, options):
-    """Write the tables and pages, and with the option the page about resemblance, else remove an earlier run's."""
-    write_tables(
-        out,
-        learners,
-        work,
-        options.isolated,
-        left_out,
-        downloads=downloads,
-        names=options.names,
-        book=options.book,
-        decks=options.decks,
-    )
+def _write_extras(out, learners, options):
+    """Write what only some options ask for; without them, an earlier run's goes. Returns warnings."""
+    stale = [out / name for name in RESEMBLANCE]
+    stale += [feedback_zip(out, platform.name) for platform in PLATFORMS]
+    for path in stale:
+        path.unlink(missing_ok=True)
     if options.resemblance:
         from .resemblance import write_resemblance  # reads all lessons, which takes seconds
 
         write_resemblance(out, learners)
-    else:
-        for name in RESEMBLANCE:
-            (out / name).unlink(missing_ok=True)
-
-
-def _write_feedback_zips(out, learners, wanted):
-    """Write the pages for the platform that is wanted, and for those that have earlier pages. Returns warnings."""
-    warnings = []
-    for platform in PLATFORMS:
-        path = feedback_zip(out, platform.name)
-        is_needed = platform.name == wanted or path.exists()
-        if is_needed and not write_feedback_zip(out, learners, platform.name):
-            warnings.append(
-                f"No hand-in has a number of {platform.name.title()}, so {path.name} is empty."
-            )
-    return warnings
+    wanted = options.feedback_zip
+    if wanted and not write_feedback_zip(out, learners, wanted):
+        path = feedback_zip(out, wanted)
+        return [f"No hand-in has a number of {wanted.title()}, so {path.name} is empty."]
+    return []
 
 
 def default_workers() -> int:
@@ -343,16 +327,13 @@ def _jobs(hand_ins, known, made_with, options):
     return jobs
 
 
-def _results(jobs, settings, options):
-    """Have the jobs marked, a learner's latest first. Yields (place, Result) in order of completion."""
-    latest_first = sorted(
-        jobs.items(), key=lambda job: (job[1].learner, -job[1].turn, -job[1].modified)
-    )
-    listed = [
+def _latest_first(jobs):
+    """These jobs for marking processes, a learner's latest first."""
+    ordered = sorted(jobs.items(), key=lambda job: (job[1].learner, -job[1].turn, -job[1].modified))
+    return [
         {"key": key, "name": hand_in.file, "path": str(hand_in.path), "learner": hand_in.learner}
-        for key, hand_in in latest_first
+        for key, hand_in in ordered
     ]
-    return mark_here(listed, settings, options.workers or default_workers())
 
 
 def _entry(hand_in, made_with, result):

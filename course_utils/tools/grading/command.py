@@ -11,9 +11,8 @@ from pathlib import Path
 import click
 
 from .class_run import Options, grade
-from .manual import unclaimed
+from .names import in_words
 from .records import doubtful_owners
-from .tables import count_left_out
 
 # exit statuses: somebody has no points yet; hand-ins may be somebody else's
 NOT_MARKED, DOUBTFUL = (3, 4)
@@ -48,9 +47,9 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
         raise click.ClickException(problem) from None
     lost = [learner.learner for learner in learners if learner.points is None]
     if lost:
-        more = f" and {len(lost) - 20} more" if len(lost) > 20 else ""
         warn(
-            f"Not marked: {', '.join(lost[:20])}{more}. They have no points yet; run the same command to try again."
+            f"Not marked: {in_words(lost)}. They have no points yet; run the same command to try "
+            "again."
         )
         return NOT_MARKED
     doubt = doubtful_owners(learners)
@@ -91,10 +90,8 @@ def bar(results: Iterable, total: int) -> Iterable:
     """Wrap results in a progress bar with the time left."""
     from tqdm import tqdm
 
-    # a scheduler may close it; None shows a bar in terminals only
-    hidden = True if sys.stderr is None else None
-    if not os.environ.get("TQDM_DISABLE"):
-        hidden = hidden or not total
+    # a scheduler may close the error stream; None shows a bar in terminals only
+    hidden = sys.stderr is None or not total or "TQDM_DISABLE" in os.environ or None
     return tqdm(
         results, total=total, desc="Marking", unit="notebook", mininterval=0.5, disable=hidden
     )
@@ -108,15 +105,6 @@ def _print_summary(learners: Sequence, out: Path, options: Options) -> None:
         f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}"
     )
     click.echo(f"For the next lecture: {out / 'class.html'}")
-    left_out = count_left_out(out)
-    if left_out:
-        files = "file that belongs" if left_out == 1 else "files that belong"
-        warn(f"Left out: {left_out} {files} to no learner; see {out / 'left_out.csv'}.")
-    strangers = unclaimed(out, learners)
-    if strangers:
-        warn(
-            f"manual.csv: lines of {', '.join(strangers[:5])} belong to no learner of this run and are not counted."
-        )
     if any(learner.waiting for learner in learners):
         click.echo(
             f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again."

@@ -3,23 +3,23 @@
 import csv
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from ..._support.files import write_whole
-from ..._support.tables import begun
+from ..._support.tables import DataError, rows_in
 from .names import normalised
 from .store import GradeError
 from .untrusted import for_cells, for_messages
 
-LARGEST = 2**26  # bytes
 MOST_ABOVE = 5  # lines above the header
 
+Rows = list[tuple[str, dict[str, str]]]
 
-def numbered_rows(
-    path: str | Path, headings: Collection[str] = ()
-) -> list[tuple[int, dict[str, str]]]:
-    """[(the line where it ends, row)] of a CSV file, separated by commas, semicolons or tabs.
+
+def numbered_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
+    """[("line 2", row)] of a CSV file, separated by commas, semicolons or tabs.
 
     headings: the first line with one of them is the header, if there is one near the beginning;
     else the first line. They are `normalised`.
@@ -29,48 +29,45 @@ def numbered_rows(
     """
     shown = for_messages(path, 300)
     try:
-        return _rows(path, headings)
+        text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise GradeError(f"{shown} is not in UTF-8; save it as CSV in UTF-8.") from None
-    except (OSError, csv.Error) as error:
-        why = getattr(error, "strerror", None) or error
-        raise GradeError(f"{shown} cannot be read: {why}.") from None
+    except OSError as error:
+        raise GradeError(f"{shown} cannot be read: {error.strerror or error}.") from None
+    try:
+        rows = list(rows_in(_without_lines_above(text, headings), shown))
+    except DataError as error:
+        raise GradeError(f"{error}.") from None
+    header = rows[0][1] if rows else []
+    table = []
+    for line, cells in rows[1:]:
+        if any(cells[len(header) :]):
+            raise GradeError(
+                f"{shown}, {line}: there are more values than columns; quote any text that "
+                "contains a comma."
+            )
+        values = cells[: len(header)]
+        table.append((line, dict(zip_longest(header, values, fillvalue=""))))
+    return table
 
 
-def _rows(path: str | Path, headings: Collection[str]) -> list[tuple[int, dict[str, str]]]:
-    with open(path, "rb") as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise csv.Error(f"it is larger than {LARGEST // 2**20} MB")
-    text, above, separator = begun(data.decode("utf-8-sig"))
+def _without_lines_above(text: str, headings: Collection[str]) -> str:
+    """A table whose lines above its header are empty, so that the others keep their numbers."""
     lines = text.split("\n", MOST_ABOVE)
     for place, line in enumerate(lines):
         titles = {normalised(title) for title in re.split("[,;\t]", line)}
         if not titles.isdisjoint(headings):
-            text, _, separator = begun("\n".join(lines[place:]))
-            above += place
+            lines[:place] = [""] * place
             break
-    file = io.StringIO(text, newline="")
-    reader = csv.DictReader(file, delimiter=separator, strict=True, restval="")
-    try:
-        rows = [(above + reader.line_num, row) for row in reader]
-    except csv.Error as error:
-        line = above + reader.line_num + 1
-        raise csv.Error(f"line {line}: {error}; is there an unclosed quotation mark?") from None
-    for line, row in rows:
-        if any(row.pop(None, ())):
-            raise csv.Error(
-                f"line {line}: there are more values than columns; quote any text that contains a comma"
-            )
-    return rows
+    return "\n".join(lines)
 
 
-def normalised_rows(
-    path: str | Path, headings: Collection[str] = ()
-) -> Iterator[tuple[int, dict[str, str]]]:
+def normalised_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
     """`numbered_rows` with `normalised` columns, and without spaces around the values."""
-    for number, row in numbered_rows(path, headings):
-        yield number, {normalised(column): value.strip() for column, value in row.items()}
+    return [
+        (line, dict(zip(map(normalised, row), map(str.strip, row.values()))))
+        for line, row in numbered_rows(path, headings)
+    ]
 
 
 def read_table(path: str | Path) -> list[dict[str, str]]:

@@ -5,12 +5,14 @@ a zip chooses them, and a download may renew them.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import NamedTuple
 
 from ..._support.files import write_whole
 from ..._support.notebooks import exercise_parts, padded, part_with
@@ -55,61 +57,59 @@ EXTENSION = re.compile(
 
 
 @dataclass(frozen=True)
-class Amount:
-    """A number of points, or a share of the points possible in percent."""
-
-    number: float
-    percent: bool = False
-
-    def of(self, possible: float) -> float:
-        """The points that this is of so many possible points."""
-        return self.number * possible / 100 if self.percent else self.number
-
-    def __str__(self) -> str:
-        return f"{self.number:g}%" if self.percent else counted(self.number, "point")
-
-
-@dataclass(frozen=True)
 class Rule:
-    """What each started day costs, after some free ones, and the most that all days cost
-    together.
+    """What each started day costs, after some free ones, and the most that all days cost together.
+
+    text: as the teacher wrote it. cost, most: a number and its unit, points or "%" of the points
+    possible.
     """
 
-    cost: Amount
-    most: Amount | None = None
+    text: str
+    cost: tuple[float, str] = (0, "points")
+    most: tuple[float, str] = (math.inf, "points")
     free: int = 0
 
     def deduction(self, days: int, possible: float) -> float:
         """The points that so many late days cost."""
-        cost = max(0, days - self.free) * self.cost.of(possible)
-        return min(cost, self.most.of(possible)) if self.most else cost
+        cost = max(0, days - self.free) * _in_points(self.cost, possible)
+        return min(cost, _in_points(self.most, possible))
 
     def __str__(self) -> str:
-        if not self.cost.number:
+        if not self.cost[0]:
             return "Late hand-ins lose no points."
-        free = (
-            f"The first {counted(self.free, 'day')} after that cost nothing. " if self.free else ""
+        return (
+            f"What late hand-ins lose: {self.text}. A started day counts as a whole one, "
+            "percentages are of the points possible, and nobody falls below 0 points."
         )
-        day = "further started day" if self.free else "started day after that"
-        most = f", at most {self.most}" if self.most else ""
-        share = " Percentages are of the points possible." if "%" in f"{self.cost}{most}" else ""
-        return f"{free}Each {day} costs {self.cost}{most}.{share} Nobody falls below 0 points."
+
+
+def _in_points(amount: tuple[float, str], possible: float) -> float:
+    number, unit = amount
+    return number * possible / 100 if unit == "%" else number
 
 
 def read_rule(text: str) -> Rule:
     """The rule that a text such as "10% a day, at most 50%" states. Raises GradeError."""
     words = " ".join(text.split())
     if words.casefold() == "none":
-        return Rule(Amount(0))
+        return Rule(words)
     match = RULE.fullmatch(words)
     if not match:
         raise GradeError(
-            f'--late {for_messages(text)!r} is not understood; write it like "10% a day", "2 points a day", '
-            '"after 3 free days, 10% a day, at most 50%", or "none".'
+            f'--late {for_messages(text)!r} is not understood; write it like "10% a day", '
+            '"2 points a day", "after 3 free days, 10% a day, at most 50%", or "none".'
         )
     free, cost, unit, most, most_unit = match.groups()
-    at_most = Amount(float(most), most_unit == "%") if most else None
-    return Rule(Amount(float(cost), unit == "%"), at_most, int(free or 0))
+    at_most = (float(most or math.inf), most_unit or "points")
+    return Rule(words, (float(cost), unit), at_most, int(free or 0))
+
+
+class Terms(NamedTuple):
+    """The values of --due, --late and --received."""
+
+    due: str | None = None
+    late: str | None = None
+    received: str | Path | None = None
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,8 @@ class Lateness:
         sentences = {
             "--received has lines about learners who are not in this class: ": strangers,
             "Late: ": late,
-            "Nothing is deducted where no date is known; summary.html lists these learners for review: ": unknown,
+            "Nothing is deducted where no date is known; summary.html lists these learners for "
+            "review: ": unknown,
         }
         return [f"{beginning}{in_words(names)}." for beginning, names in sentences.items() if names]
 
@@ -172,15 +173,13 @@ class Lateness:
         keys = {learner.number: learner.learner for learner in learners}
         lines_of: dict[str, dict[str, Line]] = {}
         strangers = []
-        for line in self.lines:
+        for line in sorted(self.lines, key=lambda line: line.when):
             people = [roster.find(keys.get(name, name)) for name in line.names]
             owner = next((person for person in people if person), None)
             if owner is None:
                 strangers.append(line.names[-1])  # the name, if there is one
                 continue
-            lines = lines_of.setdefault(owner.learner, {})
-            if line.lesson not in lines or lines[line.lesson].when < line.when:
-                lines[line.lesson] = line
+            lines_of.setdefault(owner.learner, {})[line.lesson] = line
         return lines_of, strangers
 
     def _received(self, learner: LearnerRecord, lesson: str, line: Line | None) -> Received:
@@ -225,63 +224,60 @@ def _parts(learner: LearnerRecord, lines: Mapping[str, Line]) -> list[str]:
 # ---------------------------------------------------------------- what the teacher gives
 
 
-def read_lateness(
-    due: str | None, late: str | None, received: str | Path | None
-) -> Lateness | None:
-    """A `Lateness` from the values of --due, --late and --received, None without a deadline. Raises
-    GradeError.
-    """
+def read_lateness(terms: Terms) -> Lateness | None:
+    """What these terms say, None without a deadline. Raises GradeError."""
+    due, late, received = terms
     if not due:
         if late or received:
-            raise GradeError(
-                f'{"--late" if late else "--received"} needs a deadline: --due "{EXAMPLE}".'
-            )
+            option = "--late" if late else "--received"
+            raise GradeError(f'{option} needs a deadline: --due "{EXAMPLE}".')
         return None
     try:
         deadline = _date(due)
     except ValueError:
         raise GradeError(
-            f'--due {for_messages(due)!r} is no date and time; write it like "{EXAMPLE}" or "{EXAMPLE} +01:00".'
+            f"--due {for_messages(due)!r} is no date and time; "
+            f'write it like "{EXAMPLE}" or "{EXAMPLE} +01:00".'
         ) from None
     rule = read_rule(late) if late else None
     if not received:
         raise GradeError(
-            "--due needs --received, a CSV file with the columns learner and received: only the platform knows when "
-            "something was handed in."
+            "--due needs --received, a CSV file with the columns learner and received: only the "
+            "platform knows when something was handed in."
         )
     return Lateness(_in_zone(deadline, None), rule, _read_lines(received, deadline.tzinfo))
 
 
-def kept_deadline(out: Path, lessons: list[str]) -> tuple[str, str | None] | None:
-    """(due, late) that an earlier run for the same lessons kept in the results folder, None if
-    there is none.
+def with_kept(terms: Terms, out: Path, lessons: list[str]) -> Terms:
+    """The terms of a run, filled in with those that an earlier one for the same lessons kept.
 
-    Raises GradeError.
+    --due none stands for no terms at all. Raises GradeError.
     """
-    if not (out / KEPT).exists():
-        return None
+    if (terms.due or "").strip().casefold() == "none":
+        return Terms()
+    if terms.due or not (out / KEPT).exists():
+        return terms
     try:
         kept = json.loads((out / KEPT).read_text(encoding="utf-8"))
-        return (kept["due"], kept["late"]) if kept["lessons"] == lessons else None
+        if kept["lessons"] != lessons:
+            return terms
+        return Terms(kept["due"], terms.late or kept["late"], terms.received or out / KEPT_DATES)
     except (OSError, ValueError, KeyError, TypeError):
         raise GradeError(
             f"{out / KEPT} is damaged; give --due, --late and --received again."
         ) from None
 
 
-def keep_lateness(
-    out: Path, due: str | None, late: str | None, received: str | Path | None, lessons: list[str]
-) -> None:
-    """Keep the deadline in the results folder, so that a later run without it deducts the same.
-    None removes it.
-    """
+def keep(terms: Terms, out: Path, lessons: list[str]) -> None:
+    """Keep the terms in the results folder for later runs. Terms without a deadline remove them."""
     # may be those that are kept already
-    dates = Path(received).read_bytes() if due and received else b""
+    dates = Path(terms.received).read_bytes() if terms.due and terms.received else b""
     for name in (KEPT, KEPT_DATES):
         (out / name).unlink(missing_ok=True)
-    if due:
+    if terms.due:
         write_whole(out / KEPT_DATES, dates)
-        write_whole(out / KEPT, json.dumps({"due": due, "late": late, "lessons": lessons}) + "\n")
+        kept = {"due": terms.due, "late": terms.late, "lessons": lessons}
+        write_whole(out / KEPT, json.dumps(kept) + "\n")
 
 
 def _date(text: str, forms: Sequence[str] = ()) -> datetime:
@@ -311,10 +307,11 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
     GradeError.
     """
     name = for_messages(path, 300)
-    rows = list(normalised_rows(path))
+    rows = normalised_rows(path)
     if not rows:
         raise GradeError(
-            f"{name} has no lines; it needs one for each learner, with the columns learner and received."
+            f"{name} has no lines; it needs one for each learner, with the columns learner and "
+            "received."
         )
     column = next((column for column in RECEIVED if column in rows[0][1]), None)
     if column is None:
@@ -323,21 +320,16 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
         )
     lines = []
     for number, cells in rows:
-        if cells[column] not in ("", "-"):
-            where = f"{name}, line {number}: "
-            granted = EXTENSION.search(cells.get("status", ""))
-            until = _received(where, granted[1], zone) if granted else None
-            when = _received(where, cells[column], zone)
-            person = learner_in(cells)
-            names = [name for name in (person.id, person.email, *person.also, person.name) if name]
-            lines.append(
-                Line(
-                    names or [f"line {number}"],
-                    _lesson(where, cells.get("lesson", "")),
-                    when,
-                    until,
-                )
-            )
+        if cells[column] in ("", "-"):
+            continue
+        where = f"{name}, {number}: "
+        granted = EXTENSION.search(cells.get("status", ""))
+        until = _received(where, granted[1], zone) if granted else None
+        when = _received(where, cells[column], zone)
+        person = learner_in(cells)
+        names = [text for text in (person.id, person.email, *person.also, person.name) if text]
+        lesson = _lesson(where, cells.get("lesson", ""))
+        lines.append(Line(names or [number], lesson, when, until))
     return lines
 
 
@@ -346,7 +338,8 @@ def _lesson(where: str, text: str) -> str:
     key = padded(text.lower().removeprefix("lesson ").strip())
     if text and key not in exercise_parts().values():
         raise GradeError(
-            f"{where}{for_messages(text)!r} is no lesson with exercises; write it like 04 or 05-layer."
+            f"{where}{for_messages(text)!r} is no lesson with exercises; write it like 04 or "
+            "05-layer."
         )
     return key
 

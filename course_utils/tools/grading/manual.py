@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from .csv_files import numbered_rows, read_table, write_table
+from .csv_files import numbered_rows, write_table
 from .marking import assignment
 from .names import in_words
 from .platforms import PARTICIPANT
@@ -27,20 +27,20 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
 
     A cell with a rubric has a line for each row of it ("14-report: Result"), and has points as soon
     as all its lines have some. A line about an exercise ("04-mean-pool") is a `Remark`; its points
-    need a comment. Lines of other learners and lessons stay. Returns a sentence for the lines of
-    other lessons, if there are any.
+    need a comment. Lines of other learners and lessons stay. Returns a sentence about each of
+    these, if there are any.
 
     Raises GradeError, naming the line, for points that are not a number from 0 to the maximum, for
     two lines about one cell or row, for points of a whole cell that has a rubric, for points of an
     exercise without a reason, and for a cell that the course does not have.
     """
     people, roster = {learner.learner: learner for learner in learners}, roster_of(learners)
-    lines = {
+    cells = {
         (learner.learner, line): cell for learner in learners for line, cell in _lines_of(learner)
     }
-    filled_in, columns, elsewhere = {}, list(COLUMNS), []
+    filled_in, columns, strangers, elsewhere = {}, list(COLUMNS), [], []
     for number, row in _rows(path):
-        where = f"{path}, line {number}: "
+        where = f"{path}, {number}: "
         name = PARTICIPANT.sub(r"\1", row["learner"].strip())  # as Moodle's worksheet has it
         line, person = row["cell"].strip(), roster.find(name)
         key = person.learner if person else name, line
@@ -49,29 +49,36 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
             raise GradeError(f"{where}{key[0]} has a second line for {line}. {UNCHANGED}")
         filled_in[key] = row
         columns += [column for column in row if column not in columns]
-        if key in lines:
-            if text := row["points"].strip():
-                lines[key].points = _points(where, text, lines[key].of)
-                lines[key].comment = row.get("comment", "")
+        text, comment = row["points"].strip(), row.get("comment", "").strip()
+        if key in cells:
+            if text:
+                cells[key].points = _points(where, text, cells[key].of)
+                cells[key].comment = comment
         elif learner and line in learner.exercises:
-            _take_remark(where, row, learner, line)
-        elif _says_something(row):
+            _take_remark(where, text, comment, learner, line)
+        elif text or comment:
             _refuse_unknown(where, line)
-            elsewhere += [line] if learner else []
+            if learner:
+                elsewhere.append(line)
+            else:
+                strangers.append(name)
     for learner in learners:
         for name, cell in learner.by_hand.items():
-            _sum_rubric(
-                cell, {row: lines[learner.learner, f"{name}: {row}"] for row in cell.rubric}
-            )
+            rows = {row: cells[learner.learner, f"{name}: {row}"] for row in cell.rubric}
+            _sum_rubric(cell, rows)
         learner.add_up()
-    for key in lines:
+    for key in cells:
         filled_in.setdefault(key, {"points": ""})
     if filled_in:
         _rewrite(path, columns, filled_in, learners)
-    if not elsewhere:
-        return []
+    sentences = {
+        "lines about {} are of lessons that do not count here; they stay.": elsewhere,
+        "lines of {} belong to no learner of this run and are not counted.": strangers,
+    }
     return [
-        f"{MANUAL}: lines about {in_words(elsewhere)} are of lessons that do not count here; they stay."
+        f"{MANUAL}: {sentence.format(in_words(names))}"
+        for sentence, names in sentences.items()
+        if names
     ]
 
 
@@ -86,29 +93,10 @@ def _rewrite(
         marks = {**learner.exercises, **dict(_lines_of(learner))}
         for line, mark in marks.items():
             if row := rows.get((learner.learner, line)):
-                row |= {
-                    "learner": learner.learner,
-                    "name": learner.name,
-                    "cell": line,
-                    "of": mark.of,
-                }
+                row.update(learner=learner.learner, name=learner.name, cell=line, of=mark.of)
                 row["page"] = f"feedback/{learner.page}"
-    table = []
-    for _, row in sorted(rows.items()):
-        table.append([row.get(column, "") for column in columns])
+    table = [[row.get(column, "") for column in columns] for _, row in sorted(rows.items())]
     write_table(path, columns, table, mark="\ufeff")
-
-
-def unclaimed(out: str | Path, learners: Iterable[LearnerRecord]) -> list[str]:
-    """The learners who have points or comments in manual.csv but are not in this run."""
-    path, known = Path(out) / MANUAL, {learner.learner for learner in learners}
-    rows = read_table(path) if path.exists() else []
-    names = [from_cells(row["learner"]).strip() for row in rows if _says_something(row)]
-    return [name for name in dict.fromkeys(names) if name not in known]
-
-
-def _says_something(row: Mapping[str, str]) -> bool:
-    return bool(row["points"].strip() or row.get("comment", "").strip())
 
 
 def _lines_of(learner: LearnerRecord) -> Iterator[tuple[str, HandMarkedCell]]:
@@ -120,17 +108,13 @@ def _lines_of(learner: LearnerRecord) -> Iterator[tuple[str, HandMarkedCell]]:
             yield name, cell
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of the table with their line numbers. Raises GradeError."""
-    if path.exists() and not path.is_file():
-        raise GradeError(
-            f"{path} is not a file: move it away, and run the same command to write a new one."
-        )
-    for number, guarded in numbered_rows(path) if path.exists() else []:
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of the table with their lines. Raises GradeError."""
+    for line, guarded in numbered_rows(path) if path.exists() else []:
         row = {from_cells(column): from_cells(value) for column, value in guarded.items()}
         if not {"learner", "cell", "points"} <= set(row):
             raise GradeError(f"{path} needs the columns {', '.join(COLUMNS)}. {UNCHANGED}")
-        yield number, row
+        yield line, row
 
 
 def _points(where: str, text: str, most: float) -> float:
@@ -145,15 +129,17 @@ def _points(where: str, text: str, most: float) -> float:
     return whole(points)
 
 
-def _take_remark(where: str, row: Mapping[str, str], learner: LearnerRecord, exercise: str) -> None:
-    text, comment = row["points"].strip(), row.get("comment", "").strip()
+def _take_remark(
+    where: str, text: str, comment: str, learner: LearnerRecord, exercise: str
+) -> None:
+    """Take the points and the comment of a line about an exercise."""
     mark = learner.exercises[exercise]
     points = _points(where, text, mark.of) if text else None
     if points is not None:
         if not comment:
             raise GradeError(
-                f"{where}points that replace the computed ones of {exercise} need a reason, which the learner reads; "
-                f"write it under `comment`. {UNCHANGED}"
+                f"{where}points that replace the computed ones of {exercise} need a reason, which "
+                f"the learner reads; write it under `comment`. {UNCHANGED}"
             )
         learner.exercises[exercise] = replace(mark, points=points)
     if comment:

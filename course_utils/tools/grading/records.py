@@ -25,7 +25,7 @@ from .results import (
 )
 from .rosters import Learner
 from .store import Entry
-from .submissions import HandIn
+from .submissions import Gathered, HandIn
 
 PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10}$")
 LEFT_OUT_REASON = "what may be this learner's was left out"
@@ -34,7 +34,7 @@ MOST_WITH_NOTHING = 0.8  # of a class, before it is doubted
 
 
 def records(
-    hand_ins: Sequence[HandIn],
+    hand_ins: Gathered,
     entries: Mapping[tuple[str, str], Entry | None],
     roster: Mapping[str, Learner],
     work: Mapping[str, dict],
@@ -76,7 +76,7 @@ def records(
             if hand_in.doubt:
                 record.notes.append(f"{hand_in.file}: {hand_in.doubt}")
         marks.write_to(record)
-        for left in getattr(hand_ins, "left_out", ()):
+        for left in hand_ins.left_out:
             if key in left.maybe:
                 record.notes.append(f"{LEFT_OUT}{left.file}: {left.why}")
         if record.status == NOTHING and record.has_left_out:

@@ -83,11 +83,11 @@ def read_roster(path: str | Path) -> dict[str, Learner]:
             continue
         if not person.learner:
             raise GradeError(
-                f"The roster {path} has no id and no email in line {number}; name the columns id, name, email."
+                f"The roster {path} has no id and no email in {number}; name the columns id, name, email."
             )
         if person.learner in learners:
             shown = for_messages(person.id)
-            raise GradeError(f"The roster {path} has {shown!r} twice (again in line {number}).")
+            raise GradeError(f"The roster {path} has {shown!r} twice (again in {number}).")
         learners[person.learner] = person
     if not learners:
         raise GradeError(f"The roster {path} has no learners.")

@@ -101,9 +101,7 @@ class Store:
         entries = {}
         for row in self.db.execute(f"SELECT {', '.join(COLUMNS)} FROM results"):
             try:
-                if not all(isinstance(value, str) for value in row[:-1]):
-                    raise ValueError("a column does not hold text")
-                entry = Entry(*map(str, row[:-1]), result=result_from(json.loads(row[-1])))
+                entry = Entry(*row[:-1], result=result_from(json.loads(row[-1])))
             except (ValueError, TypeError, RecursionError):
                 raise self._damaged(
                     f"the result of {str(row[0])[:80]!r} has an unexpected form"

@@ -64,8 +64,8 @@ class HandIn(Owner):
 class Gathered(list[HandIn]):
     """A list of hand-ins. left_out: the files that belong to no learner."""
 
-    def __init__(self, left_out: Iterable[LeftOut] = ()) -> None:
-        super().__init__()
+    def __init__(self, hand_ins: Iterable[HandIn] = (), left_out: Iterable[LeftOut] = ()) -> None:
+        super().__init__(hand_ins)
         self.left_out = list(left_out)
 
 
@@ -90,7 +90,7 @@ def gather(
     files = [
         file for file in seen if isinstance(file, HandedFile) and file.parts[-1].lower() != GLOSSARY
     ]
-    result = Gathered(file for file in seen if isinstance(file, LeftOut))
+    result = Gathered(left_out=[file for file in seen if isinstance(file, LeftOut)])
     owners = Owners(files, source.resolve().stem, people)
     by_learner: dict[str, list[tuple[HandedFile, HandIn]]] = {}
     for file in files:

@@ -108,12 +108,6 @@ def table_or_nothing(path: str | Path) -> list[dict[str, str]]:
         return []
 
 
-def count_left_out(out: str | Path) -> int:
-    """How many files of the last run belong to no learner."""
-    path = Path(out) / LEFT_OUT
-    return len(read_table(path)) if path.exists() else 0
-
-
 def _write_grades(
     path: Path, learners: Iterable[LearnerRecord], work: Mapping[str, dict], lessons: list[str]
 ) -> None:
