@@ -8,7 +8,6 @@ have two readings; if another learner's number is among them, it is given to no 
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +15,7 @@ from functools import cache
 from .handed_files import HandedFile, LeftOut
 from .names import in_words, normalised, notebooks_named_in, own_part, stem_of
 from .platforms import Platform, Reading, readings
-from .rosters import WORD, Learner, Roster
+from .rosters import Learner, Roster
 from .untrusted import for_keys, for_messages
 
 NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)[-_ ]?\d{1,2}", re.IGNORECASE)
@@ -28,8 +27,7 @@ MOST_OF_A_CLASS = 0.8
 class Owner:
     """Whose a file is: key, name, and number on a platform.
 
-    turn: the platform's number of the file, the larger the later; 0 if it has none. doubt: why it
-    may be somebody else's, for a person to look at.
+    turn: the platform's number of the file, the larger the later; 0 if it has none.
     """
 
     learner: str
@@ -37,7 +35,6 @@ class Owner:
     platform: str = ""
     number: str = ""
     turn: int = 0
-    doubt: str = ""
 
 
 class Owners:
@@ -64,9 +61,6 @@ class Owners:
         for file in files:
             entry, _ = self._entry(file)
             handed_in.setdefault(entry, set()).update(self._lessons_of(file))
-        self.entries_with: Counter[str] = Counter()  # {word: number of entries that have it}
-        for entry in handed_in:
-            self.entries_with.update({normalised(word) for word in WORD.findall(entry)})
         self._read(handed_in)
 
     def of(self, file: HandedFile) -> Owner | LeftOut:
@@ -83,37 +77,10 @@ class Owners:
             return Owner(for_keys(own or self.root or "nameless"))
         if len(named) == 1:
             person = named[0]
-            return Owner(person.learner, person.name, doubt=self._doubt_of_words(own, person))
+            return Owner(person.learner, person.name)
         maybe = tuple(person.learner for person in named)
         why = f"its name matches {in_words(maybe)}; rename it so that it matches one learner"
         return LeftOut(file.file, why, maybe)
-
-    def _doubt_of_words(self, text: str, person: Learner) -> str:
-        """Whether a text that names a learner by a part of it also names somebody who is not on the roster.
-
-        That is a capitalised word that no other entry has, unless the learner's whole name stands there.
-        """
-        words = WORD.findall(text)
-        name = self.roster.words[person]
-        if len(name) > 1 and name <= {normalised(word) for word in words}:
-            return ""
-        own_words = name | {
-            normalised(word) for word in WORD.findall(f"{person.id} {person.email}")
-        }
-        strange = []
-        for word in words:
-            is_a_name = len(word) > 1 and word.isalpha() and word[0].isupper()
-            if (
-                is_a_name
-                and normalised(word) not in own_words
-                and self.entries_with[normalised(word)] == 1
-            ):
-                strange.append(word)
-        return (
-            f"taken for {person.learner}'s, and its name also says {in_words(strange)}"
-            if strange
-            else ""
-        )
 
     # ---------------------------------------------------------------- platforms
 

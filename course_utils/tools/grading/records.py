@@ -73,8 +73,6 @@ def records(
             twins = [name for twin, name in twins_of.get(hand_in.sha256, {}).items() if twin != key]
             marks.add(hand_in.file, results.get((key, hand_in.file), unmarked), twins)
             record.handed_in.append(hand_in.file)
-            if hand_in.doubt:
-                record.notes.append(f"{hand_in.file}: {hand_in.doubt}")
         marks.write_to(record)
         for left in hand_ins.left_out:
             if key in left.maybe:

@@ -1,6 +1,6 @@
 """Collect hand-ins as exported by a learning platform.
 
-`archives` unpacks zips, and `owners` decides which learner each file belongs to. Only archives and
+`handed_files` unpacks zips, and `owners` decides which learner each file belongs to. Only zips and
 the roster are parsed; links are not followed.
 """
 
@@ -13,15 +13,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..workspace.copies import GLOSSARY
-from .archives import DAMAGED, MOST_MEMBERS, MOST_OF_ONE, in_archive, open_zip, parts_of
 from .handed_files import (
+    DAMAGED,
+    MOST_MEMBERS,
+    MOST_OF_ONE,
     ZIP,
     HandedFile,
     LeftOut,
     hidden,
+    in_archive,
     in_place,
     is_ignored,
     machine_faults,
+    open_zip,
+    parts_of,
     refused,
     utf8_name,
 )
@@ -34,13 +39,7 @@ from .untrusted import for_messages
 
 DEEPEST = 50  # folders in one another that are read
 LONGEST = 3_500  # bytes of a folder's path, so that the system can open what is in it
-MOST_TOLD = 20  # problems of one learner that are listed one by one
 ARCHIVE = re.compile(r"\.(zip|7z|rar|tar|gz|tgz|bz2|xz)$", re.IGNORECASE)
-# Blackboard's attempt_2026-12-04-17-00-00, nbgrader's +2026-12-04 18:03:11, ILIAS's 20261204180311
-ATTEMPT = re.compile(
-    r"(?<!\d)(20\d\d)[-_]?(0[1-9]|1[0-2])[-_]?([0-2]\d|3[01])"
-    r"[-_ T]?([01]\d|2[0-3])[-_:h]?([0-5]\d)(?:[-_:m]?([0-5]\d))?(?!\d)"
-)
 JUNK = re.compile(r"thumbs\.db|desktop\.ini|icon\r", re.IGNORECASE)
 # only beside the hand-ins; inside a learner's folder such a file is handed in
 BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE)
@@ -50,7 +49,6 @@ BESIDE = re.compile(r"(readme|license)(\..*)?|.*\.(csv|tsv|md)", re.IGNORECASE)
 class HandIn(Owner):
     """One handed-in file, with whose it is.
 
-    turn: as for an `Owner`, else the date that the platform writes into the name.
     file: its original name. path: of its bytes. problem: why it is unreadable, if it is.
     """
 
@@ -224,21 +222,13 @@ def _hand_in(file: HandedFile, owner: Owner) -> HandIn:
         for_messages(owner.name),
         owner.platform,
         owner.number,
-        owner.turn or _stated_turn("/".join(file.parts[: file.outer])),
-        owner.doubt,
-        file.file,
-        file.path,
-        file.sha256,
-        file.modified,
-        file.problem,
+        owner.turn,
+        file=file.file,
+        path=file.path,
+        sha256=file.sha256,
+        modified=file.modified,
+        problem=file.problem,
     )
-
-
-def _stated_turn(path: str) -> int:
-    """The date that a platform writes into a name, as a number; 0 if there is none."""
-    attempts = ATTEMPT.findall(path)
-    digits = [part.zfill(2) for part in attempts[-1]] if attempts else []
-    return int("".join(digits).ljust(14, "0"))
 
 
 def _kept(
@@ -271,16 +261,11 @@ def _kept(
 
 
 def _at_most(hand_ins: list[HandIn]) -> list[HandIn]:
-    """The first of these, as many as are marked and listed, and one that says how many are not."""
-    kept = [hand_in for hand_in in hand_ins if hand_in.path][:MOST_OF_ONE]
-    kept += [hand_in for hand_in in hand_ins if not hand_in.path][:MOST_TOLD]
-    if more := len(hand_ins) - len(kept):
-        problem = (
-            f"they are left out; at most {MOST_OF_ONE} notebooks of a learner are marked and "
-            f"{MOST_TOLD} problems listed"
-        )
-        file = f"{more} more"
-        kept.append(replace(hand_ins[0], file=file, path=None, sha256="", problem=problem))
+    """The first of these, as many as are marked, and one that says how many are not."""
+    kept, more = hand_ins[:MOST_OF_ONE], len(hand_ins) - MOST_OF_ONE
+    if more > 0:
+        problem = f"they are left out; at most {MOST_OF_ONE} files of a learner are marked"
+        kept.append(replace(kept[0], file=f"{more} more", path=None, sha256="", problem=problem))
     return kept
 
 
