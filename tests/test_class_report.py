@@ -1,6 +1,5 @@
 """The class report: its figures against the formulas, every planted mistake, hostile answers, and its links."""
 
-import csv
 from collections import Counter
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from course_utils.exercises import all_exercises
 from course_utils.exercises.words import told
 from course_utils.tools.grading import class_report
 from course_utils.tools.grading.class_report import discrimination, example, items
-from course_utils.tools.grading.csv_files import write_table
+from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.places import place_of
 from course_utils.tools.grading.results import LearnerRecord, Mark
 from course_utils.tools.publish.lectures import read_lecture
@@ -48,9 +47,7 @@ def learner(one, code=WRONG, name="", email="", **statuses):
 
 
 def page(folder, records, names=False, **addresses):
-    class_report.write_page(
-        folder / "class.html", records, items(records), ["04 Pooling"], names, **addresses
-    )
+    class_report.write_report(folder, records, ["04 Pooling"], names, **addresses)
     return Page((folder / "class.html").read_text(encoding="utf-8"))
 
 
@@ -119,9 +116,7 @@ def test_every_planted_misunderstanding_is_found_with_its_count(invented, tmp_pa
         "the question of that slide"
     )
     assert "Person" not in shown.source and "s001" not in shown.source
-    write_table(tmp_path / "class.csv", *class_report.table(found))
-    with open(tmp_path / "class.csv", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_table(tmp_path / "class.csv")
     listed = {
         (row["exercise"], row["name"], int(row["learners"]))
         for row in rows

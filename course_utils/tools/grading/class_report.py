@@ -19,6 +19,7 @@ from scipy.stats import binomtest, pearsonr
 from ..._support.files import write_whole
 from ..._support.notebooks import part_with
 from ...exercises.words import told
+from .csv_files import write_table
 from .names import normalised
 from .places import Place, code_of, place_of
 from .reports import PAGES
@@ -389,20 +390,22 @@ def _where(place):
     }
 
 
-def write_page(
-    path: Path,
+def write_report(
+    out: Path,
     learners: Sequence[LearnerRecord],
-    found: Sequence[Item],
     lessons: Sequence[str],
     names: bool = False,
     book: str = "",
     decks: str = "",
 ) -> None:
-    """Write class.html. found: the `items`. lessons: their titles. names: whether to say who made a mistake.
+    """Write class.html and class.csv. lessons: their titles. names: whether to say who made a
+    mistake.
 
     book, decks: the addresses of their files, or their folders seen from the page. If empty, they
     are beside it, and what is not there is no link.
     """
+    found = items(learners)
+    write_table(out / "class.csv", *table(found, names))
     made = [(item, mistake) for item in found for mistake in item.mistakes]
     most = sorted(made, key=lambda pair: -len(pair[1].learners))[:3]
     page = PAGES.get_template("class.html.j2").render(
@@ -417,9 +420,9 @@ def write_page(
         names=names,
         book=book and f"{book.rstrip('/')}/",
         decks=decks and f"{decks.rstrip('/')}/",
-        is_beside=lambda page: (path.parent / page.partition("#")[0]).exists(),
+        is_beside=lambda page: (out / page.partition("#")[0]).exists(),
         place_of=place_of,
         said=in_third_person,
         plain=without_emphasis,
     )
-    write_whole(path, page + "\n")
+    write_whole(out / "class.html", page + "\n")

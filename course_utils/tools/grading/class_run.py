@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..._support.files import file_sha256, write_whole
-from .class_report import check_address
+from .class_report import check_address, write_report
 from .fleet import mark_here
 from .late import Terms, keep, read_lateness, with_kept
 from .manual import MANUAL, read_manual
@@ -23,19 +23,20 @@ from .marking import assignment, marking_fingerprint
 from .names import normalised
 from .platforms import MOODLE, PLATFORMS, most_points, several_assignments, worksheet_numbers
 from .records import records
+from .reports import (
+    LEFT_OUT,
+    RESEMBLANCE,
+    feedback_zip,
+    lessons_of,
+    table_or_nothing,
+    write_feedback_zip,
+    write_tables,
+)
 from .results import NOT_MARKED, LearnerRecord, Result, counted
 from .rosters import read_roster
 from .sandbox import isolation_problem
 from .store import Entry, GradeError, Store
 from .submissions import gather
-from .tables import (
-    LEFT_OUT,
-    RESEMBLANCE,
-    feedback_zip,
-    table_or_nothing,
-    write_feedback_zip,
-    write_tables,
-)
 
 STORE, RESULTS, SECRET = "results.sqlite", "results.jsonl", "page_names.secret"
 UNPACKED = ".unpacked"
@@ -124,8 +125,8 @@ def grade(
             warn(f"An earlier run's deadline counts, {due}; --due none removes it.")
         store = held.enter_context(Store(out / STORE, anew=options.regrade))
         hand_ins = gather(source, held.enter_context(_unpacking(out)), roster)
-        tables = [path for path in (terms.received, options.roster) if path]
-        downloads = {path: table_or_nothing(path) for path in tables}
+        given_tables = [path for path in (terms.received, options.roster) if path]
+        downloads = {path: table_or_nothing(path) for path in given_tables}
         _refuse_other_worksheets(downloads, hand_ins)
         _refuse_unknown(options.only, {hand_in.learner for hand_in in hand_ins} | set(roster))
         jobs = _jobs(hand_ins, store.entries, made_with, options)
@@ -144,22 +145,16 @@ def grade(
         warnings = read_manual(out / MANUAL, learners)
         if lateness:
             warnings += lateness.write_to(learners)
-        write_tables(
-            out,
-            learners,
-            work,
-            options.isolated,
-            hand_ins.left_out,
-            downloads=list(downloads.values()),
-            names=options.names,
-            book=options.book,
-            decks=options.decks,
-        )
+        tables = list(downloads.values())
+        write_tables(out, learners, work, options.isolated, hand_ins.left_out, tables)
+        titles = [work["titles"][lesson] for lesson in lessons_of(learners)]
+        addresses = {"book": options.book, "decks": options.decks}
+        write_report(out, learners, titles, options.names, **addresses)
         warnings += _write_extras(out, learners, options)
         if hand_ins.left_out:
             files = counted(len(hand_ins.left_out), "file")
             warnings.append(f"Left out, of no learner: {files}; see {out / LEFT_OUT}.")
-        warnings += [several_assignments(learners), _about_points(downloads.values(), learners)]
+        warnings += [several_assignments(learners), _about_points(tables, learners)]
         for sentence in filter(None, warnings):
             warn(sentence)
         return learners

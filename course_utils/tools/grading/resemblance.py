@@ -27,9 +27,8 @@ from ... import exercises
 from ..._support.files import write_whole
 from ..._support.notebooks import parts
 from .csv_files import write_table
-from .reports import PAGES
+from .reports import PAGES, RESEMBLANCE
 from .results import LearnerRecord
-from .tables import RESEMBLANCE
 from .untrusted import for_pages
 
 PAGE, TABLE = RESEMBLANCE

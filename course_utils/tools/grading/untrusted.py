@@ -24,7 +24,8 @@ SIGNS = r"=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
 START_OF_CELL = rf"((?:^|[;\t\n\r\u2028\u2029])[{INVISIBLE}\"]*)"
 FORMULA = re.compile(rf"{START_OF_CELL}('*[{SIGNS}])")
 GUARDED_FORMULA = re.compile(rf"{START_OF_CELL}'('*[{SIGNS}])")
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f]")
+# control characters, and lone surrogates, which no file can hold
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def for_messages(text: object, most: int = 120) -> str:
