@@ -198,18 +198,6 @@ def test_where_no_date_is_known_nothing_is_deducted(tmp_path):
     assert found.told[-1].endswith("for review: bob.")
 
 
-def test_canvas_says_that_a_file_is_late(tmp_path):
-    file = "ada_LATE_812_99002_04.ipynb"
-    (tmp_path / "received.csv").write_text("id,received\n812,2026-12-04 09:00\n")
-    ada = learners(("ada", file, 1, result()))["ada"]
-    ada.platform, ada.number = "canvas", "812"
-    read_lateness(Terms(DUE, "10% a day", tmp_path / "received.csv")).write_to([ada])
-    assert (ada.late_days, ada.notes) == (
-        0,
-        ["The platform marks a file as late, and no date says so."],
-    )
-
-
 def test_each_lesson_costs_its_own_points(tmp_path):
     five = "ada", "5.ipynb", 2, result(*ALL_05[:1], lesson="05")
     table = "ada,2026-12-05 09:00,4\nada,2026-12-24 09:00,lesson 05\nada,2026-12-31 09:00,06"

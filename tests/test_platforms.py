@@ -176,15 +176,6 @@ def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
     ]
 
 
-def test_several_assignments_have_no_table_in_common(learners):
-    assert platforms.several_assignments(learners) == ""
-    twice = [
-        LearnerRecord(str(n), "", f"Ada {n % 3}", platform="moodle", number=str(n))
-        for n in range(6)
-    ]
-    assert "give the list of the class with --roster" in platforms.several_assignments(twice)
-
-
 def test_who_has_nothing_or_nothing_readable_is_told_why():
     nothing = LearnerRecord("ada", "", status="nothing handed in", points=0, of=4)
     assert platforms.in_a_sentence(nothing) == "0 of 4 points. Nothing was handed in."
@@ -207,11 +198,6 @@ def test_the_worksheet_of_another_assignment_is_refused(tmp_path):
     _refuse_other_worksheets(
         {one: table_or_nothing(one) for one in (path, path.with_name("r.csv"))}, hand_ins
     )
-
-
-def test_the_maximum_of_a_worksheet_is_read():
-    rows = [{"Bestwertung": "14,00"}, {"Bestwertung": "14,00"}, {"Bestwertung": ""}]
-    assert platforms.most_points(rows) == 14 and platforms.most_points([{"Grade": "1"}]) is None
 
 
 def test_canvas_keeps_what_its_own_table_has():

@@ -85,7 +85,7 @@ def test_a_page_is_no_lesson_to_mark(tmp_path):
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 99 Page")])
     nbformat.write(page, tmp_path / "99_page.ipynb")
     with pytest.raises(
-        CopyError, match="Lesson '99' has no exercises, so there is nothing to mark."
+        CopyError, match="lesson '99' has no exercises, so there is nothing to mark."
     ):
         write_release(["99"], tmp_path / "out", sources=tmp_path)
     assert not (tmp_path / "out").exists()
@@ -112,7 +112,7 @@ def test_nothing_of_a_persons_is_overwritten(tmp_path):
         ),
         (
             ["--lessons", "99", "--out", "out"],
-            f"Lesson '99' is not in this course; its lessons are {NUMBERS}.",
+            f"lesson '99' is not in this course; its lessons are {NUMBERS}.",
         ),
         (["--out", "out"], "Missing option '--lessons'"),
         (["--lessons", "04", "--out", "file/out"], "Cannot write to file/out"),

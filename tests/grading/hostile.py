@@ -205,16 +205,6 @@ BUILT = {
     ),
     "cells that are no list": lambda: b'{"cells": "x"}',
     "cells of nothing": lambda: file([None, 1, [], "x", {}]),
-    "worksheets of nothing": lambda: json.dumps(
-        {
-            "worksheets": [
-                None,
-                {"cells": 5},
-                {"cells": {"a": 1}},
-                {"cells": [{"input": 5, "cell_type": "code"}]},
-            ]
-        }
-    ).encode(),
     "odd cells": lambda: file(
         [
             *map(code, (5, [1, None, "x = 1\n"], {"a": 1})),

@@ -88,29 +88,6 @@ def written(**more):
     return lambda: file(lesson(RIGHT), **more)
 
 
-def before_2015():
-    found = [
-        {
-            "cell_type": "code",
-            "input": source,
-            "language": "python",
-            "metadata": {},
-            "outputs": [],
-            "collapsed": False,
-        }
-        for source in RIGHT.values()
-    ]
-    title = {"cell_type": "heading", "level": 1, "source": "04 Pooling", "metadata": {}}
-    return json.dumps(
-        {
-            "metadata": {"name": ""},
-            "nbformat": 3,
-            "nbformat_minor": 0,
-            "worksheets": [{"cells": [title, *found], "metadata": {}}],
-        }
-    ).encode()
-
-
 def picture(found):
     data = {"image/png": "iVBORw0KGgo" * 3_000_000}
     found[0]["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
@@ -192,7 +169,6 @@ BUILT = {
     "split over two cells": lambda: right(
         [code("DIM = 1", ID)], my_mean_pool=NEEDS["dim"].replace("{}", "DIM")
     ),
-    "the format of before 2015": before_2015,
     "nbformat 4.0": written(nbformat_minor=0),
     "a format of the future": written(nbformat_minor=9),
     "no version": lambda: json.dumps(

@@ -17,9 +17,8 @@ import torch
 from course_utils.exercises import find, judging
 from course_utils.exercises.judging import MOST_RETURNED, OutOfTime, examine
 from course_utils.tools.grading import marking
-from course_utils.tools.grading.fleet import MarkingProcess
+from course_utils.tools.grading.fleet import MarkingProcess, read
 from course_utils.tools.grading.marking import Answer, Marker, marking_fingerprint
-from course_utils.tools.grading.marking_process import read
 from course_utils.tools.grading.sandbox import Sandbox, SandboxError
 
 from ..grader import ROOT, SETTINGS, hand_in, isolation, points_of
@@ -183,7 +182,7 @@ def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
     isolation()
     script = (
         "import time; from course_utils.tools.grading.fleet import MarkingProcess; "
-        f"process = MarkingProcess({SETTINGS}); print('ready', flush=True); time.sleep(100)"
+        f"process = MarkingProcess({SETTINGS}).__enter__(); print('ready', flush=True); time.sleep(100)"
     )
     how = {"cwd": ROOT, "text": True, "env": {**os.environ, "OMP_NUM_THREADS": "1"}}
     grader = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, **how)

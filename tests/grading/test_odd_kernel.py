@@ -227,10 +227,8 @@ def kernel(warm):
 def code_cells(notebook):
     """The sources of the code cells, in order, even if Jupyter would first have to repair the notebook."""
     notebook = json.loads(notebook.decode("utf-8-sig"))
-    for cell in notebook.get("cells") or [
-        cell for sheet in notebook["worksheets"] for cell in sheet["cells"]
-    ]:
-        source = cell.get("source", cell.get("input", ""))
+    for cell in notebook["cells"]:
+        source = cell.get("source", "")
         if cell["cell_type"] == "code":
             yield source if isinstance(source, str) else "".join(source)
 

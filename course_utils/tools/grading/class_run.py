@@ -1,17 +1,16 @@
 """Mark a class: find new hand-ins, have them marked, and keep the results.
 
-Each result is committed to a database as it arrives (`store`), so that an interruption loses
-nothing. Everything else in the folder is derived from the database and written atomically.
+Each result is stored as it arrives (`store`), so that an interruption loses nothing. Everything
+else in the folder is derived from what is stored, and written atomically.
 """
 
-import json
 import os
 import random
 import secrets
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..._support.files import file_sha256, write_whole
@@ -21,7 +20,7 @@ from .late import Terms, keep, read_lateness, with_kept
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
 from .names import normalised
-from .platforms import MOODLE, PLATFORMS, most_points, several_assignments, worksheet_numbers
+from .platforms import MOODLE, PLATFORMS, worksheet_numbers
 from .records import records
 from .reports import (
     LEFT_OUT,
@@ -35,10 +34,10 @@ from .reports import (
 from .results import NOT_MARKED, LearnerRecord, Result, counted
 from .rosters import read_roster
 from .sandbox import isolation_problem
-from .store import Entry, GradeError, Store
+from .store import Entry, GradeError, opened
 from .submissions import gather
 
-STORE, RESULTS, SECRET = "results.sqlite", "results.jsonl", "page_names.secret"
+RESULTS, SECRET = "results.jsonl", "page_names.secret"
 UNPACKED = ".unpacked"
 
 
@@ -123,7 +122,7 @@ def grade(
         if lateness and not given.due:
             due = f"{lateness.due:%Y-%m-%d %H:%M}"
             warn(f"An earlier run's deadline counts, {due}; --due none removes it.")
-        store = held.enter_context(Store(out / STORE, anew=options.regrade))
+        store = held.enter_context(opened(out / RESULTS, anew=options.regrade))
         hand_ins = gather(source, held.enter_context(_unpacking(out)), roster)
         given_tables = [path for path in (terms.received, options.roster) if path]
         downloads = {path: table_or_nothing(path) for path in given_tables}
@@ -138,8 +137,6 @@ def grade(
         keys = [(hand_in.learner, hand_in.file) for hand_in in hand_ins]
         entries = {key: store.entries.get(key) for key in keys}
         store.keep(entries)
-        lines = [json.dumps(asdict(entry)) + "\n" for _, entry in sorted(entries.items()) if entry]
-        write_whole(out / RESULTS, "".join(lines))
         secret = _secret(out, options.secret_pages)
         learners = records(hand_ins, entries, roster, work, options.lessons, secret)
         warnings = read_manual(out / MANUAL, learners)
@@ -154,8 +151,7 @@ def grade(
         if hand_ins.left_out:
             files = counted(len(hand_ins.left_out), "file")
             warnings.append(f"Left out, of no learner: {files}; see {out / LEFT_OUT}.")
-        warnings += [several_assignments(learners), _about_points(tables, learners)]
-        for sentence in filter(None, warnings):
+        for sentence in warnings:
             warn(sentence)
         return learners
 
@@ -195,19 +191,6 @@ def _refuse_other_worksheets(downloads, hand_ins):
                 f"{path} is the worksheet of another assignment: it has none of the numbers of these hand-ins, such as "
                 f"{min(numbers)}."
             )
-
-
-def _about_points(downloads, learners):
-    """A sentence if a platform's own table has another maximum than these lessons, else ""."""
-    of = {learner.of for learner in learners}
-    for rows in downloads:
-        most = most_points(rows)
-        if most and of and {most} != of:
-            return (
-                f"The worksheet has {most:g} as the maximum grade, and these lessons give {max(of):g} points: set the "
-                f"maximum grade of the assignment to {max(of):g}, or the points count as another share."
-            )
-    return ""
 
 
 def _secret(out, wanted):

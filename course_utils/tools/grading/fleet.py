@@ -1,30 +1,41 @@
-"""Run many marking processes at once. Each runs `marking_process` with a sandbox of its own."""
+"""Run many marking processes at once, each with a sandbox of its own.
+
+A marking process runs this module as a program, with JSON lines in and out. The first line holds
+the settings: lessons, seed, isolated, seconds, memory, and optionally judging (bytes). Each further
+line is a job: key, name and path. Each reply has its job's key. The process ends when its input
+ends, or the process that started it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import queue
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from . import sandbox_server
 from .results import NOT_MARKED, Result, result_from
-from .sandbox import ONE_THREAD, STARTING, SandboxError
+from .sandbox import ONE_THREAD, STARTING, Sandbox, SandboxError
 
 BUDGET = 2  # all notebooks of a learner may take so many times as long as one
 TOO_LONG = "it was not run: this learner's later notebooks had taken {:.0f} seconds"
 TRIES = 2  # a job whose marking process dies is retried once, in a new process
+JUDGING = 4 * 2**30  # bytes that judging may use beyond what the process has when it is ready
 
 
 class MarkingProcess:
-    """A marking process, as a context manager. settings: see `marking_process`."""
+    """A marking process, as a context manager. settings: see the module."""
 
     def __init__(self, settings: dict) -> None:
         environment = {**os.environ, **ONE_THREAD}
@@ -36,7 +47,7 @@ class MarkingProcess:
             # a process that is killed cannot clean up after itself
             environment["TMPDIR"] = self.folder.name
         self.process: Any = subprocess.Popen(  # for the type checker, its pipes might be missing
-            [sys.executable, "-m", "course_utils.tools.grading.marking_process"],
+            [sys.executable, "-m", "course_utils.tools.grading.fleet"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -44,12 +55,8 @@ class MarkingProcess:
             env=environment,
             start_new_session=True,
         )
-        try:
-            self.patience = 2 * settings["seconds"] + 60
-            self.ask(settings, STARTING)
-        except BaseException:
-            self.__exit__()
-            raise
+        self.settings = settings
+        self.patience = 2 * settings["seconds"] + 60
 
     def ask(self, message: dict, seconds: float | None = None) -> dict:
         """Send a line and wait for one.
@@ -62,7 +69,7 @@ class MarkingProcess:
             self.process.stdin.write(json.dumps(message) + "\n")
             self.process.stdin.flush()
             line = self.process.stdout.readline()
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):  # ValueError: it was closed meanwhile
             line = ""
         finally:
             watch.cancel()
@@ -74,6 +81,12 @@ class MarkingProcess:
         return reply
 
     def __enter__(self) -> MarkingProcess:
+        """Wait until it is ready."""
+        try:
+            self.ask(self.settings, STARTING)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -94,77 +107,120 @@ def mark_here(
     jobs: dicts with key, name and path of a notebook, and its learner if that is known. Once a
     learner's notebooks have taken BUDGET times what one may take, the others are not run.
     """
-    fleet = _Fleet(jobs, settings)
-    for _ in range(min(workers, len(jobs))):
-        threading.Thread(target=fleet.work, daemon=True).start()
+    fleet = _Fleet(settings)
+    threads = ThreadPoolExecutor(workers)
     try:
-        for _ in jobs:
-            outcome = fleet.done.get()
-            if isinstance(outcome, BaseException):
-                raise outcome
-            yield outcome
+        for done in as_completed([threads.submit(fleet.mark, job) for job in jobs]):
+            yield done.result()
     finally:
-        fleet.over.set()
+        fleet.over = True
         for process in list(fleet.processes):
             process.__exit__()
+        threads.shutdown(cancel_futures=True)
 
 
 class _Fleet:
-    """What the threads share, each of which has a marking process. over: set when they are to stop."""
+    """What the threads share. idle: the processes without a job. over: whether all are to stop."""
 
-    def __init__(self, jobs, settings):
+    def __init__(self, settings):
         self.settings = settings
-        self.todo, self.done = queue.SimpleQueue(), queue.SimpleQueue()
-        for job in jobs:
-            self.todo.put(job)
-        self.processes: set[MarkingProcess] = set()
-        self.over = threading.Event()
+        self.processes: list[MarkingProcess] = []
+        self.idle: list[MarkingProcess] = []
+        self.over = False
         self.spent: dict = defaultdict(float)  # seconds of each learner so far
 
-    def work(self):
-        """One thread: take jobs until none are left."""
-        process = None
-        try:
-            while not self.over.is_set():
-                job = self.todo.get_nowait()
-                learner, start = job.get("learner", job["key"]), time.monotonic()
-                if self.spent[learner] > BUDGET * self.settings["seconds"]:
-                    result = Result("unreadable", TOO_LONG.format(self.spent[learner]))
-                else:
-                    process, result = self.marked(job, process)
-                self.spent[learner] += time.monotonic() - start
-                self.done.put((job["key"], result))
-        except queue.Empty:
-            pass
-        except BaseException as error:
-            self.done.put(error)
-        finally:
-            self.end(process)
+    def mark(self, job):
+        """Have a job marked. Returns its key and the result."""
+        learner, start = job.get("learner", job["key"]), time.monotonic()
+        if self.spent[learner] > BUDGET * self.settings["seconds"]:
+            return job["key"], Result("unreadable", TOO_LONG.format(self.spent[learner]))
+        result = self.result(job)
+        self.spent[learner] += time.monotonic() - start
+        return job["key"], result
 
-    def marked(self, job, process):
-        """Have a job marked. Returns the process, which may be a new one or None, and the result."""
+    def result(self, job):
         for _ in range(TRIES):
-            if self.over.is_set():
-                break
+            process = self.idle.pop() if self.idle else self.begin()
             try:
-                process = process or self.begin()
-                return process, result_from(process.ask(job)["result"])
+                result = result_from(process.ask(job)["result"])
             except EOFError:
-                self.end(process)
-                process = None
-        return None, Result(NOT_MARKED, "its marking process ended twice")
+                process.__exit__()
+                continue
+            self.idle.append(process)
+            return result
+        return Result(NOT_MARKED, "its marking process ended twice")
 
     def begin(self):
+        """A new process. It is known before it is ready, so that it can be ended meanwhile."""
+        process = MarkingProcess(self.settings)
+        self.processes.append(process)
         try:
-            process = MarkingProcess(self.settings)
+            if not self.over:
+                return process.__enter__()
         except EOFError:
-            raise SandboxError(
-                "A marking process ended before it was ready; `course doctor` may say why."
-            ) from None
-        self.processes.add(process)
-        return process
+            pass
+        process.__exit__()
+        raise SandboxError(
+            "A marking process ended before it was ready; `course doctor` may say why."
+        )
 
-    def end(self, process):
-        if process is not None:
-            process.__exit__()
-            self.processes.discard(process)
+
+# ---------------------------------------------------------------- a marking process
+
+
+def main() -> None:
+    """Mark jobs from standard input, writing one result per line."""
+    sandbox_server.end_with_parent()
+    # keeps what libraries print out of the results
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    warnings.simplefilter("ignore")
+
+    def say(message):
+        out.write(json.dumps(message) + "\n")
+        out.flush()
+
+    settings = json.loads(sys.stdin.readline())
+    try:
+        with Sandbox(settings["isolated"], settings["seconds"], settings["memory"]) as sandbox:
+            import torch  # while the sandbox warms up
+
+            from ...exercises import exercises_of
+            from .handed_files import LARGEST
+            from .marking import Marker
+
+            torch.set_num_threads(1)
+            marker = Marker(sandbox, settings["lessons"], settings["seed"], settings["seconds"])
+            # imports what the checks import, before memory is limited
+            exercises_of({key[:2] for key in settings["lessons"]})
+            sandbox.wait()
+            sandbox_server.limit_memory(settings.get("judging", JUDGING), sandbox_server.mapped())
+            say({"ready": True})
+            for line in sys.stdin:
+                job = json.loads(line)
+                data = read(job["path"], LARGEST + 1)
+                say({"key": job["key"], "result": asdict(marker.mark(data, job["name"]))})
+    except SandboxError as error:
+        say({"fatal": str(error)})
+        sys.exit(1)
+
+
+def read(path: str | Path, most: int) -> bytes:
+    """A hand-in's bytes, so many at most.
+
+    Raises SandboxError if it cannot be read: it could be a moment ago, so that is not the learner's
+    fault.
+    """
+    try:
+        with open(path, "rb") as file:
+            # the size also bounds the allocation
+            return file.read(min(most, os.fstat(file.fileno()).st_size))
+    except OSError as error:
+        raise SandboxError(
+            f"{path} can no longer be read: {error.strerror}. What was marked is kept; run the "
+            "command again."
+        ) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,6 @@ from ..._support.files import write_whole
 from ..._support.notebooks import exercise_parts, padded, part_with
 from .csv_files import normalised_rows
 from .names import in_words
-from .platforms import calls_late
 from .results import LearnerRecord, Received, counted, whole
 from .rosters import learner_in, roster_of
 from .store import GradeError
@@ -151,7 +150,11 @@ class Lateness:
                 for lesson in _parts(learner, lines)
             ]
             learner.add_up()
-            learner.notes = learner.notes + self._notes(learner)
+            learner.notes += [
+                part.in_words()
+                for part in learner.received
+                if not part.when or part.days and self.rule is None
+            ]
             name = learner.name or learner.learner
             if learner.late_days:
                 late.append(f"{name} ({counted(learner.late_days, 'day')})")
@@ -198,16 +201,6 @@ class Lateness:
     def _shown(self, when: datetime) -> str:
         """A date in the time zone of the deadline."""
         return f"{when.astimezone(self.due.tzinfo):%Y-%m-%d %H:%M}"
-
-    def _notes(self, learner: LearnerRecord) -> list[str]:
-        notes = [
-            part.in_words()
-            for part in learner.received
-            if not part.when or part.days and self.rule is None
-        ]
-        if calls_late(learner) and not learner.late_days:
-            notes.append("The platform marks a file as late, and no date says so.")
-        return notes
 
 
 def _parts(learner: LearnerRecord, lines: Mapping[str, Line]) -> list[str]:

@@ -70,23 +70,21 @@ def assignment(
         titles[lesson] = cells[0].source.splitlines()[0].lstrip("# ")
         for cell in cells:
             marks = cell.metadata.get("nbgrader", {})
-            is_code = cell.cell_type == "code"
+            name, is_code = marks.get("grade_id"), cell.cell_type == "code"
             if marks.get("solution") and is_code:
-                functions[marks["grade_id"]] = re.findall(r"^def (\w+)", cell.source, re.MULTILINE)[
-                    -1
-                ]
+                functions[name] = re.findall(r"^def (\w+)", cell.source, re.MULTILINE)[-1]
             elif marks.get("solution"):
-                by_hand[marks["grade_id"]] = marks["points"]
+                by_hand[name] = marks["points"]
                 if "rubric" in cell.metadata.get("course", {}):
-                    rubrics[marks["grade_id"]] = dict(cell.metadata["course"]["rubric"])
+                    rubrics[name] = dict(cell.metadata["course"]["rubric"])
             elif is_code:
                 known[cell_checksum(cell.source)] = cell.source
-                points[marks.get("grade_id")] = marks.get("points")
+                points[name] = marks.get("points")
+    exercises = {}
+    for exercise, function in functions.items():
+        exercises[exercise] = function, points.get(f"{exercise}-check", 0)
     return {
-        "exercises": {
-            exercise: (name, points.get(f"{exercise}-check", 0))
-            for exercise, name in functions.items()
-        },
+        "exercises": exercises,
         "by_hand": by_hand,
         "rubrics": rubrics,
         "titles": titles,
@@ -123,9 +121,8 @@ class Answer:
         self, session: Session, exercise_id: str, foreign: str | None, deadline: float
     ) -> None:
         self.session, self.exercise_id, self.deadline = session, exercise_id, deadline
-        self.notebook_data = (
-            foreign if foreign and len(foreign) < 60 and foreign.isidentifier() else None
-        )
+        is_name = foreign and len(foreign) < 60 and foreign.isidentifier()
+        self.notebook_data = foreign if is_name else None
         self.short_of_memory = self.stopped = False
 
     def __call__(self, *args: Any) -> Any:
@@ -207,11 +204,8 @@ class Marker:
                     "The system killed a sandbox process, probably for lack of memory: free some, or use fewer "
                     "--workers. What was marked is kept; run the command again."
                 ) from None
-            reason = (
-                for_files(error, 300)
-                or f"reading it took longer than {self.sandbox_patience} seconds"
-            )
-            return Result("unreadable", reason)
+            too_long = f"reading it took longer than {self.sandbox_patience} seconds"
+            return Result("unreadable", for_files(error, 300) or too_long)
         finally:
             self.close()
         known = {**self.work["exercises"], **self.work["by_hand"]}
@@ -235,9 +229,8 @@ class Marker:
         session = self.session = Session(self.sandbox, self.sandbox_patience)
         facts = session.load(notebook)
         if "cells" in facts:
-            exercises, by_hand, known = map(
-                list, (self.work["exercises"], self.work["by_hand"], self.work["known"])
-            )
+            work = {key: list(names) for key, names in self.work.items()}
+            exercises, by_hand, known = work["exercises"], work["by_hand"], work["known"]
             facts = session.ask(do="open", exercises=exercises, by_hand=by_hand, known=known)
         if "present" not in facts:
             raise _Unreadable(facts.get("broken", "it does not fit into memory"))
@@ -253,19 +246,14 @@ class Marker:
         """The lessons that a notebook belongs to: by its exercises, else its title, else its file name."""
         texts = [exercise for exercise in facts["texts"] if exercise in self.work["by_hand"]]
         present = [part_with(exercise) for exercise in [*facts["present"], *texts]]
-        titles = assignment()["titles"]
-        entitled = []
-        for text in facts["titles"]:
-            # a title that the course does not have says the number alone, and may be from before a lesson was divided
-            exact = [key for key, title in titles.items() if title == text]
-            entitled += exact or [key for key in titles if key[:2] == text[:2]]
-        named = [*map(part_of, notebooks_named_in(name))] or re.findall(r"(?<!\d)(\d\d)_", name)
+        titles = assignment()["titles"].items()
+        entitled = [key for key, title in titles if title in facts["titles"]]
+        named = [part_of(lesson) for lesson in notebooks_named_in(name)]
         for keys in (present, entitled, named):
             lessons = sorted(set(keys) & set(self.work["titles"]))
             if lessons:
                 return lessons
-        those = "lesson" if len(self.work["titles"]) == 1 else "the lessons"
-        raise _Unreadable(f"it has no exercise of {those} {', '.join(self.work['titles'])}")
+        raise _Unreadable(f"it has no exercise of {', '.join(self.work['titles'])}")
 
     def exercise(self, notebook: bytes, exercise_id: str, deadline: float) -> Mark:
         """The mark for one exercise.
@@ -281,30 +269,21 @@ class Marker:
             if first.state == "killed":
                 return replace(first, state="crashed")
         stopped = set(reply.get("stopped", ()))
-        if first.state in ("ok", "missing exercise", "timeout") and first.status in (
-            "failed",
-            "missing",
-        ):
+        may_change = first.state in ("ok", "missing exercise", "timeout")
+        if may_change and first.status in ("failed", "missing"):
             for run in ("check", "end", *TRIES):
                 if run in reply.get("more", ()):
                     again, other = self.attempt(notebook, exercise_id, deadline, run)
                     if again.status == "passed":
                         repeated, _ = self.attempt(notebook, exercise_id, deadline, run)
-                        return (
-                            again
-                            if repeated.status == "passed"
-                            else _beginning_with(first, DIFFERS)
-                        )
+                        is_sure = repeated.status == "passed"
+                        return again if is_sure else _beginning_with(first, DIFFERS)
                     stopped |= set(other.get("stopped", ()))
         if not stopped or first.state not in ("ok", "missing exercise"):
             return first
-        numbers = sorted(stopped)  # the answer may lack what these cells would have set up
-        cells = (
-            f"cell {numbers[0]}"
-            if len(numbers) == 1
-            else f"cells {', '.join(map(str, numbers[:5]))}"
-        )
-        reason = f"{cells} took too long and did not finish"
+        # the answer may lack what these cells would have set up
+        numbers = ", ".join(map(str, sorted(stopped)[:5]))
+        reason = f"cell {numbers} took too long and did not finish"
         limits = (
             f"a cell has {SECONDS_OF_A_CELL} seconds, all that an answer needs {SECONDS_OF_ALL}"
         )
@@ -348,11 +327,8 @@ class Marker:
     ) -> tuple[Session, dict]:
         """Let the sandbox run what an answer needs. Returns the session and its reply, which holds an answer."""
         if time.monotonic() > deadline:
-            raise _NoAnswer(
-                "timeout",
-                "no time was left",
-                "The time for this notebook was used up before this exercise.",
-            )
+            message = "The time for this notebook was used up before this exercise."
+            raise _NoAnswer("timeout", "no time was left", message)
         session = self.session
         if session is None or session.ended is not None:
             session, _ = self.opened(notebook)
@@ -360,16 +336,12 @@ class Marker:
         reply = session.ask(
             self.cell_patience, do="define", exercise_id=exercise_id, name=function, run=run
         )
-        if "unreadable" in reply:
-            problem = reply["unreadable"]
-            raise _NoAnswer(
-                "unreadable cell", problem, f"The cell of this exercise cannot be read: {problem}."
-            )
-        if "broken" in reply:
-            problem = reply["broken"]
-            raise _NoAnswer(
-                "missing exercise", problem, f"There is no answer to mark: {problem}.", reply
-            )
+        if problem := reply.get("unreadable"):
+            message = f"The cell of this exercise cannot be read: {problem}."
+            raise _NoAnswer("unreadable cell", problem, message)
+        if problem := reply.get("broken"):
+            message = f"There is no answer to mark: {problem}."
+            raise _NoAnswer("missing exercise", problem, message, reply)
         if "raised" in reply:
             if reply["raised"][0] == "MemoryError":
                 raise Ended("memory", "running its cell took more memory than a submission may use")
@@ -380,11 +352,9 @@ class Marker:
         self, session: Session, exercise_id: str, reply: dict, deadline: float
     ) -> tuple[Report, Answer | None]:
         """The report on an answer, and its stand-in; None if the answer is a value, not a function."""
-        answer = (
-            Answer(session, exercise_id, reply.get("foreign"), deadline)
-            if "callable" in reply
-            else None
-        )
+        answer = None
+        if "callable" in reply:
+            answer = Answer(session, exercise_id, reply.get("foreign"), deadline)
         cases = cases_of(exercise_id, self.seed)
         try:
             with time_limit(max(0, deadline - time.monotonic()) + JUDGING):
@@ -429,11 +399,8 @@ def _beginning_with(mark, sentence):
 def _explained(error):
     """Why an answer could not be judged: the state and the reason of its mark, and a sentence for the learner."""
     if isinstance(error, OutOfTime):
-        return (
-            "timeout",
-            "running its cell took too long",
-            "Stopped: running its cell took too long.",
-        )
+        reason = "running its cell took too long"
+        return "timeout", reason, f"Stopped: {reason}."
     if isinstance(error, MemoryError):  # of this process, which judges
         reason = "what it returned is too large to be judged"
         return "memory", reason, "What your function returned is too large to be judged."

@@ -7,13 +7,14 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import lesson_cells, part_with, parts
 from .records import page_name
+from .reports import lessons_of
 from .results import LearnerRecord
 from .store import GradeError
 
@@ -42,44 +43,31 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
     config.CourseDirectory.root = str(folder)
     config.CourseDirectory.db_url = f"sqlite:///{folder / 'gradebook.db'}"
     warnings.simplefilter("ignore")  # from SQLAlchemy, about nbgrader
-    exercises = {one for learner in learners for one in (*learner.exercises, *learner.by_hand)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with Gradebook(config.CourseDirectory.db_url) as book:
-            for lesson in sorted({part_with(exercise) for exercise in exercises}):
+            for lesson in lessons_of(learners):
                 released = _release(folder, lesson, NbGraderAPI(config=config))
                 book.db.expire_all()
                 for learner in learners:
-                    there = [
-                        one for one, mark in learner.exercises.items() if mark.status != "missing"
-                    ]
-                    there += [cell for cell in learner.by_hand if cell in learner.texts]
-                    if (
-                        learner.points is None
-                        or not learner.files
-                        or lesson not in map(part_with, there)
-                    ):
-                        continue
-                    _put(book, learner, lesson)
-                    count += 1
-                    target = (
-                        folder
-                        / "autograded"
-                        / student_id(learner)
-                        / f"lesson-{lesson}"
-                        / released.name
-                    )
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    nbformat.write(
-                        rebuilt(nbformat.read(released, as_version=4), learner.texts), target
-                    )
+                    if learner.points is not None and _has_handed_in(learner, lesson):
+                        _put(book, learner, lesson)
+                        _write_notebook(folder, released, learner, lesson)
+                        count += 1
     except (OSError, SQLAlchemyError) as error:
         why = getattr(error, "strerror", None) or getattr(error, "orig", None) or error
         raise GradeError(
-            f"Cannot write the nbgrader course {folder}: {why}; the tables are complete; run the same command to try "
-            "this again."
+            f"Cannot write the nbgrader course {folder}: {why}; the tables are complete; run the "
+            "same command to try this again."
         ) from None
     return count
+
+
+def _has_handed_in(learner: LearnerRecord, lesson: str) -> bool:
+    exercises = learner.exercises.items()
+    there = [exercise for exercise, mark in exercises if mark.status != "missing"]
+    there += [cell for cell in learner.by_hand if cell in learner.texts]
+    return bool(learner.files) and lesson in map(part_with, there)
 
 
 def _release(course: Path, lesson: str, nbgrader: Any) -> Path:
@@ -113,14 +101,17 @@ def student_id(learner: LearnerRecord) -> str:
     return f"hand-in-{Path(page_name(key)).stem}"
 
 
-def rebuilt(released: Any, texts: Mapping[str, str]) -> Any:
-    """A released lesson with a learner's answers, as text."""
-    for cell in released.cells:
+def _write_notebook(course: Path, released: Path, learner: LearnerRecord, lesson: str) -> None:
+    """Write the released lesson with a learner's answers, as text."""
+    notebook: Any = nbformat.read(released, as_version=4)
+    for cell in notebook.cells:
         about = cell.metadata.get("nbgrader", {})
-        text = texts.get(about.get("grade_id"))
+        text = learner.texts.get(about.get("grade_id"))
         if text is not None and about.get("solution"):
             cell.source = text if cell.cell_type == "code" else html.escape(text, quote=False)
-    return released
+    path = course / "autograded" / student_id(learner) / f"lesson-{lesson}" / released.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
 
 
 def _put(book: Any, learner: LearnerRecord, lesson: str) -> None:

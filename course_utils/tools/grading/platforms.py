@@ -6,7 +6,6 @@ MAINTAINING.md lists the tests and documents that follow.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -101,20 +100,6 @@ def readings(entry: str) -> list[Reading]:
     return ways[:1] + [reading for reading in ways[1:] if not LONG_DATE.fullmatch(reading.file)]
 
 
-def several_assignments(learners: Sequence[LearnerRecord]) -> str:
-    """What to do about tables for a platform that numbers a learner anew for each assignment, "" if
-    there is one.
-    """
-    numbers = Counter((learner.platform, learner.name) for learner in learners if learner.number)
-    twice = sum(number > 1 for number in numbers.values())
-    if 2 * twice > len(numbers) and not any(learner.listed for learner in learners):
-        return (
-            "Most names stand here with several numbers of a platform, as if these were hand-ins of several "
-            "assignments: give the list of the class with --roster, and each person is one."
-        )
-    return ""
-
-
 def _grade(learner: LearnerRecord) -> float | None:
     """A learner's points for a platform, None if the only file that may be theirs was left out."""
     is_left_out = learner.status == "nothing handed in" and learner.has_left_out
@@ -179,15 +164,6 @@ def worksheet_numbers(rows: Iterable[dict[str, str]]) -> set[str]:
     cells = [row.get("Identifier") or row.get("ID") or "" for row in rows]
     matches = [PARTICIPANT.fullmatch(cell.strip()) for cell in cells]
     return {match[1] for match in matches if match}
-
-
-def most_points(rows: Iterable[dict[str, str]]) -> float | None:
-    """What Moodle's grading worksheet calls the maximum grade; None if these rows say none."""
-    cells = {row.get("Maximum Grade") or row.get("Bestwertung") or "" for row in rows} - {""}
-    try:
-        return float(cells.pop().replace(",", ".")) if len(cells) == 1 else None
-    except ValueError:
-        return None
 
 
 def _filled_worksheet(
@@ -267,15 +243,3 @@ CANVAS = Platform(
 )
 
 PLATFORMS = (MOODLE, CANVAS)
-
-
-def calls_late(learner: LearnerRecord) -> bool:
-    """Whether a learner's platform marks one of the files as late, by what it puts behind the
-    learner's name.
-    """
-    marks = [
-        f"{one.suffix}_{one.number(learner)}_"
-        for one in PLATFORMS
-        if one.suffix and one.number(learner)
-    ]
-    return any(mark in file for mark in marks for file in learner.files)

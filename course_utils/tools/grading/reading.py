@@ -43,11 +43,6 @@ def read_notebook(data: bytes) -> tuple[list[Cell], str]:
     except (ValueError, RecursionError):
         raise Broken(f"this file is not a notebook: {_kind_of_file(data)}") from None
     cells = _within(notebook, "cells")
-    sheets = _within(notebook, "worksheets")
-    if isinstance(sheets, list):  # before 2015
-        cells = []
-        for sheet in sheets:
-            cells += _within(sheet, "cells") or []
     if not isinstance(cells, list):
         raise Broken("this file is not a notebook: it has no cells")
     read = [_cell(cell) for cell in cells if isinstance(cell, dict)]
@@ -68,10 +63,8 @@ def _kind_of_file(data):
 
 
 def _cell(cell):
-    source = cell.get("source", cell.get("input", ""))  # `input` before 2015
-    return Cell(
-        cell.get("cell_type"), _text(source), _within(cell, "metadata", "nbgrader", "grade_id")
-    )
+    grade_id = _within(cell, "metadata", "nbgrader", "grade_id")
+    return Cell(cell.get("cell_type"), _text(cell.get("source")), grade_id)
 
 
 def _text(source):

@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import __version__
 from ..._support.fast_nbformat import nbformat
-from ..._support.files import write_whole
+from ..._support.files import file_sha256, write_whole
 from ..._support.notebooks import NOTEBOOKS, name_of, parts
 from ..workspace.copies import GLOSSARY, CopyError, copied, learner_copy, read_record
 from .marking import assignment
@@ -36,7 +36,7 @@ def write_release(
     try:
         work = assignment(tuple(sorted(set(lessons))), Path(sources))
     except ValueError as error:
-        raise CopyError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+        raise CopyError(f"Cannot release this: {error}.") from None
     files = {}
     for lesson in work["titles"]:
         path = parts(sources)[lesson]
@@ -78,13 +78,10 @@ def _refuse_changed(out: Path, digests: Mapping[str, str]) -> None:
     earlier = read_record(out / "manifest.json").get("sha256", {})
     for name, digest in digests.items():
         path = out / name
-        if path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() not in (
-            digest,
-            earlier.get(name),
-        ):
+        if path.exists() and file_sha256(path) not in (digest, earlier.get(name)):
             raise CopyError(
-                f"{path} was changed after its release, so it was left unchanged. Choose another folder, or move it "
-                "away."
+                f"{path} was changed after its release, so it was left unchanged. Choose another "
+                "folder, or move it away."
             )
 
 

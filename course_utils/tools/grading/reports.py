@@ -287,4 +287,4 @@ def _exercises(learners):
         share = f"{100 * points / most:.0f}%" if most else "no points"
         row = {"id": exercise, "title": marks[0].title, "share": share}
         rows.append(row | {status: counts[status] for status in MARK_STATUSES})
-    return sorted(rows, key=lambda row: part_with(row["id"]))
+    return sorted(rows, key=lambda row: part_with(str(row["id"])))

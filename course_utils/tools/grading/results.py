@@ -8,7 +8,7 @@ records.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 NOT_MARKED = "not marked"
@@ -227,7 +227,8 @@ def gravest(states: Collection[str]) -> str:
 def result_from(data: dict[str, Any]) -> Result:
     """A result from its JSON form. Raises ValueError for data of another shape."""
     try:
+        result = Result(**data)
         marks = {exercise: Mark(**mark) for exercise, mark in data["exercises"].items()}
-        return Result(**{**data, "exercises": marks})
+        return replace(result, exercises=marks)
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"it is not a result: {error}") from None

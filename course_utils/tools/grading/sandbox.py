@@ -29,6 +29,12 @@ from . import running, sandbox_server, wire
 
 PACKAGE = Path(__file__).resolve().parents[2]
 GRADER = PACKAGE / "tools" / "grading"
+# namespaces of its own, no variables, no terminal
+BARE = """
+    bwrap --die-with-parent --new-session --as-pid-1 --clearenv
+    --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try
+    --hostname sandbox --proc /proc --tmpfs /dev --dir /dev/shm --symlink /proc/self/fd /dev/fd
+"""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 SYSTEM = (
     "/etc/ld.so.cache",
@@ -47,19 +53,7 @@ IN_PLACE_OF = {
 # folders of the course that an answer cannot see at all; only a wheel has notebooks, which hold the solutions
 HIDDEN = ("exercises", "diagrams", "explore", *(["notebooks"] if INSTALLED else []))
 # of the grader, what an answer can see
-VISIBLE = [
-    f"{module}.py"
-    for module in (
-        "__init__",
-        "sandbox_server",
-        "submission",
-        "running",
-        "program",
-        "statements",
-        "reading",
-        "wire",
-    )
-]
+VISIBLE = "__init__ sandbox_server submission running program statements reading wire".split()
 MOST_LATE = 500  # parts of a reply that are still accepted after its deadline
 # if set to anything, the server imports nothing in advance: it starts sooner, and each submission takes longer
 COLD = "COURSE_COLD_SANDBOX"
@@ -89,44 +83,31 @@ class Ended(BaseException):
 def isolation_problem() -> str | None:
     """Why this machine cannot isolate a submission, in one sentence, or None if it can."""
     if not sys.platform.startswith("linux"):
-        return f"the grader cannot isolate programs on this system ({sys.platform}): use Linux, or a Linux container"
+        return f"this system ({sys.platform}) cannot isolate programs: use Linux, or a container"
     if shutil.which("bwrap") is None:
-        return (
-            "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap; "
-            "Fedora: dnf install bubblewrap)"
-        )
+        return "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)"
     probe = (
-        "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); from course_utils.tools.grading import "
-        "sandbox_server; sandbox_server.probe()"
+        "import os, sys; sys.path.insert(0, os.environ['PYTHONPATH']); "
+        "from course_utils.tools.grading import sandbox_server; sandbox_server.probe()"
     )
+    command = [*walls(), sys.executable, "-I", "-c", probe]
     try:
-        done = subprocess.run(
-            [*walls(), sys.executable, "-I", "-c", probe],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run here ({error})"
     if done.returncode:
         reason = (done.stderr.strip() or "no reason given").splitlines()[-1][:200]
-        return f"this machine does not let bubblewrap and its child process create namespaces ({reason})"
+        return f"this machine does not let bubblewrap create namespaces ({reason})"
     return None
 
 
 def walls() -> list[str]:
     """Bubblewrap's command line: what the sandbox can see and do."""
-    command = "bwrap --die-with-parent --new-session --as-pid-1 --clearenv".split()
-    command += (
-        "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try".split()
-    )
-    command += "--hostname sandbox --proc /proc --tmpfs /dev --dir /dev/shm --symlink /proc/self/fd /dev/fd".split()
+    command = BARE.split()
     for device in DEVICES:  # and no terminal, which bubblewrap's own --dev would bring
         command += ["--dev-bind", device, device]
-    if os.geteuid() == 0:
-        command += "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID".split()
-    else:
-        command += ["--unshare-user"]
+    as_root = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID"
+    command += (as_root if os.geteuid() == 0 else "--unshare-user").split()
     shown = made_of()
     for path in shown:
         command += read_only(path)
@@ -137,22 +118,14 @@ def walls() -> list[str]:
     for folder in (*HIDDEN, GRADER):
         command += ["--tmpfs", str(PACKAGE / folder)]
     for name in VISIBLE:
-        command += ["--ro-bind", str(GRADER / name), str(GRADER / name)]
+        module = str(GRADER / f"{name}.py")
+        command += ["--ro-bind", module, module]
     for secret, other in IN_PLACE_OF.items():
         command += ["--ro-bind", str(PACKAGE / other), str(PACKAGE / secret)]
     if not any(path.is_relative_to("/tmp") for path in shown):
         command += ["--symlink", sandbox_server.SCRATCH, "/tmp"]
-    command += [
-        "--perms",
-        "1777",
-        "--tmpfs",
-        sandbox_server.SCRATCH,
-        "--remount-ro",
-        "/dev",
-        "--remount-ro",
-        "/",
-    ]
-    for folder in (*HIDDEN, GRADER):
+    command += ["--perms", "1777", "--tmpfs", sandbox_server.SCRATCH]
+    for folder in ("/dev", "/", *HIDDEN, GRADER):
         command += ["--remount-ro", str(PACKAGE / folder)]
     for name, value in surroundings(sandbox_server.SCRATCH).items():
         command += ["--setenv", name, value]
@@ -218,10 +191,8 @@ def read_only(path: Path) -> list[str]:
 def surroundings(folder: str) -> dict[str, str]:
     """The environment variables of the server: none are inherited from the user."""
     return {
+        **dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR", "HF_HOME", "IPYTHONDIR"), folder),
         "PATH": "/usr/bin:/bin",
-        "HOME": folder,
-        "TMPDIR": folder,
-        "MPLCONFIGDIR": folder,
         "MPLBACKEND": "agg",
         "PYTHONPATH": str(PACKAGE.parent),
         "LANG": "C.UTF-8",
@@ -229,42 +200,10 @@ def surroundings(folder: str) -> dict[str, str]:
         **ONE_THREAD,
         "RAYON_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
-        "HF_HOME": folder,
         "HF_HUB_CACHE": str(hub_cache.cache_with()),
         "TQDM_DISABLE": "1",
-        "IPYTHONDIR": folder,
         "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
     }
-
-
-def _texts(value):
-    """Whether a value is a list of strings, or a dict of strings."""
-    items = [*value, *value.values()] if isinstance(value, dict) else value
-    return isinstance(items, list) and all(isinstance(item, str) for item in items)
-
-
-FORMS = {
-    "cells": lambda value: type(value) is int,
-    **dict.fromkeys(("present", "titles", "problems", "more"), _texts),
-    **dict.fromkeys(("broken", "unreadable", "failed"), lambda value: isinstance(value, str)),
-    "stopped": lambda value: (
-        isinstance(value, list) and all(type(number) is int for number in value)
-    ),
-    "texts": lambda value: isinstance(value, dict) and _texts(value),
-    "raised": lambda value: _texts(value) and len(value) == 2,
-    "callable": lambda value: value is True,
-    "foreign": lambda value: value is None or isinstance(value, str),
-    "args": lambda value: isinstance(value, list),
-    "value": lambda value: True,
-}
-
-
-def checked_reply(reply: dict) -> dict:
-    """A reply, once its parts are known to be well-formed: a learner's code may have written it. Raises WireError."""
-    for name, part in reply.items():
-        if name not in FORMS or not FORMS[name](part):
-            raise wire.WireError("it has a part of unknown form")
-    return reply
 
 
 class Sandbox:
@@ -287,7 +226,7 @@ class Sandbox:
     ) -> None:
         self.seconds = seconds
         self.control, theirs = socket.socketpair()
-        self.pending = b""
+        self.messages = self.control.makefile("rb")
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the sandbox)
         self.folder, environment, command = None, None, []
         if isolated:
@@ -323,6 +262,7 @@ class Sandbox:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.messages.close()
         self.control.close()
         self.process.kill()
         self.process.wait()
@@ -333,16 +273,12 @@ class Sandbox:
     def heard(self, seconds: float = 30) -> dict:
         """The server's next message."""
         self.control.settimeout(seconds)
-        try:
-            while b"\n" not in self.pending:
-                part = self.control.recv(4096)
-                if not part:
-                    raise EOFError
-                self.pending += part
-        except (OSError, EOFError):
-            raise self.stopped() from None
-        word, _, self.pending = self.pending.partition(b"\n")
-        return json.loads(word)
+        line = b""
+        with contextlib.suppress(OSError):
+            line = self.messages.readline()
+        if not line.endswith(b"\n"):
+            raise self.stopped()
+        return json.loads(line)
 
     def stopped(self) -> SandboxError:
         """The error that says how the server ended."""
@@ -460,7 +396,7 @@ class Session:
         try:
             sizes = wire.lengths(self._received(wire.HEADER.size, deadline))
             text, arrays = [self._received(size, deadline) for size in sizes]
-            reply = checked_reply(wire.unpack(bytes(text), arrays))
+            reply = wire.checked_reply(wire.unpack(bytes(text), arrays))
         except TimeoutError:
             raise OutOfTime from None
         except (EOFError, ConnectionError):
@@ -507,10 +443,9 @@ class Session:
             raise SandboxError(
                 "This machine no longer lets the sandbox isolate a submission, though it did at first. Nothing was run."
             )
-        what = (
-            f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
-        )
-        return Ended("crashed", f"your code ended its process ({what})")
+        status = f"with exit status {how['status']}"
+        ending = f"by signal {how['signal']}" if how["signal"] else status
+        return Ended("crashed", f"your code ended its process ({ending})")
 
     def close(self, gone: bool = False) -> dict:
         """End the process. Closing twice is harmless."""

@@ -8,8 +8,6 @@ local ones.
 import ast
 import dis
 import functools
-import os
-import shlex
 import types
 from collections.abc import Iterable
 from typing import Any
@@ -45,7 +43,7 @@ def shell() -> Any:
         config.HistoryManager.enabled = False  # it would use a database
         made = InteractiveShell.instance(config=config)
         vars(made).update(
-            system=_instead_of_a_program,
+            system=lambda *args, **kwargs: None,
             getoutput=lambda *args, **kwargs: SList(),
             enable_gui=lambda gui=None: None,
             enable_matplotlib=lambda gui=None: (gui, "agg"),
@@ -53,18 +51,6 @@ def shell() -> Any:
             showsyntaxerror=lambda *args, **kwargs: None,
         )
     return InteractiveShell.instance()
-
-
-def _instead_of_a_program(command):
-    """Replaces shell commands: only the creation of folders has an effect."""
-    try:
-        program, *words = shlex.split(command)
-    except ValueError:
-        return
-    if program == "mkdir":
-        for folder in words:
-            if not folder.startswith("-"):
-                os.makedirs(folder, exist_ok=True)
 
 
 @functools.cache

@@ -76,7 +76,7 @@ class Submission:
         self.program = Program(self.cells, frozenset(known), self.python)
         grade_ids = {cell.grade_id for cell in self.cells if isinstance(cell.grade_id, str)}
         code = "\n".join(cell.source for cell in self.cells if cell.kind == "code")
-        headings = [cell.source for cell in self.cells if cell.kind in ("markdown", "heading")]
+        headings = [cell.source for cell in self.cells if cell.kind == "markdown"]
         titles = [title[1] for title in map(TITLE.match, headings) if title]
         texts = {}
         for exercise in [*exercises, *by_hand]:

@@ -153,7 +153,7 @@ def _encoded(value, arrays, depth):
         return {"array": _stored(value, arrays)}
     if kind.__name__ in ("Tensor", "Parameter"):
         stored = _stored_tensor(value, arrays)
-        return {kind.__name__.lower(): stored} if stored else {"thing": "tensor"}
+        return {"tensor": stored} if stored else {"thing": "tensor"}
     if depth < DEEPEST:
         for name, base in (("list", list), ("tuple", tuple), ("set", (set, frozenset))):
             if isinstance(value, base):
@@ -214,7 +214,7 @@ class _Decoder:
         if depth > DEEPEST + 2 or not isinstance(node, dict) or len(node) != 1:
             raise WireError("what came back is not a value")
         ((kind, content),) = node.items()
-        if kind in ("thing", "number", "array", "tensor", "parameter", "recipe"):
+        if kind in ("thing", "number", "array", "tensor", "recipe"):
             self.parts += 1
             if self.parts > MOST_PARTS:
                 raise WireError(
@@ -229,8 +229,8 @@ class _Decoder:
             return array[()] if array.shape == () else array
         if kind == "array":
             return self.array(*content)
-        if kind in ("tensor", "parameter"):
-            return self.tensor(kind, *content)
+        if kind == "tensor":
+            return self.tensor(*content)
         if kind == "fraction":
             return Fraction(*map(int, content))
         if kind == "dict":
@@ -275,7 +275,7 @@ class _Decoder:
             return array.view(np.uint8).astype(bool)
         return array.copy()
 
-    def tensor(self, kind, name, stored_shape, place, shape):
+    def tensor(self, name, stored_shape, place, shape):
         import torch
 
         tensor = torch.from_numpy(
@@ -291,7 +291,7 @@ class _Decoder:
                 tensor = tensor.expand(shape)
             except RuntimeError:
                 raise WireError("what came back holds a tensor whose shapes do not match") from None
-        return torch.nn.Parameter(tensor, requires_grad=False) if kind == "parameter" else tensor
+        return tensor
 
 
 def wording(error: BaseException) -> list[str]:
@@ -309,3 +309,34 @@ def raised(name: str, text: str) -> Exception:
     if name == "NotImplementedError":
         return NotImplementedError(text)
     return type(name if name.isidentifier() else "Exception", (Exception,), {})(text)
+
+
+def _texts(value):
+    """Whether a value is a list of strings, or a dict of strings."""
+    items = [*value, *value.values()] if isinstance(value, dict) else value
+    return isinstance(items, list) and all(isinstance(item, str) for item in items)
+
+
+# what each part of a reply may be
+FORMS: dict[str, Callable[[Any], bool]] = {
+    "cells": lambda value: type(value) is int,
+    **dict.fromkeys(("present", "titles", "problems", "more"), _texts),
+    **dict.fromkeys(("broken", "unreadable", "failed"), lambda value: isinstance(value, str)),
+    "stopped": lambda value: isinstance(value, list) and {*map(type, value)} <= {int},
+    "texts": lambda value: isinstance(value, dict) and _texts(value),
+    "raised": lambda value: _texts(value) and len(value) == 2,
+    "callable": lambda value: value is True,
+    "foreign": lambda value: value is None or isinstance(value, str),
+    "args": lambda value: isinstance(value, list),
+    "value": lambda value: True,
+}
+
+
+def checked_reply(reply: dict) -> dict:
+    """A reply, once its parts are known to be well-formed: a learner's code may have written it.
+    Raises WireError.
+    """
+    for name, part in reply.items():
+        if name not in FORMS or not FORMS[name](part):
+            raise WireError("it has a part of unknown form")
+    return reply
