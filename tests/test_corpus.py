@@ -97,13 +97,6 @@ def test_a_damaged_shard_is_named(old):
             use()
 
 
-@pytest.mark.parametrize("texts", [TEXTS[:-1], [*TEXTS, "more"], ["", *TEXTS[1:]]])
-def test_vectors_of_other_texts_are_refused(old, texts):
-    assert len(load_corpus(old, TEXTS)) == len(load_corpus(old)) == 23
-    with pytest.raises(CorpusError, match="vectors of other texts"):
-        load_corpus(old, texts)
-
-
 def test_without_texts_nothing_is_written(tmp_path):
     with pytest.raises(ValueError, match="at least one text"):
         embed_corpus([], tmp_path / "new")

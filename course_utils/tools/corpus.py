@@ -1,7 +1,7 @@
 """Embed a large corpus in shards, and go on where an earlier run stopped.
 
-A shard is a safetensors file with the vectors of some texts, in order, in float16, a digest of each
-text, and a fingerprint of all of them. It is written whole or not at all, so a run that dies loses
+A shard is a safetensors file with the vectors of some texts, in order, in float16, and a
+fingerprint of these texts and the model. It is written whole or not at all, so a run that dies loses
 only the shard that it was computing. No shard is ever changed: texts that were edited go to a new
 folder.
 """
@@ -41,6 +41,8 @@ def embed_corpus(
         raise ValueError(
             f"at least one text and one text in a shard are needed; got {len(texts)} and {shard}"
         )
+    from safetensors.numpy import save
+
     digest = model_digest(model)
     folder.mkdir(parents=True, exist_ok=True)
     parts = {}
@@ -51,13 +53,17 @@ def embed_corpus(
         raise CorpusError(
             f"{extra[0]} is not a shard of these {len(texts):,} texts: name another folder."
         )
-    todo = {path: part for path, part in parts.items() if not _is_written(path, part, digest)}
-    with progress_bar(total=len(parts), initial=len(parts) - len(todo), unit="shard") as bar:
+    todo = {path: part for path, part in parts.items() if not path.exists()}
+    for path in parts.keys() - todo.keys():
+        _require(path, _fingerprint([digest, *parts[path]]))
+    found = len(parts) - len(todo)
+    with progress_bar(total=len(parts), initial=found, unit="shard") as bar:
         for path, part in todo.items():
             vectors = embed(part, model=model).astype(np.float16)
-            _write(path, vectors, part, digest)
+            fingerprint = _fingerprint([digest, *part])
+            write_whole(path, save({"vectors": vectors}, {"texts": fingerprint}))
             bar.update()
-    return len(todo), len(parts) - len(todo)
+    return len(todo), found
 
 
 def lines_of(path: str | Path) -> list[str]:
@@ -77,72 +83,45 @@ def lines_of(path: str | Path) -> list[str]:
     return lines
 
 
-def load_corpus(folder: str | Path, texts: Iterable[str] | None = None) -> np.ndarray:
+def load_corpus(folder: str | Path) -> np.ndarray:
     """The vectors of all shards of a folder, in order: a float16 array (n, hidden).
 
-    texts: the texts that you think these vectors are of; they are compared with those that were
-    embedded.
-
-    Raises CorpusError if there are no shards, one in between is missing, one is damaged, or the
-    texts are others. Without `texts`, a last shard that is missing is not noticed: compare the
-    number of rows with that of your texts.
+    Raises CorpusError if there are no shards, one in between is missing, or one is damaged. A last
+    shard that is missing is not noticed: compare the number of rows with that of your texts.
     """
     paths = sorted(Path(folder).expanduser().glob("*.safetensors"))
     if not paths or paths != [_path(paths[0].parent, number) for number in range(len(paths))]:
         raise CorpusError(
             f"{folder} does not hold all shards from the first to the last: run `course embed` again."
         )
-    shards = [_read(path) for path in paths]
-    if texts is not None:
-        embedded = [digest for _, digests, _ in shards for digest in digests]
-        if embedded != [_digest(text) for text in texts]:
-            raise CorpusError(f"{folder} holds vectors of other texts.")
-    return np.concatenate([vectors for vectors, _, _ in shards])
+    return np.concatenate([_read(path)[0] for path in paths])
 
 
 def _path(folder: Path, number: int) -> Path:
     return folder / f"{number:08d}.safetensors"
 
 
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+def _fingerprint(texts: Sequence[str]) -> str:
+    """What a shard was computed from: the digest of a model, and texts."""
+    digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+    return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
-def _read(path: Path) -> tuple[np.ndarray, list[bytes], dict[str, str]]:
-    """(vectors, a digest for each of their texts, metadata) of a shard.
-
-    Raises CorpusError if it is damaged.
-    """
+def _read(path: Path) -> tuple[np.ndarray, dict[str, str]]:
+    """(vectors, metadata) of a shard. Raises CorpusError if it is damaged."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, "np") as file:
-            digests = [row.tobytes() for row in file.get_tensor("digests")]
-            return file.get_tensor("vectors"), digests, file.metadata() or {}
+            return file.get_tensor("vectors"), file.metadata() or {}
     except SafetensorError as error:
         raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
 
 
-def _fingerprint(texts: Sequence[str], digest_of_model: str) -> str:
-    """What a shard was computed from: texts and a model."""
-    return hashlib.sha256(b"".join(map(_digest, [digest_of_model, *texts]))).hexdigest()
-
-
-def _is_written(path: Path, texts: Sequence[str], digest_of_model: str) -> bool:
-    """Whether this shard is there. Raises CorpusError if it was computed from something else."""
-    if not path.exists():
-        return False
-    _, _, metadata = _read(path)
-    if metadata.get("texts") != _fingerprint(texts, digest_of_model):
+def _require(path: Path, fingerprint: str) -> None:
+    """Raise CorpusError if a shard was computed from something else."""
+    if _read(path)[1].get("texts") != fingerprint:
         raise CorpusError(
-            f"{path} holds vectors of other texts, of another model, or of shards of another size: name another folder."
+            f"{path} holds vectors of other texts, of another model, or of shards of another size: "
+            "name another folder."
         )
-    return True
-
-
-def _write(path: Path, vectors: np.ndarray, texts: Sequence[str], digest_of_model: str) -> None:
-    from safetensors.numpy import save
-
-    digests = np.array([list(_digest(text)) for text in texts], dtype=np.uint8)
-    metadata = {"texts": _fingerprint(texts, digest_of_model), "model": digest_of_model}
-    write_whole(path, save({"vectors": vectors, "digests": digests}, metadata))
