@@ -29,7 +29,7 @@ from course_utils._support.notebooks import (
     part_of,
     parts,
 )
-from course_utils.diary.passed import PROGRESS, forget, passed, remember
+from course_utils.diary.passed import PROGRESS, passed, remember
 from course_utils.diary.records import LARGEST
 from course_utils.diary.workspace import LIVE, RECORD, SAVED
 from course_utils.exercises import LESSONS as WITH_EXERCISES
@@ -233,18 +233,6 @@ def test_two_kernels_at_once_lose_nothing(tmp_path):
         PROGRESS,
         f"{PROGRESS}.lock",
     ]
-
-
-def test_forget_takes_one_lesson_only(workspace):
-    for one in ("04-mean-pool", "04-max-pool", "04-normalise", "05-entropy"):
-        remember(one)
-    assert (
-        forget(workspace, "04") == {"04-mean-pool", "04-max-pool"}
-        and forget(workspace, "04") == set()
-    )
-    assert forget(workspace, "04-lengths") == {"04-normalise"} and passed(workspace) == {
-        "05-entropy"
-    }
 
 
 # ---------------------------------------------------------------- the picture

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .._support.files import alone
-from .._support.notebooks import part_with
 from .records import PATIENCE, read, write_over
 from .workspace import RECORD, current
 
@@ -22,8 +20,11 @@ def remember(exercise_id: str, folder: str | Path | None = None) -> None:
     """
     try:
         folder = Path(folder) if folder else current()
+        path = folder / PROGRESS
         if (folder / RECORD).is_file() and exercise_id not in passed(folder):
-            _change(folder, lambda ids: ids | {exercise_id})
+            with alone(path, PATIENCE):
+                ids, others, sound = _read(path)
+                write_over(path, {**others, "passed": sorted(ids | {exercise_id})}, sound)
     except Exception:  # no error in recording may disturb a lesson
         pass
 
@@ -34,33 +35,6 @@ def passed(folder: str | Path) -> set[str]:
     Raises OSError if the file exists but cannot be read.
     """
     return _read(Path(folder) / PROGRESS)[0]
-
-
-def passed_in(folder: str | Path, part: str) -> set[str]:
-    """The ids of the exercises passed in a core or a further part, such as "04".
-
-    Raises OSError as `passed` does.
-    """
-    return {exercise_id for exercise_id in passed(folder) if part_with(exercise_id) == part}
-
-
-def forget(folder: str | Path, part: str) -> set[str]:
-    """Remove the exercises of a core or a further part from those passed.
-
-    Returns their ids. Raises OSError.
-    """
-    gone = passed_in(folder, part)
-    if gone:
-        _change(Path(folder), lambda ids: ids - gone)
-    return gone
-
-
-def _change(folder: Path, change: Callable[[set[str]], set[str]]) -> None:
-    """Read, change and write the file under a lock."""
-    path = folder / PROGRESS
-    with alone(path, PATIENCE):
-        ids, others, sound = _read(path)
-        write_over(path, {**others, "passed": sorted(change(ids))}, sound)
 
 
 def _read(path: Path) -> tuple[set[str], dict[str, Any], bool]:

@@ -142,33 +142,21 @@ def _choice(prompt: str, letters: str) -> str:
 @click.command()
 @click.argument("lesson", metavar="NN", required=False)
 @learners_workspace
-@click.option(
-    "--forget", "forgotten", is_flag=True, help="Also forget which of its exercises you passed."
-)
-def reset(lesson: str | None, workspace: Path, forgotten: bool) -> None:
+def reset(lesson: str | None, workspace: Path) -> None:
     """Restore lesson NN, or a further part such as 05-layer, to the course's version.
 
-    Yours is saved first, in the folder yours_saved beside it.
+    Yours is saved first, in the folder yours_saved beside it. What you passed still counts.
     """
-    from ...diary.passed import forget, passed_in
     from ..workspace.copies import reset_lesson
 
     if lesson is None:
         raise click.UsageError("Which lesson? Name it as in: course reset 04")
-    key = as_key(lesson)
-    name, saved = reset_lesson(workspace, key)
+    name, saved = reset_lesson(workspace, as_key(lesson))
     click.echo(
         f"{name} is restored to the course's version{f'; yours is saved as {saved}' if saved else ''}."
     )
     if saved:
         click.echo(RELOAD)
-    if forgotten:
-        exercises = ", ".join(sorted(forget(workspace, key)))
-        click.echo(f"Forgotten: {exercises or 'nothing, as none were passed'}.")
-    elif passed_in(workspace, key):
-        click.echo(
-            "The exercises that you passed still count as passed; use --forget to clear them."
-        )
 
 
 @click.command()

@@ -3,13 +3,11 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from ..._support.notebooks import NOTEBOOKS, ROUTES, part_of, parts
 from ...models import ENV_VAR
@@ -37,60 +35,18 @@ HOMELESS = {
 }
 
 
-def home_is_writable() -> bool:
-    """Whether the home folder can be written, or made."""
-    try:
-        home = Path.home()
-        existing = next(folder for folder in (home, *home.parents) if folder.exists())
-    except (RuntimeError, OSError, StopIteration):
-        return False
-    return existing.is_dir() and os.access(existing, os.W_OK)
-
-
 def keep_jupyter_files_out_of_home(workspace: str | Path) -> bool:
-    """Have Jupyter keep its files in the workspace if the home folder cannot be written.
+    """Have Jupyter keep its files in the workspace if the home folder cannot be written, or made.
 
     Returns whether it does.
     """
-    if home_is_writable():
+    home = Path(os.path.expanduser("~"))
+    existing = next(folder for folder in (home, *home.parents) if os.path.exists(folder))
+    if existing.is_dir() and os.access(existing, os.W_OK):
         return False
     for name, folder in HOMELESS.items():
         os.environ.setdefault(name, str(Path(workspace).resolve() / LAB_FILES / folder))
     return True
-
-
-def find_running_server(workspace: Path, page: str = FIRST_PAGE) -> dict[str, Any] | None:
-    """The Jupyter server that runs in a workspace: {"port": ..., "address": of a page}, or None."""
-    try:
-        from jupyter_core.paths import jupyter_runtime_dir
-
-        # the usual case, which saves the second that the next line takes
-        if not any(Path(jupyter_runtime_dir()).glob("jpserver-*.json")):
-            return None
-        from jupyter_server.serverapp import list_running_servers
-
-        for server in list_running_servers():
-            if Path(server["root_dir"]).resolve() == workspace.resolve() and _listens(server):
-                token = f"?token={server['token']}" if server["token"] else ""
-                return {"port": server["port"], "address": f"{server['url']}lab/{page}{token}"}
-    except Exception:  # a damaged runtime file must not keep Lab from starting
-        pass
-    return None
-
-
-def _listens(server: dict[str, Any]) -> bool:
-    """Whether a server is listening.
-
-    After a crash its runtime file remains, and its PID may have been reused.
-    """
-    host = (
-        server["hostname"] if server["hostname"] not in ("", "0.0.0.0", "::", "*") else "localhost"
-    )
-    try:
-        socket.create_connection((host, server["port"]), timeout=2).close()
-        return True
-    except OSError:
-        return False
 
 
 def write_at_first(workspace: str | Path) -> None:
@@ -183,13 +139,6 @@ def open_lab(
         page = _show_route(workspace, route, say)
     if live:
         page = _show_live(workspace, live, say)
-    if not write_only and (server := find_running_server(workspace, page)):
-        say(
-            f"JupyterLab is already running on this workspace, on port {server['port']}: continue "
-            "at "
-            f"{server['address']}, or stop it (Ctrl-C twice in its terminal) and run this again."
-        )
-        return
     _write_lessons(workspace, say)
     if not route:
         say("One day, all cores, or everything? --route day, course or everything shows the way.")
