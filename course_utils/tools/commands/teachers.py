@@ -268,8 +268,8 @@ def quiz(form: str, lessons: tuple[str, ...], out: Path, first: bool | None) -> 
     else:
         bank = question_banks.of_inventory("before" if first else "after", numbers(lessons))
     write = {"moodle": question_banks.moodle, "qti": question_banks.qti}[form]
-    replaced = question_banks.write_export(out, write(bank))
-    click.echo(f"{len(bank)} questions in {out}.{_REPLACED if replaced else ''}")
+    question_banks.write_export(out, write(bank))
+    click.echo(f"{len(bank)} questions in {out}.")
 
 
 @click.command()
@@ -285,11 +285,8 @@ def cards(out: Path) -> None:
     from ..publish.question_banks import write_export
 
     content, terms, mistakes = deck()
-    replaced = write_export(out, content)
-    click.echo(f"{terms} terms and {mistakes} mistakes in {out}.{_REPLACED if replaced else ''}")
-
-
-_REPLACED = " An earlier export was replaced."
+    write_export(out, content)
+    click.echo(f"{terms} terms and {mistakes} mistakes in {out}.")
 
 
 @click.command()

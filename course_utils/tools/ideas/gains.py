@@ -218,13 +218,11 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
 
 def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> list[str]:
     """The table in words, without names of learners: lines for a terminal."""
+    shown = table[["before", "after"]].map("{:.2f}".format)
+    for name, otherwise in (("gain", "nobody could"), ("discrimination", "none")):
+        shown[name] = [_interval(row, name, otherwise) for _, row in table.iterrows()]
     lines = [f"{learners} learners answered both forms. Intervals: 95%, over learners.", ""]
-    lines.append(f"{'idea':24} {'before':>6} {'after':>6}   {'gain':>20}   {'discrimination':>20}")
-    for idea, row in table.iterrows():
-        gain = _interval(row, "gain", "nobody could")
-        discrimination = _interval(row, "discrimination", "none")
-        shares = f"{row['before']:6.2f} {row['after']:6.2f}"
-        lines.append(f"{idea:24} {shares}   {gain:>20}   {discrimination:>20}")
+    lines.append(shown.to_string())
     without = table.index[~(table["gain to"] > 0) & (table["before"] < 1)]
     doubtful = table.index[table["discrimination to"] < 0]
     lines += [

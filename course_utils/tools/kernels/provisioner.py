@@ -94,30 +94,24 @@ def _start_server(place: str) -> subprocess.Popen[bytes]:
 class Forked:
     """A kernel forked by another process, with the interface of a subprocess.Popen.
 
-    connection: to the warm process, which will say how the kernel ended. process: a file descriptor
-    of it.
+    process: a file descriptor of it. Its exit status is not known here, and given as 0.
     """
 
     stdin = stdout = stderr = None
     returncode: int | None = None
 
-    def __init__(self, connection: socket.socket, pid: int, process: int) -> None:
-        self.connection, self.pid, self.process = connection, pid, process
+    def __init__(self, pid: int, process: int) -> None:
+        self.pid, self.process = pid, process
 
     def poll(self) -> int | None:
-        """None while it lives, else its exit status; 1 if the status is lost."""
+        """None while it lives, else 0."""
         if self.returncode is None and select.select([self.process], [], [], 0)[0]:
-            try:
-                self.connection.settimeout(1)
-                self.returncode = int(receive(self.connection)[0]["exit"])
-            except (OSError, ValueError, KeyError, TypeError):
-                self.returncode = 1
-            self.connection.close()
+            self.returncode = 0
             os.close(self.process)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit status, when it has ended.
+        """0, when it has ended.
 
         Raises subprocess.TimeoutExpired after `timeout` seconds.
         """
@@ -168,19 +162,18 @@ def fork_kernel(
         "environment": {**(os.environ if env is None else env), "JPY_PARENT_PID": str(parent)},
         "parent": parent,
     }
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     nothing = os.open(os.devnull, os.O_RDWR)
     try:
-        connection.settimeout(PATIENCE)
-        connection.connect(place)
-        streams = [nothing, _descriptor(stdout, 1, nothing), _descriptor(stderr, 2, nothing)]
-        text = json.dumps(request).encode() + b"\n"
-        sent = socket.send_fds(connection, [text], streams)
-        connection.sendall(text[sent:])
-        answer, descriptors = receive(connection)
-        return Forked(connection, answer["pid"], descriptors[0])
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(PATIENCE)
+            connection.connect(place)
+            streams = [nothing, _descriptor(stdout, 1, nothing), _descriptor(stderr, 2, nothing)]
+            text = json.dumps(request).encode() + b"\n"
+            sent = socket.send_fds(connection, [text], streams)
+            connection.sendall(text[sent:])
+            answer, descriptors = receive(connection)
+            return Forked(answer["pid"], descriptors[0])
     except (OSError, ValueError, KeyError, IndexError, TypeError):
-        connection.close()
         return None
     finally:
         os.close(nothing)

@@ -3,14 +3,12 @@
 `python -m course_utils.tools.kernels.server SOCKET PARENT`: the file descriptor of an inherited
 listening Unix socket, and the process with which it ends. A request is one line of JSON (arguments,
 folder, environment) with the three standard streams. The reply is {"pid": N} with a file descriptor
-of that process, followed by {"exit": status} when it has ended; or {"no": reason}, after which the
-client starts a kernel in the ordinary way.
+of that process; or {"no": reason}, after which the client starts a kernel in the ordinary way.
 
 It always computes with one thread: OpenMP's threads do not survive a fork, and a child waiting for
 them would hang.
 """
 
-import contextlib
 import gc
 import importlib
 import json
@@ -45,85 +43,69 @@ FIRST = (
 )
 
 
-class Warm:
-    """The warm process: it answers requests until the process `parent` (a file descriptor) ends.
+def serve(
+    listening: socket.socket, parent: int, asked: Mapping[str, str], later: Sequence[str] = ()
+) -> dict[str, Any] | None:
+    """Answer requests until the process `parent` (a file descriptor) ends.
 
-    listening: the socket of requests. asked: the environment that this process was started with.
+    While idle, import `later`, the names of modules. listening: the socket of requests. asked: the
+    environment that this process was started with.
+
+    In a forked child, returns the client's request; in the warm process, None.
     """
-
-    def __init__(self, listening: socket.socket, parent: int, asked: Mapping[str, str]) -> None:
-        self.listening, self.parent, self.asked = listening, parent, asked
-        # file descriptor of a kernel -> (its PID, the client's connection)
-        self.kernels: dict[int, tuple[int, socket.socket]] = {}
-        self.poll = select.poll()
-        for descriptor in (listening.fileno(), parent):
-            self.poll.register(descriptor, select.POLLIN)
-
-    def serve(self, later: Sequence[str] = ()) -> dict[str, Any] | None:
-        """Answer requests; while idle, import `later`, the names of modules.
-
-        In a forked child, returns the client's request; in the warm process, None.
-        """
-        modules = list(later)
-        while True:
-            events = self.poll.poll(0 if modules else None)
-            if not events:
-                importlib.import_module(modules.pop(0))
-                set_aside()
-            for descriptor, _ in events:
-                if descriptor == self.parent:
-                    return None
-                if descriptor in self.kernels:
-                    self._say_how_it_ended(descriptor)
-                else:
-                    request = self._answer()
-                    if request is not None:
-                        return request
-
-    def _say_how_it_ended(self, kernel: int) -> None:
-        self.poll.unregister(kernel)
-        pid, connection = self.kernels.pop(kernel)
-        os.close(kernel)
-        _tell(connection, {"exit": os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])})
-        connection.close()
-
-    def _answer(self) -> dict[str, Any] | None:
-        """Fork a kernel for the next request. In the child, returns the request."""
-        connection, _ = self.listening.accept()
-        streams: list[int] = []
-        try:
-            connection.settimeout(5)
-            request, streams = receive(connection)
-            reason = _refuse(request, self.asked)
-            if reason:
-                _tell(connection, {"no": reason})
-                connection.close()
+    modules = list(later)
+    poll = select.poll()
+    for descriptor in (listening.fileno(), parent):
+        poll.register(descriptor, select.POLLIN)
+    while True:
+        events = poll.poll(0 if modules else None)
+        if not events:
+            importlib.import_module(modules.pop(0))
+            set_aside()
+        for descriptor, _ in events:
+            if descriptor == parent:
                 return None
-            pid = os.fork()
-            if pid == 0:
-                self._become_child(connection, streams)
-                streams = []  # closed above
+            request = _answer(listening, asked)
+            if request is not None:
                 return request
-            process = os.pidfd_open(pid)
-            self.kernels[process] = pid, connection
-            self.poll.register(process, select.POLLIN)
-            socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], [process])
-        # the client went away, or is not one of ours
-        except (OSError, ValueError, KeyError, TypeError):
-            connection.close()
-        finally:
-            for stream in streams:
-                os.close(stream)
-        return None
 
-    def _become_child(self, connection: socket.socket, streams: list[int]) -> None:
-        """Take the client's streams, and leave everything else of the warm process."""
-        os.setsid()
-        for number, stream in enumerate(streams):
-            os.dup2(stream, number)
-        os.closerange(3, 4096)
-        for closed in (connection, self.listening, *(other for _, other in self.kernels.values())):
-            closed.detach()
+
+def _answer(listening: socket.socket, asked: Mapping[str, str]) -> dict[str, Any] | None:
+    """Fork a kernel for the next request. In the child, returns the request."""
+    connection, _ = listening.accept()
+    streams: list[int] = []
+    try:
+        connection.settimeout(5)
+        request, streams = receive(connection)
+        reason = _refuse(request, asked)
+        if reason:
+            connection.sendall(json.dumps({"no": reason}).encode() + b"\n")
+            return None
+        pid = os.fork()
+        if pid == 0:
+            _become_child(streams)
+            connection.detach()
+            listening.detach()
+            streams = []
+            return request
+        streams.append(os.pidfd_open(pid))
+        socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], streams[-1:])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # the client went away, or is not one of ours
+    finally:
+        connection.close()
+        for stream in streams:
+            os.close(stream)
+    return None
+
+
+def _become_child(streams: list[int]) -> None:
+    """Take the client's streams, and close all other files of the warm process."""
+    os.setsid()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    os.closerange(3, 4096)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -138,11 +120,6 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
             break
         text += more
     return json.loads(text), lines
-
-
-def _tell(connection: socket.socket, message: dict[str, Any]) -> None:
-    with contextlib.suppress(OSError):  # the client is gone
-        connection.sendall(json.dumps(message).encode() + b"\n")
 
 
 def _refuse(request: dict[str, Any], asked: Mapping[str, str]) -> str | None:
@@ -194,11 +171,8 @@ def end_with(parent: int) -> None:
 
 def main() -> None:
     """Run the warm process, and in its children one kernel each."""
-    listening, starter, asked = (
-        socket.socket(fileno=int(sys.argv[1])),
-        int(sys.argv[2]),
-        dict(os.environ),
-    )
+    listening, starter = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
+    asked = dict(os.environ)
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does
     request, threads = None, 1
@@ -211,7 +185,8 @@ def main() -> None:
             threads = load(FIRST)
             set_aside()
             exercises = [f"course_utils.exercises.lesson_{number}" for number in LESSONS]
-            request = Warm(listening, parent, asked).serve([*lesson_modules(), *exercises])
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that end leave nothing behind
+            request = serve(listening, parent, asked, [*lesson_modules(), *exercises])
     finally:
         if request is None:
             shutil.rmtree(os.path.dirname(listening.getsockname()), ignore_errors=True)

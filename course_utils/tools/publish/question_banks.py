@@ -215,16 +215,14 @@ def qti(bank: list[Question]) -> bytes:
     return package.getvalue()
 
 
-def write_export(path: Path, content: bytes) -> bool:
-    """Write an export to a new file or over an earlier export. Returns whether there was one.
+def write_export(path: Path, content: bytes) -> None:
+    """Write an export to a new file or over an earlier export.
 
     Raises PublishError if something else stands there, OSError.
     """
-    replaces = path.exists()
-    if replaces and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
+    if path.exists() and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
         raise PublishError(
             f"{path} is not an earlier export, so it was left unchanged. Choose another name."
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, content)
-    return replaces

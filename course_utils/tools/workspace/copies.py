@@ -6,8 +6,6 @@ cells, by id. A file whose cells differ from them is the learner's.
 
 import json
 import re
-import shutil
-import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -39,9 +37,9 @@ TO_A_LESSON = re.compile(r"(?<=\]\()[\w./-]+(?=\.ipynb)")
 WRITER = "version"
 PATIENCE = 5  # seconds that a command waits for another
 LEFT_ALONE = {  # why a file was left as it is
-    "kept": "your version was kept; the course has a newer one. `{course} update{place}` merges its changes and keeps "
-    "what you wrote; `{course} reset {key}{place}` saves your version and writes a fresh one.",
-    "unreadable": "this file is not a valid notebook and was left unchanged. `{course} reset {key}{place}` saves it "
+    "kept": "your version was kept; the course has a newer one. `course update{place}` merges its changes and keeps "
+    "what you wrote; `course reset {key}{place}` saves your version and writes a fresh one.",
+    "unreadable": "this file is not a valid notebook and was left unchanged. `course reset {key}{place}` saves it "
     "and writes a fresh one.",
 }
 
@@ -196,20 +194,12 @@ def report_lines(report: list[tuple[str, str, str]], workspace: Path) -> list[st
     lines = []
     for name, action, words in report:
         if action in LEFT_ALONE:
-            words = LEFT_ALONE[action].format(course=_command(), key=part_of(name), place=place)
+            words = LEFT_ALONE[action].format(key=part_of(name), place=place)
         elif action == "renewed":
             words = "renewed; you had not edited it"
         if action != "unchanged":
             lines.append(f"{name}: {words or action}")
     return lines
-
-
-def _command() -> str:
-    """How this user calls `course`: `make` does not put it on the PATH."""
-    program = Path(sys.executable).with_name("course")
-    if shutil.which("course") or not program.exists():
-        return "course"
-    return str(program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program)
 
 
 def _sources(folder: Path) -> list[Path]:

@@ -1,6 +1,5 @@
 """Live copies: a lesson whose worked cells are empty, the code to type, and `reveal`."""
 
-import html
 import re
 import textwrap
 from functools import partial
@@ -10,7 +9,7 @@ from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of, part_of, parts, seen_from
 from ...diary.workspace import LIVE
-from ...exercises.model import code_marks
+from . import page
 from .copies import CopyError, changing, copied, learner_copy, place, with_note
 from .merging import fingerprint
 
@@ -24,26 +23,6 @@ NOTE = (
     "of it is in "
     "[{page}]({page}), too.\n\nWhat you hand in is [your own copy]({up}), not this one."
 )
-PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}: the code to type</title>
-<style>
-:root {{ color-scheme: light dark }}
-body {{ font: 1rem/1.5 sans-serif; margin: 1.5rem auto; max-width: 52rem; padding: 0 1rem }}
-h1 {{ font-size: 1.4rem }} h2 {{ font-size: 1.1rem; margin: 2rem 0 0; break-after: avoid }}
-section {{ break-inside: avoid; margin: 1rem 0 }} p {{ margin: 0 0 0.3rem }}
-pre {{ border-left: 4px solid #0173b2; font-size: 0.9rem; margin: 0; padding: 0.3rem 0 0.3rem 0.8rem }}
-pre span {{ display: block; padding-left: 8ch; text-indent: -8ch; white-space: pre-wrap }}
-@media screen and (max-width: 40rem) {{ pre {{ font-size: 0.75rem }} }}
-</style></head>
-<body><main><h1>{title}: the code to type</h1>
-<p>The numbers are those of the comments in the notebook. <code>reveal()</code> brings back the code of the cell that it
-stands in; <code>reveal("{key}", {last})</code>, in any cell, brings back that of number {last}.</p>
-{sections}
-</main></body>
-</html>
-"""
 
 
 def typed_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
@@ -100,17 +79,12 @@ def page_to_type(notebook: nbformat.NotebookNode, key: str) -> str:
     for cell in notebook.cells:
         title = re.search("^## (.+)", cell.source, re.MULTILINE)
         if cell.cell_type == "markdown" and title:
-            heading = f"<h2>{code_marks(title[1])}</h2>\n"
+            heading = title[1]
         elif cell.id in typed:
-            lines = [html.escape(line) or "<br>" for line in cell.source.splitlines()]
-            code = "".join(f"<span>{line}</span>" for line in lines)
-            does = f"{len(sections) + 1}. {code_marks(cell.metadata.course.does)}"
-            sections.append(
-                f'{heading}<section id="{cell.id}"><p>{does}</p>\n<pre><code>{code}</code></pre></section>'
-            )
+            sections.append((heading, cell))
             heading = ""
-    title = html.escape(notebook.cells[0].source.splitlines()[0].removeprefix("# "))
-    return PAGE.format(title=title, key=key, last=len(sections), sections="\n".join(sections))
+    title = notebook.cells[0].source.splitlines()[0].removeprefix("# ")
+    return page("to_type.html.j2", title=title, key=key, sections=sections)
 
 
 def write_live(
@@ -125,13 +99,13 @@ def write_live(
     path = lesson_named(key, sources)
     key, file = part_of(path), live_file(path.name)
     target = Path(workspace) / file
-    page = target.with_suffix(".html")
+    to_type = target.with_suffix(".html")
     text = copied(path, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
     with changing(Path(workspace)) as record:
         place(target, text, record)
         edited = fingerprint(target.read_bytes()) != fingerprint(text)
-        if not (edited and page.exists()):
-            write_whole(page, page_to_type(read_notebook(path), key))
+        if not (edited and to_type.exists()):
+            write_whole(to_type, page_to_type(read_notebook(path), key))
     return file, edited
 
 

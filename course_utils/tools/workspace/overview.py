@@ -17,6 +17,7 @@ from ..._support.notebooks import NOTEBOOKS, ROUTES, lesson_cells, parts
 from ...diary.passed import passed
 from ...diary.schedule import Schedule, ScheduleProblem
 from ...diary.workspace import RECORD, current
+from . import page
 
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
@@ -284,10 +285,4 @@ class Overview:
         return "\n".join([self.totals, "", *self.plan()])
 
     def _repr_html_(self) -> str:
-        from jinja2 import Environment  # slow to import
-
-        from ...exercises.model import code_marks
-
-        template = Path(__file__).with_name("overview.html.j2").read_text(encoding="utf-8")
-        page = Environment(autoescape=True).from_string(template)
-        return page.render(picture=self, code_marks=code_marks)
+        return page("overview.html.j2", picture=self)
