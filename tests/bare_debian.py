@@ -91,41 +91,23 @@ def unpack(bare: Path, release: str) -> None:
     (bare / "etc/apt/apt.conf.d/99this-machine").write_text("".join(fetching), encoding="utf-8")
 
 
-def make_place(bare: Path, path: Path) -> None:
-    """An empty file or folder in the bare Debian, over which the one of this machine is mounted."""
-    place = bare / path.relative_to("/")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if path.is_dir():
-        place.mkdir(exist_ok=True)
-    else:
-        place.touch()
-
-
 def main(release: str) -> int:
     bare = ROOT / "build/bare" / release
     unpack(bare, release)
     shutil.rmtree(bare / CLONE, ignore_errors=True)
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, bare / CLONE], check=True)
     paths = shown()
-    for path in paths:
-        make_place(bare, path)
+    for path in paths:  # an empty place, over which the one of this machine is mounted
+        folder = bare / path.relative_to("/")
+        (folder if path.is_dir() else folder.parent).mkdir(parents=True, exist_ok=True)
+        if not path.is_dir():
+            folder.touch()
     variables = {name: value for name, value in os.environ.items() if VARIABLE.fullmatch(name)}
     variables |= {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(HOME), "LANG": "C.UTF-8"}
     # CI: tests fail where hand-ins cannot be isolated. -rfEs: pytest lists what failed or was skipped.
     variables |= {"CI": "1", "PYTEST_ADDOPTS": "-rfEs", "DEBIAN_FRONTEND": "noninteractive"}
-    command = [
-        "unshare",
-        "--mount",
-        "--pid",
-        "--fork",
-        "--kill-child",
-        "sh",
-        "-euc",
-        ENTER,
-        "sh",
-        bare,
-        *paths,
-    ]
+    unshare = "unshare --mount --pid --fork --kill-child sh -euc".split()
+    command = [*unshare, ENTER, "sh", bare, *paths]
     return subprocess.run(command, env={**variables, "INSIDE": INSIDE}).returncode
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-import torch
 
 from .grader import COURSE
 from .offline import free_port, open_when_ready
@@ -162,18 +161,6 @@ def inside(page, title="", least=1):
         "least => document.querySelectorAll('svg line').length >= least", arg=least
     )
     return frame
-
-
-def weights(frame, lines="svg line", heads=1):
-    """The weights shown by the lines, read from the lines' opacities."""
-    opacities = frame.eval_on_selector_all(
-        lines, "lines => lines.map(line => +line.getAttribute('stroke-opacity'))"
-    )
-    return torch.tensor(opacities) * heads
-
-
-def same(ours, theirs):
-    torch.testing.assert_close(ours, theirs.flatten(), rtol=0, atol=5.1e-4)
 
 
 def fits(frame, narrower_than=9999):

@@ -7,7 +7,7 @@ os.environ["TQDM_DISABLE"] = "1"
 os.environ["COURSE_COLD_SANDBOX"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"
 # in this process alone; tests of the hub unset it
-from huggingface_hub import constants as _read_once  # noqa: F401
+from huggingface_hub import constants
 
 del os.environ["HF_HUB_OFFLINE"]  # lessons, and all other processes, are as a learner has them
 
@@ -92,31 +92,23 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine():
     """Refuse connections and name lookups beyond loopback. Fails the test: libraries could swallow an OSError."""
-    connect, connect_ex, getaddrinfo = (
-        socket.socket.connect,
-        socket.socket.connect_ex,
-        socket.getaddrinfo,
-    )
+    connect, getaddrinfo = socket.socket.connect, socket.getaddrinfo
 
     def refuse(host):
         if not is_local(host):
             pytest.fail(f"a test wanted to reach {host}")
 
-    def checked(method):
-        def call(self, address):
-            if self.family in (socket.AF_INET, socket.AF_INET6):
-                refuse(address[0])
-            return method(self, address)
-
-        return call
+    def checked_connect(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            refuse(address[0])
+        return connect(self, address)
 
     def checked_getaddrinfo(host, *args, **kwargs):
         refuse(host)
         return getaddrinfo(host, *args, **kwargs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", checked(connect))
-        patch.setattr(socket.socket, "connect_ex", checked(connect_ex))
+        patch.setattr(socket.socket, "connect", checked_connect)
         patch.setattr(socket, "getaddrinfo", checked_getaddrinfo)
         yield
 
@@ -175,7 +167,7 @@ def ask(monkeypatch, tmp_path):
     """Point huggingface_hub at an endpoint, with an empty cache. It has already read its environment variables."""
     from types import SimpleNamespace
 
-    from huggingface_hub import constants, file_download
+    from huggingface_hub import file_download
 
     from course_utils._support.downloads import hub_dataset, hub_snapshot
 

@@ -29,12 +29,7 @@ def main():
         os.environ["COURSE_SCREENSHOTS"] = folder
         if status := pytest.main(["-q", "-p", "no:cacheprovider", *TESTS]):
             return status
-        pictures = sorted(PICTURES.glob("*.png"))
-        if missing := [
-            picture.name for picture in pictures if not Path(folder, picture.name).is_file()
-        ]:
-            return f"No test keeps {', '.join(missing)}. Nothing was renewed."
-        for picture in pictures:
+        for picture in sorted(PICTURES.glob("*.png")):
             shutil.copyfile(Path(folder, picture.name), picture)
             print(f"Renewed: {picture.name}")
     return 0

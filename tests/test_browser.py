@@ -12,6 +12,7 @@ from typing import NamedTuple
 import nbformat
 import psutil
 import pytest
+import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright import sync_api as playwright
 
@@ -26,17 +27,7 @@ from course_utils.tools.workspace.copies import write_workspace
 from course_utils.tools.workspace.lab import write_side_by_side
 from course_utils.tools.workspace.live import write_live
 
-from .browser import (
-    bring_into_view,
-    fits,
-    in_chromium,
-    inside,
-    keep,
-    run_all_cells,
-    running_lab,
-    same,
-    weights,
-)
+from .browser import bring_into_view, fits, in_chromium, inside, keep, run_all_cells, running_lab
 from .commands import gone
 from .execute import KERNEL
 
@@ -60,6 +51,7 @@ STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
     [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'),
         element.style.opacity].join()).join(';')"""
 
+OPACITIES = "lines => lines.map(line => +line.getAttribute('stroke-opacity'))"
 CUT_OFF = (
     "names => names.filter(name => name.scrollWidth > name.clientWidth).map(name => name.innerText)"
 )
@@ -178,7 +170,9 @@ def all_drawn(page):
     frame = page.locator("iframe[title^='Head view of layer 0']")
     bring_into_view(page, frame)
     within = inside(page, "Head view of layer 0")
-    same(weights(within, heads=12), attend(SENTENCE)[1][0])
+    opacities = within.eval_on_selector_all("svg line", OPACITIES)
+    weights = attend(SENTENCE)[1][0].flatten()
+    torch.testing.assert_close(12 * torch.tensor(opacities), weights, rtol=0, atol=5.1e-4)
     before, picture = within.evaluate(STATE), frame.screenshot()
     within.locator("#left text", has_text="cat").hover()
     within.wait_for_function(VISIBLE, arg=12 * 8)

@@ -1,5 +1,7 @@
 """`course embed`: shards that are whole or not there, and runs that go on where an earlier one stopped."""
 
+from unittest.mock import DEFAULT, Mock
+
 import numpy as np
 import pytest
 
@@ -55,16 +57,11 @@ def test_what_was_written_is_not_computed_again(computed, old):
 
 
 def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monkeypatch):
-    plain, calls = corpus.embed, []
-
-    def stop_at_the_third(texts, model=None):
-        calls.append(texts)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return plain(texts)
-
-    monkeypatch.setattr(corpus, "embed", stop_at_the_third)
-    with pytest.raises(KeyboardInterrupt):
+    stopped_at_the_third = Mock(
+        wraps=corpus.embed, side_effect=[DEFAULT, DEFAULT, KeyboardInterrupt]
+    )
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(corpus, "embed", stopped_at_the_third)
         embed_corpus(TEXTS, tmp_path, shard=5)
     assert len(list(tmp_path.iterdir())) == 2
     assert embed_corpus(TEXTS, tmp_path, shard=5) == (3, 2)

@@ -458,31 +458,18 @@ def test_the_same_weights_give_the_same_bytes_and_what_is_copied_has_its_licence
 
 
 @contextlib.contextmanager
-def shown_in_a_browser(folder, width=1280, breaks_off=(), obey=False):
-    """A page that shows the book in this folder, served here. Files named in `breaks_off` break off the first time."""
-    left = set(breaks_off)
-
-    class Files(http.server.SimpleHTTPRequestHandler):
-        def copyfile(self, source, out):
-            name = Path(source.name).name
-            if name in left:
-                left.discard(name)
-                out.write(source.read(1000))
-            else:
-                super().copyfile(source, out)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Files, directory=folder)
-    )
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with chromium() as open_page:
+def shown_in_a_browser(folder, width=1280, obey=False):
+    """A page that shows the book in this folder, served here."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    with (
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
+        chromium() as open_page,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         page = open_page(width, obey=obey)
         page.goto(f"http://127.0.0.1:{server.server_port}/01_explorers.html")
         yield page
-    server.shutdown()
+        server.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -593,7 +580,8 @@ def test_in_the_book(page_of_all):
 
 @in_chromium
 def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_of_all):
-    with shown_in_a_browser(page_of_all, breaks_off=["tokenizer.json"]) as page:
+    with shown_in_a_browser(page_of_all) as page:
+        page.route("**/tokenizer.json", lambda route: route.abort(), times=1)
         page.goto(f'{page.url}#explore-tokens={{"text":"A linked text","word":2}}')
         page.reload()
         page.click("#explore-tokens button.explore")

@@ -3,7 +3,6 @@
 import csv
 import io
 import linecache
-import os
 import random
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 import nbformat
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from fsrs import Card, Rating, Scheduler
 
 from course_utils import check, progress
@@ -20,12 +20,12 @@ from course_utils.diary import schedule
 from course_utils.diary.passed import remember
 from course_utils.diary.workspace import RECORD
 from course_utils.exercises import all_exercises
+from course_utils.tools.cli import main
 from course_utils.tools.ideas import asking, gains, route, sheets
 from course_utils.tools.ideas.inventory import FORMS, inventory
 from course_utils.tools.workspace.lab import write_at_first
 
 from .commands import run
-from .grader import ROOT, course
 from .sources import SOURCES
 
 DAY = timedelta(days=1)
@@ -444,9 +444,8 @@ def test_place_and_review_ask_in_a_terminal(workspace):
     answer = "A\n3\n"
     asked = said("place", keys=answer * 20)
     assert "20 of 20 · Lesson 10" in asked and "Begin with lesson" in asked
-    # as a terminal of Windows
-    old = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "cp1252"}
-    assert "20 of 20" in course("place", env=old, input=answer * 20, encoding="cp1252").stdout
+    old = CliRunner(charset="cp1252")  # as a terminal of Windows
+    assert "20 of 20" in old.invoke(main, ["place"], input=answer * 20).output
     assert "04-mean-pool" in said("place", "--by-doing", "--workspace", workspace)
     for name in ("02-pad-batch", "02-find-the-bug"):
         remember(name, workspace)

@@ -96,38 +96,36 @@ def shared(kernels, tmp_path_factory):
     return kernels(cwd=str(tmp_path_factory.mktemp("shared")))
 
 
-def test_a_kernel_is_a_child_of_the_warm_process_with_everything_loaded_in_little_memory(
-    warm, shared
-):
+def test_a_kernel_is_a_child_of_the_warm_process_and_needs_little_memory(warm, shared):
     assert isinstance(shared.process, provisioner.Forked)
-    assert (
-        shared.says("import os; print(os.getppid(), os.getcwd())")
-        == f"{warm.pid} {shared.manager.provisioner.cwd}"
-    )
-    assert (
-        shared.says("import sys; print('transformers' in sys.modules, 'torch' in dir())")
-        == "True False"
-    )
-    warm_embed = (
-        "from course_utils import embed, setup; setup(); print(embed(['Is it warm?']).shape)"
-    )
-    assert shared.says(warm_embed) == "(1, 384)"
-    about = "print(__name__, __doc__ is None or 'automatically' in __doc__.lower(), '' in sys.path)"
-    assert shared.says(about) == "__main__ True True"
+    where = f"{warm.pid} {shared.manager.provisioner.cwd}"
+    assert shared.says("import os; print(os.getppid(), os.getcwd())") == where
     private = psutil.Process(shared.process.pid).memory_full_info().uss
     assert private / 2**20 < 150  # an ordinary kernel needs about 500
 
 
-def test_it_computes_with_as_many_threads_as_an_ordinary_one(shared):
-    assert shared.says("import torch; print(torch.get_num_threads())") == "2"
-    assert (
-        shared.says("a = torch.ones(800, 800); print(int((a @ a).sum()), float(a.sum()))")
-        == "512000000 640000.0"
-    )
-    assert (
-        shared.says("import numpy as np; b = np.ones((800, 800)); print(int((b @ b).sum()))")
-        == "512000000"
-    )
+@pytest.mark.parametrize(
+    "code, printed",
+    [
+        ("import sys; print('transformers' in sys.modules, 'torch' in dir())", "True False"),
+        (
+            "from course_utils import embed, setup; setup(); print(embed(['Is it warm?']).shape)",
+            "(1, 384)",
+        ),
+        (
+            "print(__name__, __doc__ is None or 'automatically' in __doc__.lower(), '' in sys.path)",
+            "__main__ True True",
+        ),
+        ("import torch; print(torch.get_num_threads())", "2"),
+        (
+            "import torch; a = torch.ones(800, 800); print(int((a @ a).sum()), float(a.sum()))",
+            "512000000 640000.0",
+        ),
+        ("import numpy as np; b = np.ones((800, 800)); print(int((b @ b).sum()))", "512000000"),
+    ],
+)
+def test_it_has_everything_loaded_and_computes_as_an_ordinary_one(shared, code, printed):
+    assert shared.says(code) == printed
 
 
 def test_pictures_appear_and_warnings_too(shared):
@@ -180,7 +178,6 @@ def test_several_kernels_share_nothing_that_they_change(shared, kernels):
 def test_restart_interrupt_and_that_a_kernel_ended(kernels):
     kernel = kernels()
     before = kernel.process
-    assert before.poll() is None
     with pytest.raises(subprocess.TimeoutExpired):
         before.wait(0.2)
     kernel.run("x = 1")
@@ -224,18 +221,15 @@ def test_what_is_no_request_does_no_harm_and_a_kill_is_seen(warm, tmp_path):
 
 def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_path, monkeypatch):
     command = launch(tmp_path)
-    for other in (
-        ["/usr/bin/true", *command[1:]],
-        [sys.executable, "-c", "1"],
-        [sys.executable, "-m", "other", "-f", "x"],
+    for other, more in (
+        (["/usr/bin/true", *command[1:]], {}),
+        ([sys.executable, "-c", "1"], {}),
+        ([sys.executable, "-m", "other", "-f", "x"], {}),
+        (command, {"stdout": subprocess.PIPE}),
+        (command, {"preexec_fn": print}),
+        (command, {"env": {**os.environ, "OMP_NUM_THREADS": "1"}}),
     ):
-        assert fork_kernel(other) is None
-    for more in (
-        {"stdout": subprocess.PIPE},
-        {"preexec_fn": print},
-        {"env": {**os.environ, "OMP_NUM_THREADS": "1"}},
-    ):
-        assert fork_kernel(command, **more) is None
+        assert fork_kernel(other, **more) is None
     monkeypatch.setenv(COLD, "1")
     assert fork_kernel(command) is None and COLD in why_not() and start_warm() is None
 

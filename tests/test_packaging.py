@@ -129,21 +129,16 @@ def test_commands_of_the_documents_exist(page):
     blocks = re.findall(
         r"```(?:bash|sh|console)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
     )
-    for command in (
-        line.strip() for block in blocks for line in block.replace("\\\n", " ").splitlines()
-    ):
-        for part in command.split("&&"):
-            words = [
-                word
-                for word in shlex.split(part, comments=True)
-                if "=" not in word or word.startswith("-")
-            ]
-            if words[:1] == ["make"]:
-                assert set(words[1:]) <= targets, command
-            elif words[:1] == ["course"]:
-                assert words[1] in course.commands, command
-            else:
-                assert not words or words[0] in PROGRAMS, command
+    text = "\n".join(blocks).replace("\\\n", " ").replace("&&", "\n")
+    for command in text.splitlines():
+        words = shlex.split(command, comments=True)
+        words = [word for word in words if "=" not in word or word.startswith("-")]
+        if words[:1] == ["make"]:
+            assert set(words[1:]) <= targets, command
+        elif words[:1] == ["course"]:
+            assert words[1] in course.commands, command
+        else:
+            assert not words or words[0] in PROGRAMS, command
 
 
 @each_page
