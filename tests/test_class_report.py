@@ -8,7 +8,7 @@ import pytest
 
 from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import all_exercises
-from course_utils.exercises.words import told
+from course_utils.exercises.model import told
 from course_utils.tools.grading import class_report
 from course_utils.tools.grading.class_report import discrimination, example, items
 from course_utils.tools.grading.csv_files import read_table

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from course_utils.exercises import LESSONS, tasks_of
-from course_utils.exercises.words import exercise, words_of
+from course_utils.exercises.model import exercise, words_of
 
 WORDS = {
     "shared": {"mistakes": {"sum": {"does": "You add.", "because": "Divide."}}},

@@ -15,7 +15,8 @@ from ..diary.passed import remember
 from ..diary.schedule import checked
 from ..diary.session import hints_shown, shows
 from .judging import examine
-from .model import Completion, Exercise, Note, Report
+from .model import Completion, Exercise
+from .report import Note, Report
 
 # numbers of the lessons that have exercises: "00", "01", ...
 LESSONS = tuple(

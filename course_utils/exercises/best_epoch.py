@@ -8,9 +8,8 @@ import numpy as np
 import torch
 
 from .._support.recipes import linear_maker
-from .model import Case, normal
+from .model import Case, exercise, normal
 from .otherwise import Otherwise
-from .words import exercise
 
 
 def small_training(rng, width, classes, size, number, rate):

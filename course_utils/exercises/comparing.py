@@ -18,6 +18,14 @@ RETURNED = "your function returned {} where {} is expected"
 MOST_RETURNED = 1_000_000
 
 
+def safely(function, *args, otherwise):
+    """What a function returns, or `otherwise` where it raises, as inspecting what an answer made may."""
+    try:
+        return function(*args)
+    except Exception:
+        return otherwise
+
+
 def too_many(outcome):
     """Whether an answer returned more than MOST_RETURNED things.
 
@@ -58,10 +66,7 @@ def copied(value):
 
 def unchanged(after, before):
     """Whether an argument is as it was, to the last digit."""
-    try:
-        return _is_same(after, before)
-    except Exception:  # inspecting what an answer left may raise
-        return False
+    return safely(_is_same, after, before, otherwise=False)
 
 
 def _is_same(after, before):
@@ -87,10 +92,7 @@ def wording(error):
 
 def text_of(error):
     """An error's text, or none if it has none."""
-    try:
-        return str(error)
-    except Exception:
-        return ""
+    return safely(str, error, otherwise="")
 
 
 def kind_of(value):
@@ -135,10 +137,7 @@ def difference(got, right, strict=False):
 
 def equal(got, right, strict):
     """Whether `difference` finds none, without putting one into words."""
-    try:
-        return _difference(got, right, strict) is None
-    except Exception:
-        return False
+    return safely(_difference, got, right, strict, otherwise="not comparable") is None
 
 
 # None, or a function that says what the difference is.

@@ -23,16 +23,18 @@ from .comparing import (
     difference,
     equal,
     kind_of,
+    safely,
     short,
     text_of,
     too_many,
     unchanged,
     wording,
 )
-from .model import Completion, Report
+from .model import Completion
 from .otherwise import Otherwise
 from .raised import in_plain_words, line_of
-from .slips import BESIDE, slip_between
+from .report import Report
+from .slips import BESIDE, RIGHT, slip_between
 
 NO_FUNCTION = (
     "`check` needs the function itself, not what it returns: write `check({!r}, your_function)` without calling it. "
@@ -163,17 +165,16 @@ def explanation_of(exercise, results):
     a target.
     """
 
-    def agrees(function):
-        return all(
-            _same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in results
-        )
+    def matches(function):  # one result after the other, as most functions fail at the first
+        for case, outcome in results:
+            yield _same_outcome(outcome, case.outcome_of(function), exercise)
 
-    def slip_from(function, **words):
+    def agrees(function):
+        return all(matches(function))
+
+    def slip_from(function, than):
         pairs = [(outcome, case.outcome_of(function)) for case, outcome in results]
-        try:
-            return slip_between(pairs, **words)
-        except Exception:  # inspecting a returned object may raise
-            return ""
+        return safely(slip_between, pairs, than, otherwise="")
 
     reference = exercise.reference
     for mistake in exercise.mistakes:
@@ -191,31 +192,26 @@ def explanation_of(exercise, results):
         return tuple(mistake for mistake in exercise.mistakes if mistake in certain), ""
     if exercise.judge:  # many results are right, so nothing follows from those of one function
         return (), ""
-    if slip := slip_from(reference):
+    if slip := slip_from(reference, RIGHT):
         return (), slip
     for mistake in exercise.mistakes:
         for imitate in mistake.imitations:
-            if slip := slip_from(imitate, than=BESIDE):
+            if slip := slip_from(imitate, BESIDE):
                 return (mistake,), f"There is a second mistake: {slip[0].lower()}{slip[1:]}"
-    return _made_in_most(exercise, results), ""
+    return _made_in_most(exercise, matches), ""
 
 
 # The mistake that explains most wrong results and contradicts no right one, in a tuple.
 #
 # Another mistake then shows in the other results. It must explain at least three and half of all
 # wrong ones, and no other mistake as many. The tuple is empty if there is none.
-def _made_in_most(exercise, results):
-    def same_as(function):
-        return [
-            _same_outcome(outcome, case.outcome_of(function), exercise) for case, outcome in results
-        ]
-
-    right = same_as(exercise.reference)
+def _made_in_most(exercise, matches):
+    right = [*matches(exercise.reference)]
     least = max(3, right.count(False) / 2)
     explained = {}
     for mistake in exercise.mistakes:
         for imitate in mistake.imitations:
-            same = same_as(imitate)
+            same = [*matches(imitate)]
             count = sum(same) - sum(right)
             if all(itertools.compress(same, right)) and count >= least:
                 explained[mistake] = max(count, explained.get(mistake, 0))
@@ -263,10 +259,8 @@ def _problem(exercise, case, outcome):
         return "your function returned nothing (`None`): no `return` with a value was reached"
     if exercise.judge is None or isinstance(outcome, BaseException):
         return difference(outcome, right, exercise.strict)
-    try:
-        return exercise.judge(case.args, outcome)
-    except Exception:  # inspecting a returned object may raise
-        return f"your function returned {kind_of(outcome)} that cannot be judged"
+    cannot = f"your function returned {kind_of(outcome)} that cannot be judged"
+    return safely(exercise.judge, case.args, outcome, otherwise=cannot)
 
 
 @contextlib.contextmanager
@@ -300,10 +294,7 @@ def time_limit(seconds):
 def _kept(outcome):
     if isinstance(outcome, BaseException):  # a copy would have no traceback
         return outcome
-    try:
-        return copied(outcome)
-    except Exception:
-        return outcome
+    return safely(copied, outcome, otherwise=outcome)
 
 
 # The arguments as text, if they are few and short.
@@ -318,7 +309,4 @@ def _same_outcome(one, other, exercise):
         return (type(one).__name__, wording(one)) == (type(other).__name__, wording(other))
     if equal(one, other, exercise.strict):
         return True
-    try:
-        return exercise.alike is not None and bool(exercise.alike(one, other))
-    except Exception:  # inspecting a returned object may raise
-        return False
+    return exercise.alike is not None and safely(exercise.alike, one, other, otherwise=False)

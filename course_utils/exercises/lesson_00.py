@@ -3,8 +3,7 @@
 import numpy as np
 
 from .comparing import difference
-from .model import Case, normal
-from .words import completion, exercise
+from .model import Case, completion, exercise, normal
 
 
 def _similarity(rng, n):

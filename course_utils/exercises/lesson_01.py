@@ -7,8 +7,7 @@ from functools import partial
 
 from .._support.downloads import packaged_folder
 from .comparing import difference
-from .model import Case
-from .words import completion, exercise
+from .model import Case, completion, exercise
 
 
 # `n` different two-letter syllables that share no letters.

@@ -6,8 +6,7 @@ import torch
 
 from .._support.recipes import small_encoder
 from .comparing import difference
-from .model import Case, normal
-from .words import completion, exercise
+from .model import Case, completion, exercise, normal
 
 
 # `count` different ids, none of them familiar from the lesson (0, 101, 102).

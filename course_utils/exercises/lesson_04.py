@@ -3,8 +3,7 @@
 import torch
 
 from ..pooling import normalise
-from .model import Case, normal
-from .words import completion, exercise
+from .model import Case, completion, exercise, normal
 
 
 # Random token vectors and their mask (int64, as tokenizers return it); the right padding holds

@@ -6,8 +6,7 @@ import torch
 
 from .._support.recipes import layer_maker
 from .comparing import difference
-from .model import Case, normal
-from .words import completion, exercise
+from .model import Case, completion, exercise, normal
 
 
 def _bug_cases(rng):

@@ -4,8 +4,7 @@ import numpy as np
 import torch
 
 from ..pooling import normalise
-from .model import Case, normal
-from .words import completion, exercise
+from .model import Case, completion, exercise, normal
 
 
 def _cosine_cases(rng):

@@ -6,8 +6,7 @@ import numpy as np
 import torch
 
 from .comparing import as_float64, difference, told_apart
-from .model import Case, normal
-from .words import completion, exercise
+from .model import Case, completion, exercise, normal
 
 IGNORED = -100
 

@@ -4,8 +4,7 @@ import numpy as np
 import torch
 from scipy.stats import kendalltau, rankdata, spearmanr
 
-from .model import Case
-from .words import completion, exercise
+from .model import Case, completion, exercise
 
 
 def _distinct(rng, n):

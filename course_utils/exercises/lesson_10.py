@@ -8,8 +8,7 @@ import torch
 from . import best_epoch
 from .best_epoch import small_training
 from .comparing import TOLERANCE, difference
-from .model import Case, normal
-from .words import completion, exercise
+from .model import Case, completion, exercise, normal
 
 
 def _leak_cases(rng):

@@ -8,8 +8,7 @@ import torch
 
 from ..pooling import normalise
 from .comparing import difference
-from .model import Case, normal
-from .words import completion, exercise
+from .model import Case, completion, exercise, normal
 
 
 def _triplet_cases(rng):

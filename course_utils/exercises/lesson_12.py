@@ -2,8 +2,7 @@
 
 from math import log, log2, log10, nan  # noqa: F401  in the text of mistakes
 
-from .model import Case
-from .words import completion, exercise
+from .model import Case, completion, exercise
 
 
 def _score_cases(rng):

@@ -3,8 +3,7 @@
 import numpy as np
 
 from .comparing import difference
-from .model import Case
-from .words import completion, exercise
+from .model import Case, completion, exercise
 
 
 def _numbers(rng, rows, columns, draw):

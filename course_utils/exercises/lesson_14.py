@@ -5,9 +5,8 @@ import math  # noqa: F401  in the text of mistakes
 import numpy as np
 
 from . import search_engine
-from .model import Case
+from .model import Case, completion, exercise
 from .otherwise import alone
-from .words import completion, exercise
 
 JUDGE = search_engine.JUDGE
 FIND = search_engine.FIND

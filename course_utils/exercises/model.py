@@ -1,26 +1,37 @@
-"""What an exercise is: cases that test properties, known mistakes, and the report of a check."""
+"""What an exercise is: cases that test properties, known mistakes, and their words.
+
+Titles, hints and messages stand in lesson_NN.toml, a table for each exercise.
+
+A mistake is named there as in the code. `does` says what the answer does, `because` why that is
+wrong or what is right, and `breaks` lists words of the exercise's text that such an answer breaks.
+Mistakes of several exercises of a lesson have their words in the table `shared`. `no_card` names
+the mistakes that make no card to learn with: their words help only while one writes this answer.
+
+`shown_in`, of an exercise or a mistake, is the id of the cell that treats it, such as
+"padding-picture": the class report names its section and its slide. Without it, they are those
+above the exercise. Of a cell in another lesson, such as "04 diagram-broadcast", only the slide is
+named.
+"""
 
 from __future__ import annotations
 
-import html
+import functools
 import math
 import random
-import re
-import sys
+import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._support.bars import in_a_notebook
 from .comparing import copied
+from .otherwise import Otherwise
 
 if TYPE_CHECKING:
     import torch
 
-# *one* or *two words*, and no product
-EMPHASIS = re.compile(r"(?<![\w*])\*([a-z]+(?: [a-z]+)?)\*(?![\w*])")
-SIGNS = {"passed": "✓ passed", "failed": "✗ not there yet", "not attempted": "○ not attempted yet"}
-COLOURS = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494"}
+FOLDER = Path(__file__).parent
 
 
 class Case:
@@ -107,100 +118,92 @@ class Completion(Exercise):
     """A cell of a lesson with a gap of a line: judged like an exercise, but without points."""
 
 
-@dataclass(frozen=True)
-class Report:
-    """The result of `check`.
+@functools.cache
+def words_of(lesson: str) -> dict[str, Any]:
+    """The words of a lesson's exercises, as its file has them. Raises OSError or ValueError."""
+    return tomllib.loads((FOLDER / f"lesson_{lesson}.toml").read_text(encoding="utf-8"))
 
-    `status` is "passed", "failed" or "not attempted"; `messages` are sentences.
+
+def told(exercise_id: str) -> tuple[list[Mistake], str]:
+    """The words of an exercise's mistakes, as `Mistake`s without imitations, and its `shown_in`.
+
+    No exercise is imported for it; of an unknown one there are no words. Mistakes that the lesson's
+    exercises share are among them, whether this one has them or not.
     """
-
-    exercise_id: str
-    title: str
-    status: str
-    messages: tuple[str, ...] = ()
-    seed: int | None = None
-    # the messages without inputs and expected values, for a page that others may read
-    discreet: tuple[str, ...] = ()
-    # the messages of the known mistake, or of two at once, that explain the results
-    mistakes: tuple[str, ...] = ()
-    # execution counts of the cells that have shown it
-    shown_in: list[int] = field(default_factory=list, compare=False, repr=False)
-
-    @property
-    def passed(self) -> bool:
-        return self.status == "passed"
-
-    @property
-    def headline(self) -> str:
-        return f"{self.title}: {SIGNS[self.status]}"
-
-    def __repr__(self) -> str:
-        lines = [self.headline, *(f"  - {message}" for message in self.messages)]
-        if self._again:
-            lines.append(f"(To repeat these inputs: {self._again})")
-        return "\n".join(lines)
-
-    @property
-    def _again(self) -> str:
-        """The call that draws the same inputs, for a failed report that had inputs."""
-        drew_inputs = self.status == "failed" and self.seed is not None
-        return f"check({self.exercise_id!r}, ..., seed={self.seed})" if drew_inputs else ""
-
-    def show(self) -> None:
-        """Show the report at once, as the result of its cell.
-
-        Only in a notebook, where a cell shows its last line alone.
-        """
-        if not in_a_notebook():
-            return
-        from IPython import get_ipython
-        from IPython.display import display
-
-        shell = get_ipython()
-        # a semicolon at the cell's end hides results, also those of other lines
-        show = display if shell.displayhook.quiet() else sys.displayhook
-        show(self)
-        self.shown_in.append(shell.execution_count)
-
-    def _ipython_display_(self) -> None:
-        """Display nothing again in the cell that has shown the report, such as when `check` is its
-        last line.
-        """
-        from IPython import get_ipython
-
-        if getattr(get_ipython(), "execution_count", None) not in self.shown_in:
-            raise NotImplementedError  # IPython then displays it as HTML and text
-
-    def _repr_html_(self) -> str:
-        page = f"<strong>{html.escape(self.headline)}</strong>"
-        if self.messages:
-            items = "".join(f"<li>{code_marks(message)}</li>" for message in self.messages)
-            page += f"<ul>{items}</ul>"
-        if self._again:
-            page += f"<p><small>To repeat these inputs: <code>{self._again}</code></small></p>"
-        style = f"border-left: 6px solid {COLOURS[self.status]}; padding: 0.3em 1em"
-        return f'<div style="{style}">{page}</div>'
+    has_words = (FOLDER / f"lesson_{exercise_id[:2]}.toml").exists()
+    words = words_of(exercise_id[:2]) if has_words else {}
+    own = words.get(exercise_id, {})
+    shared = words.get("shared", {}).get("mistakes", {})
+    names = {**shared, **own.get("mistakes", {})}
+    return [_mistake(name, own, shared) for name in names], own.get("shown_in", "")
 
 
-@dataclass(frozen=True)
-class Note:
-    """A piece of Markdown, which displays as such and prints as text."""
+def _mistake(name: str, own: dict, shared: dict, imitations: tuple = ()) -> Mistake:
+    words = {**shared.get(name, {}), **own.get("mistakes", {}).get(name, {})}
+    no_card = own.get("no_card", "").split()
+    return Mistake(
+        name=name,
+        does=words.get("does", ""),
+        because=words.get("because", ""),
+        imitations=imitations,
+        breaks=tuple(words.get("breaks", ())),
+        card=bool(words.get("because")) and name not in no_card,
+        shown_in=words.get("shown_in", ""),
+    )
 
-    text: str
 
-    def __repr__(self) -> str:
-        return self.text
+def exercise(
+    exercise_id: str,
+    cases: Callable[..., Any],
+    reference: Callable[..., Any],
+    arguments: tuple[str, ...] | None = None,
+    words: dict[str, Any] | None = None,
+    kind: type[Exercise] = Exercise,
+    **fields: Any,
+) -> Callable[..., Any]:
+    """Describe an exercise.
 
-    def _repr_markdown_(self) -> str:
-        return self.text
+    `exercise(...)(one_mistake={old: new}, other_mistake=(imitation, another))` is an Exercise.
+
+    cases, reference: as in `Exercise`. arguments: if not given, the reference's parameters without
+    a default. words: in place of those of the lesson's file. fields: what `Exercise` has beside
+    these.
+
+    Returns a function that takes for the name of each mistake its imitation or several, tried in
+    this order: functions, or what to replace in the source of `reference`, a dictionary from old to
+    new texts (see `Otherwise`). Raises KeyError for words that are missing.
+    """
+    words = words_of(exercise_id[:2]) if words is None else words
+    own = words[exercise_id]
+    shared = words.get("shared", {}).get("mistakes", {})
+    if arguments is None:
+        parameters = signature(reference).parameters.values()
+        arguments = tuple(one.name for one in parameters if one.default is one.empty)
+
+    def with_mistakes(**imitations: Any) -> Exercise:
+        mistakes = []
+        for name, forms in imitations.items():
+            several = [forms] if callable(forms) or isinstance(forms, dict) else forms
+            functions = []
+            for form in several:
+                is_swap = isinstance(form, dict)
+                functions.append(Otherwise(reference, tuple(form.items())) if is_swap else form)
+            mistakes.append(_mistake(name, own, shared, tuple(functions)))
+        return kind(
+            id=exercise_id,
+            title=own["title"],
+            arguments=arguments,
+            cases=cases,
+            reference=reference,
+            mistakes=tuple(mistakes),
+            hints=tuple(own["hints"]),
+            **fields,
+        )
+
+    return with_mistakes
 
 
-def code_marks(message: str) -> str:
-    """A message as HTML: between backticks stands code, and between asterisks what is emphasised."""
-    parts = re.split(r"`([^`]+)`", html.escape(message))
-    parts[0::2] = [EMPHASIS.sub(r"<em>\1</em>", text) for text in parts[0::2]]
-    parts[1::2] = [f"<code>{code}</code>" for code in parts[1::2]]
-    return "".join(parts)
+completion = functools.partial(exercise, kind=Completion)
 
 
 def normal(rng: random.Random, *shape: int) -> torch.Tensor:

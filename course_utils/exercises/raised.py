@@ -50,7 +50,11 @@ PLAIN = (
         "out of (range|bounds)",
         "It looks beyond the end: n items stand at 0 to n - 1.",
     ),
-    ("KeyError", "", "This key is not in the dictionary: ask first with `in`, or use `.get`."),
+    (
+        "KeyError",
+        "(?P<key>.*)",
+        "The dictionary has no key `{key}`: ask first with `in`, or use `.get`.",
+    ),
     (
         "RuntimeError",
         "infer output dtype|floating point",

@@ -14,9 +14,8 @@ from ..models import ENV_VAR, another_is_set
 from ..ranking import bm25, reciprocal_rank_fusion
 from .comparing import short
 from .lesson_12 import dcg, discounted  # noqa: F401
-from .model import Case
+from .model import FOLDER, Case, exercise
 from .otherwise import alone
-from .words import FOLDER, exercise
 
 CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
 DEPTH = 10  # results for each query

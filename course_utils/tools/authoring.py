@@ -93,7 +93,7 @@ def new_exercise(
     notebook.cells[end:end] = _notebook("exercise_cells", names).cells
     code, tests = exercises / f"lesson_{number}.py", answers / f"lesson_{number}.py"
     words = code.with_suffix(".toml")
-    old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see words.py.\n")
+    old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see model.py.\n")
     old_answers = _text_or(tests, _template("answers", names))
     texts = {
         path: nbformat.writes(notebook) + "\n",

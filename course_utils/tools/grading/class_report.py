@@ -18,7 +18,7 @@ from scipy.stats import binomtest, pearsonr
 
 from ..._support.files import write_whole
 from ..._support.notebooks import part_with
-from ...exercises.words import told
+from ...exercises.model import told
 from .csv_files import write_table
 from .names import normalised
 from .places import Place, code_of, place_of

@@ -18,7 +18,7 @@ from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import part_of, part_with, parts
 from ...exercises import find
 from ...exercises.judging import OutOfTime, examine, time_limit
-from ...exercises.model import Report
+from ...exercises.report import Report
 from . import wire
 from .names import notebooks_named_in
 from .program import TRIES

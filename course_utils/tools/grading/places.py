@@ -9,7 +9,7 @@ from docutils.nodes import make_id
 
 from ..._support.fast_nbformat import read_notebook
 from ..._support.notebooks import lesson_cells, name_of, part_of, part_with, parts
-from ...exercises.words import told
+from ...exercises.model import told
 from ..publish.lectures import read_lecture
 from ..publish.slides import HEADING, lectures
 

@@ -21,7 +21,7 @@ from ...diary.passed import passed
 from ...diary.schedule import HARD, SURE, ScheduleProblem, record
 from ...diary.workspace import current_workspace
 from ...exercises import find
-from ...exercises.model import Note
+from ...exercises.report import Note
 from .inventory import UNPILOTED
 from .route import BY_DOING, Route, placing, route, route_by_doing
 from .sheets import PARTLY, Sheet, due_today, predictions_of, sheet_of
