@@ -54,73 +54,58 @@ def _loss(layer, data):
     return -np.log(_softmax(inputs @ layer.T)[np.arange(len(labels)), labels]).mean()
 
 
-# Validation data on which the layer after the epoch `best` is always right.
-#
-# With a shift of the labels, it never is. copies: how often the data hold what all layers get
-# right. No input is near the edge between two classes, where another order of additions may tip a
-# prediction. Returns the accuracies and the losses of the layers, too.
-def _validation(rng, layers, best, size, shift, copies):
-    inputs = normal(rng, size, layers[0].shape[1] - 1)
-    logits = _numbers((inputs, []))[0] @ np.swapaxes(layers, 1, 2)
-    *_, second, first = np.moveaxis(np.sort(logits), -1, 0)
-    is_certain = (first - second > 0.02).all(axis=0)
-    predicted = logits.argmax(axis=-1)
-    is_agreed = (predicted == predicted[0]).all(axis=0)
-    times = is_certain * np.where(is_agreed, copies, 1)
-    labels = (predicted[best] + shift) % len(layers[0])
-    right = np.average(predicted == labels, axis=1, weights=times).tolist()
-    of_labels = _softmax(logits)[:, np.arange(size), labels]
-    losses = np.average(-np.log(of_labels), axis=1, weights=times)
-    repeated = inputs.repeat_interleave(torch.tensor(times), dim=0)
-    return (repeated, torch.tensor(labels.repeat(times))), right, losses
-
-
 # What `keep_best` takes, drawn until the accuracies and losses after the epochs are as wanted.
-def _training(rng, wanted, best, epochs, classes=2, number=1, size=8, shift=0, copies=1):
+#
+# No validation input is near the edge between two classes, where another order of additions may
+# tip a prediction.
+def _training(rng, wanted, epochs, classes=2, number=1, size=9):
     while True:
-        make, batches = small_training(
-            rng, rng.randint(3, 5), classes, 4, number, rng.choice([2.0, 3.0])
-        )
-        layers, _ = _LAYERS(make, batches, batches[0], epochs)
-        validation, right, losses = _validation(rng, layers, best, size, shift, copies)
-        if wanted(right, losses):
+        width, rate = rng.randint(3, 5), rng.choice([2.0, 3.0])
+        make, batches = small_training(rng, width, classes, 4, number, rate)
+        inputs, labels = normal(rng, size, width), rng.choices(range(classes), k=size)
+        validation = inputs, torch.tensor(labels)
+        layers, _ = _LAYERS(make, batches, validation, epochs)
+        logits = _numbers(validation)[0] @ np.swapaxes(layers, 1, 2)
+        *_, second, first = np.moveaxis(np.sort(logits), -1, 0)
+        right = [_accuracy(layer, _numbers(validation)) for layer in layers]
+        losses = [_loss(layer, _numbers(validation)) for layer in layers]
+        if (first - second > 0.02).all() and wanted(right, losses):
             return make, batches, validation, epochs
 
 
 def _best_cases(rng):
-    cases = {
-        "One epoch, one batch": _training(rng, lambda right, _: True, best=0, epochs=1),
-        "The best epoch is in the middle, and a smaller rise comes later": _training(
-            rng,
-            lambda right, _: right[2] < right[3] < 1 > right[0],
-            best=1,
-            epochs=4,
-            number=2,
-            size=16,
+    for label, wanted, epochs, more in (
+        ("One epoch, one batch", lambda right, _: True, 1, {}),
+        (
+            "The best epoch is in the middle, and a smaller rise comes later",
+            lambda right, _: max(right[0], right[2]) < right[3] < right[1],
+            4,
+            {"number": 2},
         ),
-        "Two epochs are equally good": _training(
-            rng, lambda right, _: right.count(1) == 2 and right[3] < 1, best=1, epochs=4
+        (
+            "Two epochs are equally good",
+            lambda right, _: right.count(max(right)) == 2 and right[-1] < max(right) > right[0],
+            4,
+            {},
         ),
-        "The first epoch is the best": _training(
-            rng, lambda right, _: max(right[1:]) < 1, best=0, epochs=12
+        ("The first epoch is the best", lambda right, _: max(right[1:]) < right[0], 12, {}),
+        ("The last epoch is the best", lambda right, _: right[0] < right[1], 2, {"number": 2}),
+        (
+            "Three classes, and the lowest loss is that of another epoch than the best",
+            lambda right, losses: (
+                max(right[0], right[2]) < right[1] and min(losses) < losses[1] - 0.001
+            ),
+            3,
+            {"classes": 3, "number": 2},
         ),
-        "The last epoch is the best, by a single right answer": _training(
-            rng, lambda right, _: 0.999 < right[0] < 1, best=1, epochs=2, number=2, copies=300
+        (
+            "No epoch gets anything right",
+            lambda right, _: not any(right),
+            3,
+            {"classes": 4, "size": 4},
         ),
-        "Three classes, and the lowest loss is that of another epoch than the best": _training(
-            rng,
-            lambda right, losses: max(right[0], right[2]) < 1 and min(losses) < losses[1] - 0.001,
-            best=1,
-            epochs=3,
-            classes=3,
-            number=2,
-            size=16,
-        ),
-        "No epoch gets anything right": _training(
-            rng, lambda right, _: not any(right), best=0, epochs=3, classes=4, shift=1
-        ),
-    }
-    return [Case(label, *drawn) for label, drawn in cases.items()]
+    ):
+        yield Case(label, *_training(rng, wanted, epochs, **more))
 
 
 def _best(make, batches, validation, epochs):

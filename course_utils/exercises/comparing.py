@@ -140,6 +140,22 @@ def equal(got, right, strict):
     return safely(_difference, got, right, strict, otherwise="not comparable") is None
 
 
+def weights_difference(got, right, mask, most):
+    """As `difference`; where the mask is 0, weights may also be no larger than `most`.
+
+    mask: of the shape of the weights, or of their last dimensions.
+    """
+    problem = difference(got, right)
+    if problem:
+        return problem
+    weights = np.abs(as_float64(got if is_array(got) else np.array(_nested(got))))
+    is_padding = np.broadcast_to(as_float64(mask) == 0, weights.shape)
+    largest = weights[is_padding].max(initial=0.0)
+    if largest <= most:
+        return None
+    return f"your function gives padding the weight {largest:.3g} where exactly 0 is expected"
+
+
 # None, or a function that says what the difference is.
 #
 # Most differences are only looked for, and never put into words.

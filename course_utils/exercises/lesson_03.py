@@ -14,15 +14,12 @@ def _word_cases(rng):
     states = normal(rng, len(word_ids), hidden) + 3
     padded = torch.cat([states, 50 + normal(rng, 3, hidden)])
     small = [None, 0, 1, 1, 2, 2, 2, None, None][:hidden]
-    several, one = (
-        "A word of several pieces gets the mean of their vectors",
-        "A word of one piece gets that piece's vector",
-    )
+    labels = {
+        1: "A word of one piece gets that piece's vector",
+        2: "A word of several pieces gets the mean of their vectors",
+    }
     return [
-        *(
-            Case(several if count > 1 else one, states, word_ids, word)
-            for word, count in enumerate(pieces)
-        ),
+        *(Case(labels[min(count, 2)], states, word_ids, word) for word, count in enumerate(pieces)),
         Case(
             "Special tokens and padding belong to no word",
             padded,
@@ -40,14 +37,10 @@ def _word_vector(hidden_states, word_ids, index):
     return pieces.mean(dim=0)
 
 
-_POSITIONS = "[place for place, word in enumerate(word_ids) if word == index]"
-_MEAN = "pieces.mean(dim=0)"
-_STACKED = {
-    "hidden_states[positions]": "torch.stack([hidden_states[place] for place in positions])"
-}
-
 WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
-    token_position=[{_MEAN: f"hidden_states[{place}]"} for place in ("index", "index + 1")],
+    token_position=[
+        {"pieces.mean(dim=0)": f"hidden_states[{place}]"} for place in ("index", "index + 1")
+    ],
     one_piece=[{"[positions]": f"[positions[{one}]]"} for one in (":1", "-1:")],
     sum={".mean(": ".sum("},
     inside_vectors={"dim=0": "dim=1"},
@@ -56,16 +49,16 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
         *({"word == index": words} for words in ("word is not None", "word not in (None, index)")),
     ],
     list_compared=[
-        {_POSITIONS: "word_ids == index"},
-        {_POSITIONS: "torch.tensor(word_ids) == index"},
+        {"[positions]": "[word_ids == index]"},
+        {"[positions]": "[torch.tensor(word_ids) == index]"},
     ],
     word_zero_lost=[
-        {"word == index": "word and word == index", **more}
-        for more in ({}, _STACKED, {_MEAN: "sum(pieces) / len(pieces)"})
+        {"word == index": "word and word == index"},
+        {"word == index": "word and word == index", "pieces.mean(dim=0)": "torch.stack([*pieces])"},
     ],
     last_piece_lost=[
-        {"index]": "index][:-1]", **more}
-        for more in ({}, _STACKED, {_MEAN: "sum(pieces) / len(pieces)"})
+        {"index]": "index][:-1]"},
+        {"index]": "index][:-1]", "pieces.mean(dim=0)": "sum(pieces) / len(pieces)"},
     ],
     none_as_zero={"word == index": "(word or 0) == index"},
     other_word=[{"word == index": f"word == index {one}"} for one in ("- 1", "+ 1")],
@@ -272,25 +265,23 @@ def _patched(embeddings, layers, layer, position, vector):
     return torch.stack(states)
 
 
-_HERE = "number == layer"
-
 PATCH = exercise("03-patch", _patch_cases, _patched, points=2)(
     patched_at_the_end={
-        _HERE: "False",
+        "number == layer": "False",
         "return": "states[layer] = states[layer].clone()\n    states[layer][position] = vector\n    return",
     },
     stored_before_patch={
-        f"if {_HERE}": f"states.append(state)\n        if {_HERE}",
+        "if number == layer": "states.append(state)\n        if number == layer",
         "vector\n        states.append(state)": "vector",
     },
     one_off=[
-        {_HERE: f"number == layer {one}"} for one in ("+ 1", "- 1", "+ 1 or number == layer == 0")
+        {"== layer": f"== layer {one}"} for one in ("+ 1", "- 1", "+ 1 or number == layer == 0")
     ],
     never_patched=[
-        {_HERE: f"{_HERE} and {only}"}
+        {"== layer": f"== layer and {only}"}
         for only in ("layer > 0", "layer < len(layers)", "0 < layer < len(layers)")
     ],
-    other_states_too=[{_HERE: states} for states in ("number >= layer", "number <= layer", "True")],
+    other_states_too=[{"== layer": f"{sign} layer"} for sign in (">=", "<=", "is not")],
     all_tokens={"state[position] =": "state[:] ="},
     embeddings_missing={"stack(states)": "stack(states[1:])"},
     no_tanh={"torch.tanh(": "("},
@@ -316,8 +307,7 @@ def _all_states_cases(rng):
 
 
 def _token_in_all_states(hidden_states, row, position):
-    vectors = [state[row, position] for state in hidden_states]
-    return torch.stack(vectors)
+    return torch.stack([state[row, position] for state in hidden_states])
 
 
 ALL_STATES = completion("03-token-in-all-states", _all_states_cases, _token_in_all_states)(
@@ -330,7 +320,7 @@ ALL_STATES = completion("03-token-in-all-states", _all_states_cases, _token_in_a
     position_forgotten=[{", position]": other} for other in (", 0]", "]", "].mean(dim=0)")],
     position_off=[{", position]": f", position {one}]"} for one in ("+ 1", "- 1")],
     embeddings_skipped={"in hidden_states": "in hidden_states[1:]"},
-    last_state_lost={"stack(vectors)": "stack(vectors[:-1])"},
+    last_state_lost={"in hidden_states": "in hidden_states[:-1]"},
 )
 
 
@@ -358,8 +348,7 @@ def _gap_from_table(cosines, senses):
     itself = torch.eye(len(senses), dtype=torch.bool)
     within = same & ~itself
     between = ~same
-    gap = cosines[within].mean() - cosines[between].mean()
-    return gap.item()
+    return (cosines[within].mean() - cosines[between].mean()).item()
 
 
 GAP_FROM_TABLE = completion("03-gap-from-table", _gap_cases, _gap_from_table)(
@@ -370,7 +359,7 @@ GAP_FROM_TABLE = completion("03-gap-from-table", _gap_cases, _gap_from_table)(
         {"cosines[between]": "cosines"},
         {"cosines[within]": "cosines"},
     ],
-    turned_round={"gap.item()": "-gap.item()"},
+    turned_round={"return (": "return -("},
     whole_table_counted={
         f"cosines[{pairs}]": f"(cosines * {pairs})" for pairs in ("within", "between")
     },

@@ -5,7 +5,7 @@ import itertools
 import torch
 
 from .._support.recipes import layer_maker
-from .comparing import difference
+from .comparing import weights_difference
 from .model import Case, completion, exercise, normal
 
 
@@ -132,57 +132,41 @@ def _weight_cases(rng):
     ]
 
 
-# As for any exercise, except that padding must not even get a weight of a millionth.
-def _judge_weights(args, outcome):
-    problem = difference(outcome, _weights(*args))
-    if problem is None:
-        padding = (args[2] == 0).nonzero().flatten().tolist()
-        most = max(
-            (abs(float(row[j])) for head in outcome for row in head for j in padding), default=0
-        )
-        problem = (
-            f"padding gets the weight {most:.3g} where 0 is expected" if most > 1e-12 else None
-        )
-    return problem
-
-
 def _weights(queries, keys, attention_mask):
     d = queries.shape[-1]
     scores = queries @ keys.transpose(-1, -2) / d**0.5
     masked = scores.masked_fill(attention_mask == 0, -torch.inf)
-    weights = masked.softmax(dim=-1)
-    return weights
+    return masked.softmax(dim=-1)
 
-
-_MASKED = "scores.masked_fill(attention_mask == 0, -torch.inf)"
 
 ATTENTION_WEIGHTS = exercise(
-    "05-attention-weights", _weight_cases, _weights, judge=_judge_weights, points=2
+    "05-attention-weights",
+    _weight_cases,
+    _weights,
+    judge=lambda args, outcome: weights_difference(outcome, _weights(*args), args[2], 1e-12),
+    points=2,
 )(
-    mask_unused={_MASKED: "scores"},
+    mask_unused={"masked.": "scores."},
     masked_after_softmax=[
-        {_MASKED: "scores", "return weights": f"weights = {zeroed}\n    return weights{rescaled}"}
-        for zeroed, rescaled in (
-            ("weights * attention_mask", ""),
-            ("weights.masked_fill(attention_mask == 0, -torch.inf)", ""),
-            ("weights * attention_mask", " / weights.sum(dim=-1, keepdim=True)"),
+        {"masked.softmax(dim=-1)": f"scores.softmax(dim=-1){zeroed}"}
+        for zeroed in (
+            " * attention_mask",
+            ".masked_fill(attention_mask == 0, -torch.inf)",
+            " * attention_mask / (scores.softmax(dim=-1) * attention_mask).sum(-1, keepdim=True)",
         )
     ],
     overflow={"masked.softmax(dim=-1)": "masked.exp() / masked.exp().sum(dim=-1, keepdim=True)"},
     not_low_enough=[
-        {_MASKED: other}
-        for other in (
-            *(f"scores.masked_fill(attention_mask == 0, {low})" for low in (-10, -1e4, -1e6)),
-            "scores + (1 - attention_mask) * -10",
-            "scores * attention_mask",
-        )
+        *({"-torch.inf": low} for low in ("-10", "-1e4", "-1e6")),
+        {"masked.": "(scores + (1 - attention_mask) * -10)."},
+        {"masked.": "(scores * attention_mask)."},
     ],
     rows_masked=[
         {"attention_mask == 0": "attention_mask.unsqueeze(-1) == 0"},
         {"attention_mask == 0": "attention_mask.unsqueeze(-1) * attention_mask == 0"},
-        {"return weights": "return weights * attention_mask.unsqueeze(-1)"},
+        {"softmax(dim=-1)": "softmax(dim=-1) * attention_mask.unsqueeze(-1)"},
     ],
-    nan_throughout={_MASKED: "scores + (1 - attention_mask) * -torch.inf"},
+    nan_throughout={"masked.": "(scores + (1 - attention_mask) * -torch.inf)."},
     not_divided={" / d**0.5": ""},
     other_root=[
         {"d**0.5": other}
@@ -191,7 +175,7 @@ ATTENTION_WEIGHTS = exercise(
     down_columns=[{"dim=-1": f"dim={dim}"} for dim in (-2, 0)],
     inverted={"== 0": "== 1"},
     swapped={"queries @ keys.": "keys @ queries."},
-    transposed={"return weights": "return weights.transpose(-1, -2)"},
+    transposed={"softmax(dim=-1)": "softmax(dim=-1).transpose(-1, -2)"},
 )
 
 
@@ -217,8 +201,6 @@ def _entropy(weights):
     return bits.sum(dim=-1)
 
 
-_LOGS = "weights.clamp(min=1e-30).log2()"
-
 ENTROPY = exercise("05-entropy", _entropy_cases, _entropy, points=2)(
     nan_for_zero={".clamp(min=1e-30)": ""},
     nats=[{"log2": other} for other in ("log", "log10")],
@@ -229,12 +211,9 @@ ENTROPY = exercise("05-entropy", _entropy_cases, _entropy, points=2)(
     perplexity={"return bits": "return 2 ** bits"},
     logarithms_only=[{"weights * logs": "logs"}, {"weights * logs": "weights.log2()"}],
     bound_too_large=[
-        {old: new.format(low)}
+        {"logs =": f"weights = {bounded}\n    logs ="}
         for low in (1e-4, 1e-6)
-        for old, new in (
-            (_LOGS, "(weights + {}).log2()"),
-            ("logs =", "weights = weights.clamp(min={})\n    logs ="),
-        )
+        for bounded in (f"weights.clamp(min={low})", f"weights + {low}")
     ],
 )
 
@@ -270,11 +249,8 @@ def _patching_map(target, source, layers):
         patched = torch.where(here, sources[k], targets[k])
         ends.append(_states(patched, layers[k:])[-1])
     changes = torch.stack(ends) - targets[-1]
-    change = changes.mean(dim=2)
-    return change.norm(dim=-1)
+    return changes.mean(dim=2).norm(dim=-1)
 
-
-_LENGTH = "change.norm(dim=-1)"
 
 PATCHING_MAP = exercise("05-patching-map", _patching_cases, _patching_map, points=2)(
     patches_stay={
@@ -293,13 +269,16 @@ PATCHING_MAP = exercise("05-patching-map", _patching_cases, _patching_map, point
         {"changes.mean(dim=2)": other} for other in ("changes[:, :, 0]", "changes.sum(dim=2)")
     ],
     mean_of_lengths=[
-        {_LENGTH: other}
-        for other in ("changes.norm(dim=-1).mean(dim=-1)", "changes.flatten(2).norm(dim=-1)")
+        {"changes.mean(dim=2).norm(dim=-1)": "changes.norm(dim=-1).mean(dim=-1)"},
+        {"changes.mean(dim=2)": "changes.flatten(2)"},
     ],
     lengths_subtracted={
-        _LENGTH: "((changes + targets[-1]).mean(dim=2).norm(dim=-1) - targets[-1].mean(dim=1).norm()).abs()"
+        "changes.mean(dim=2)": "((changes + targets[-1]).mean(dim=2).norm(dim=-1, keepdim=True)"
+        " - targets[-1].mean(dim=1).norm())"
     },
     compared_with_source={"- targets[-1]": "- sources[-1]"},
     source_and_target_exchanged={"cat([target, source])": "cat([source, target])"},
-    share_of_whole_change={_LENGTH: f"{_LENGTH} / (sources[-1] - targets[-1]).mean(dim=1).norm()"},
+    share_of_whole_change={
+        "norm(dim=-1)": "norm(dim=-1) / (sources[-1] - targets[-1]).mean(dim=1).norm()"
+    },
 )

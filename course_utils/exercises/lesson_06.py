@@ -46,13 +46,14 @@ def _cosine(a, b):
     return 0.0 if lengths == 0 else cosine.item()
 
 
-_AS_GIVEN = {"a.double()": "a", "b.double()": "b"}
-_SQUARES = {"a.norm() * b.norm()": "(a * a).sum().sqrt() * (b * b).sum().sqrt()"}
-
 COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
-    two_dtypes=[_AS_GIVEN, {**_AS_GIVEN, **_SQUARES}],
+    two_dtypes={".double()": ""},
     own_dtype=[
-        {**_AS_GIVEN, **_SQUARES, "a @ b": "(a * b).sum()"},
+        {
+            ".double()": "",
+            "a @ b": "(a * b).sum()",
+            "a.norm() * b.norm()": "(a * a).sum().sqrt() * (b * b).sum().sqrt()",
+        },
         {"a.double()": "a", "b.double()": "b.to(a.dtype)"},
         {"a.double()": "a.to(b.dtype)", "b.double()": "b"},
     ],
@@ -102,41 +103,32 @@ def _mean_cosine(means, counts):
     n = sizes.sum()
     total = sizes @ means.double()
     cosines = total @ total - n
-    pairs = n * (n - 1)
-    return (cosines / pairs).item()
+    return (cosines / (n * (n - 1))).item()
 
 
-_ALL = "total @ total - n"
 _SQUARED = "(means.double() ** 2).sum(dim=1)"
-_INSIDE = f"(sizes**2 @ {_SQUARED})"
 
 MEAN_COSINE = exercise("06-mean-cosine", _mean_cosine_cases, _mean_cosine, points=2)(
-    with_itself={_ALL: "total @ total", "n * (n - 1)": "n * n"},
+    with_itself={" - n\n": "\n", "n * (n - 1)": "n * n"},
     divided_by_all_pairs={"n * (n - 1)": "n * n"},
     itself_in_sum={" - n\n": "\n"},
-    counted_once={"cosines / pairs": "2 * cosines / pairs"},
-    other_ones=[
-        {_ALL: f"total @ total - {ones}"} for ones in ("len(counts)", f"sizes @ {_SQUARED}")
-    ],
-    subtracted_from_mean={_ALL: "total @ total / n**2 - n"},
-    length_of_mean={"cosines / pairs": "total.norm() / n"},
+    counted_once={"(cosines /": "(2 * cosines /"},
+    other_ones=[{" - n\n": f" - {ones}\n"} for ones in ("len(counts)", f"sizes @ {_SQUARED}")],
+    subtracted_from_mean={"total @ total": "total @ total / n**2"},
+    length_of_mean={"cosines / (n * (n - 1))": "total.norm() / n"},
     mean_of_means={"sizes @ means.double()": "n * means.double().mean(dim=0)"},
     means_compared=[
         {"torch.tensor(counts, dtype=torch.float64)": "torch.ones(len(counts)).double()", old: new}
         for old, new in (
             ("means.double()", "normalise(means.double())"),
-            (_ALL, f"total @ total - {_SQUARED}.sum()"),
+            (" - n\n", f" - {_SQUARED}.sum()\n"),
         )
     ],
     within_only=[
-        {_ALL: f"{_INSIDE} - n", "n * (n - 1)": "(sizes**2).sum() - n"},
-        {_ALL: f"{_SQUARED}.sum()", "n * (n - 1)": "len(sizes)"},
-        {
-            _ALL: f"((sizes * {_SQUARED} - 1) / (sizes - 1))[sizes > 1].sum()",
-            "n * (n - 1)": "(sizes > 1).sum()",
-        },
+        {"total @ total": f"sizes**2 @ {_SQUARED}", "n * (n - 1)": "(sizes**2).sum() - n"},
+        {"total @ total - n": f"{_SQUARED}.sum()", "(n * (n - 1))": "len(sizes)"},
     ],
-    across_only={_ALL: f"total @ total - {_INSIDE}", "n * (n - 1)": "n**2 - (sizes**2).sum()"},
+    across_only={" - n\n": f" - sizes**2 @ {_SQUARED}\n", "n * (n - 1)": "n**2 - (sizes**2).sum()"},
 )
 
 
@@ -164,8 +156,6 @@ def _centred_cosines(first, second, background):
     return dots / lengths
 
 
-_MEAN = "background.mean(dim=0)"
-
 CENTRE = exercise(
     "06-centre",
     _centre_cases,
@@ -176,7 +166,7 @@ CENTRE = exercise(
 )(
     not_subtracted={" - middle": ""},
     one_number=[
-        {_MEAN: "background.mean()"},
+        {"background.mean(dim=0)": "background.mean()"},
         {
             f"{rows} - middle": f"{rows} - {rows}.mean(dim=1, keepdim=True)"
             for rows in ("first", "second")
@@ -186,19 +176,19 @@ CENTRE = exercise(
         f"{rows} - middle": f"{rows} - {rows}.mean(dim=0)" for rows in ("first", "second")
     },
     other_mean=[
-        {_MEAN: f"torch.cat({sets}).mean(dim=0)"}
+        {"background.mean": f"torch.cat({sets}).mean"}
         for sets in ("[first, second]", "[first, second, background]")
     ],
     one_side=[{f"{rows} - middle": rows} for rows in ("first", "second")],
     normalised_first=[
+        {"first - middle": "normalise(first) - middle", "second -": "normalise(second) -"},
         {
             "first - middle": "normalise(first) - middle",
-            "second - middle": "normalise(second) - middle",
-            _MEAN: mean,
-        }
-        for mean in (_MEAN, "normalise(background).mean(dim=0)")
-    ]
-    + [{_MEAN: "normalise(background).mean(dim=0)"}],
+            "second -": "normalise(second) -",
+            "background.mean": "normalise(background).mean",
+        },
+        {"background.mean": "normalise(background).mean"},
+    ],
     lengths_from_before={"one.norm": "first.norm", "other.norm": "second.norm"},
     bound_too_large=[
         {"/ lengths": f"/ {other}"} for other in ("(lengths + 1e-8)", "(lengths + 1e-6)")
@@ -234,57 +224,46 @@ def _project_cases(rng):
     ]
 
 
-def _pca(n_components=2):
+def _plane(**how):
     from sklearn.decomposition import PCA  # slow to import, and only this exercise needs it
 
-    return PCA(n_components)
-
-
-# The mean of these rows and the axes of their plane. As scikit-learn's PCA, and faster.
-def _plane(rows, n_axes=2):
-    if len(rows) < n_axes:
-        _pca(n_axes).fit(rows)  # raises as an answer's PCA does
-    middle = rows.mean(axis=0)
-    return middle, np.linalg.svd(rows - middle, full_matrices=False)[2][:n_axes]
+    return PCA(**{"n_components": 2, **how})
 
 
 def _distances_in_plane(first, second):
     stacked = np.concatenate([first, second])
-    middle, axes = _plane(stacked)
-    points_1 = (first - middle) @ axes.T
-    points_2 = (second - middle) @ axes.T
+    plane = _plane().fit(stacked)
+    points_1 = plane.transform(first)
+    points_2 = plane.transform(second)
     differences = points_1[:, None] - points_2
     return np.linalg.norm(differences, axis=-1)
 
 
-_CENTRED = {rows: f"({rows} - {rows}.mean(axis=0))" for rows in ("first", "second")}
-_POINTS_1, _POINTS_2 = "(first - middle) @ axes.T", "(second - middle) @ axes.T"
-
 PROJECT = exercise("06-project", _project_cases, _distances_in_plane, points=2)(
     own_planes={
-        _POINTS_1: "_pca().fit_transform(first)",
-        _POINTS_2: "_pca().fit_transform(second)",
+        f"plane.transform({rows})": f"plane.fit_transform({rows})" for rows in ("first", "second")
     },
     fitted_on_one=[
-        {"_plane(stacked)": other}
-        for other in ("_plane(first)", "_plane(second)", "(_plane(first), _plane(second))[1]")
+        {"fit(stacked)": other} for other in ("fit(first)", "fit(second)", "fit(first).fit(second)")
     ],
     not_projected=[
-        {_POINTS_1: f"first{some}", _POINTS_2: f"second{some}"} for some in ("", "[:, :2]")
+        {"plane.transform(first)": f"first{some}", "plane.transform(second)": f"second{some}"}
+        for some in ("", "[:, :2]")
     ],
-    other_axes=[{"_plane(stacked)": f"_plane(stacked, {n_axes})"} for n_axes in (1, 3)],
-    no_mean_subtracted={"_plane(stacked)": "0, np.linalg.svd(stacked)[2][:2]"},
-    whitened={
-        "norm(differences": "norm(differences / ((stacked - middle) @ axes.T).std(axis=0, ddof=1)"
+    other_axes=[{"_plane()": f"_plane(n_components={n})"} for n in (1, 3)],
+    no_mean_subtracted={
+        f"plane.transform({rows})": f"{rows} @ np.linalg.svd(stacked)[2][:2].T"
+        for rows in ("first", "second")
     },
+    whitened={"_plane()": "_plane(whiten=True)"},
     centred_apart=[
-        {"[first, second]": "[{first}, {second}]".format(**_CENTRED)},
+        {"[first, second]": "[first - first.mean(axis=0), second - second.mean(axis=0)]"},
         {
-            _POINTS_1: "{first} @ axes.T".format(**_CENTRED),
-            _POINTS_2: "{second} @ axes.T".format(**_CENTRED),
+            f"plane.transform({rows})": f"plane.transform({rows} - {rows}.mean(axis=0))"
+            for rows in ("first", "second")
         },
     ],
-    other_rows={"- points_2": "- ((stacked - middle) @ axes.T)[: len(second)]"},
+    other_rows={"- points_2": "- plane.transform(stacked)[: len(second)]"},
     absolute_differences={
         "np.linalg.norm(differences, axis=-1)": "np.abs(differences).sum(axis=-1)"
     },
@@ -307,25 +286,23 @@ def _table_cases(rng):
 def _cosine_table(first, second):
     dots = first @ second.T
     lengths, others = first.norm(dim=1), second.norm(dim=1)
-    cosines = dots / (lengths[:, None] * others)
-    return cosines
+    both = lengths[:, None] * others
+    return dots / both
 
-
-_BOTH = "(lengths[:, None] * others)"
 
 COSINE_TABLE = completion("06-cosine-table", _table_cases, _cosine_table)(
-    one_length=[{_BOTH: "lengths[:, None]"}, {_BOTH: "others"}],
+    one_length=[{"/ both": "/ lengths[:, None]"}, {"/ both": "/ others"}],
     lengths_on_the_wrong_axis=[
-        {_BOTH: f"({other})"}
+        {"/ both": f"/ ({other})"}
         for other in ("lengths * others", "lengths * others[:, None]", "lengths", "others[:, None]")
     ],
-    sum_of_lengths={_BOTH: "(lengths[:, None] + others)"},
-    no_brackets={_BOTH: "lengths[:, None] * others"},
-    not_divided={f" / {_BOTH}": ""},
-    root_or_square=[{_BOTH: f"{_BOTH} ** {power}"} for power in (0.5, 2)],
+    sum_of_lengths={"* others": "+ others"},
+    no_brackets={"/ both": "/ lengths[:, None] * others"},
+    not_divided={" / both": ""},
+    root_or_square=[{"/ both": f"/ both ** {power}"} for power in (0.5, 2)],
     no_negative=[
-        {"return cosines": f"return {other}"}
-        for other in ("cosines.clamp(min=0)", "(cosines + 1) / 2")
+        {"dots / both": "(dots / both).clamp(min=0)"},
+        {"dots / both": "(dots / both + 1) / 2"},
     ],
 )
 
@@ -409,22 +386,19 @@ def _assign(vectors, centres, threshold):
     return np.where(highest >= threshold, nearest, -1).tolist()
 
 
-_RESULT = "np.where(highest >= threshold, nearest, -1)"
-_OF_NEAREST = "cosines[np.arange(len(nearest)), nearest]"
-
 ASSIGN = exercise("06-assign", _assign_cases, _assign, points=2)(
-    threshold_on_products={"cosines.max(axis=1)": f"{_OF_NEAREST} * lengths[nearest]"},
+    threshold_on_products={"highest >=": "highest * lengths[nearest] >="},
     dot_product={" / lengths": ""},
     by_distance={
         "cosines.argmax(axis=1)": "np.linalg.norm(vectors[:, None] - centres, axis=2).argmin(axis=1)",
-        "cosines.max(axis=1)": _OF_NEAREST,
+        "cosines.max(axis=1)": "cosines[np.arange(len(nearest)), nearest]",
     },
-    always_assigned={_RESULT: "nearest"},
+    always_assigned={"highest >= threshold": "True"},
     strictly_above={">=": ">"},
     not_above={">=": "<"},
     last_of_equal={"cosines.argmax(axis=1)": "len(centres) - 1 - cosines[:, ::-1].argmax(axis=1)"},
     other_sign_for_none=[
         {"nearest, -1": f"nearest, {none}"} for none in ("0", "len(centres)", "np.nan")
     ],
-    left_out={_RESULT: "nearest[highest >= threshold]"},
+    left_out={"np.where(highest >= threshold, nearest, -1)": "nearest[highest >= threshold]"},
 )

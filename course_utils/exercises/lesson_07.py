@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from .comparing import as_float64, difference, told_apart
+from .comparing import as_float64, difference, safely, told_apart
 from .model import Case, completion, exercise, normal
 
 IGNORED = -100
@@ -66,30 +66,22 @@ def _alike_rows(one, other):
 
 
 def _judge_row(args, outcome):
-    hidden, table, bias, piece, p = args
+    *_, piece, p = args
+    hidden, table, bias = (tensor.double() for tensor in args[:3])
     right = _edit_row(*args)
-    try:
-        row = as_float64(outcome)
-    except (TypeError, ValueError):
-        return (
-            "your function returned something that is no row of numbers; only the new row is wanted"
-        )
-    if row.shape != tuple(right.shape):
+    row = safely(as_float64, outcome, otherwise=np.array(np.nan))
+    if row.shape != tuple(right.shape) or not np.isfinite(row).all():
         return difference(outcome, right)
-    if not np.isfinite(row).all():
-        return "your row holds NaN or infinity"
     if _alike_rows(row, right):
         return None
-    row, old = torch.tensor(row), table[piece].double()
-    logit = row @ hidden.double() + bias[piece].double()
-    others = _without(table.double() @ hidden.double() + bias.double(), piece).logsumexp(dim=0)
-    if abs(float(logit - others) - math.log(p / (1 - p))) > 1e-3:
-        has, wanted = told_apart(float((logit - others).sigmoid()), p, digits=3)
+    row = torch.tensor(row)
+    others = _without(table @ hidden + bias, piece).logsumexp(dim=0)
+    apart = row @ hidden + bias[piece] - others
+    if abs(float(apart) - math.log(p / (1 - p))) > 1e-3:
+        has, wanted = told_apart(float(apart.sigmoid()), p, digits=3)
         return f"with your row, the piece has the probability {has} where {wanted} is wanted"
-    away, nearest = float((row - old).norm()), float((right - old).norm())
-    if away <= nearest * (1 + 1e-5):
-        return f"your row is off by up to {(row - right).abs().max():.3g}"
-    away, nearest = told_apart(away, nearest, digits=3)
+    lengths = (float((rows - table[piece]).norm()) for rows in (row, right))
+    away, nearest = told_apart(*lengths, digits=3)
     return (
         f"with your row, the piece has the right probability, but the row is {away} away from the old one, and the "
         f"nearest one that does it is only {nearest} away"
@@ -215,21 +207,15 @@ def _label_cases(rng):
 
 
 def _labels(ids, chosen):
-    others = ~chosen
-    return ids.masked_fill(others, IGNORED)
+    return ids.masked_fill(~chosen, IGNORED)
 
 
 LABELS = completion("07-labels", _label_cases, _labels)(
     labels_inverted={"~chosen": "chosen"},
     labels_zero=[{"IGNORED": number} for number in ("0", "-1", "100")],
-    labels_mask=[
-        {"IGNORED": "103"},
-        {
-            "ids.masked_fill(others, IGNORED)": "torch.full_like(ids, 103).masked_fill(others, IGNORED)"
-        },
-    ],
-    labels_everywhere={".masked_fill(others, IGNORED)": ""},
-    labels_short={".masked_fill(others, IGNORED)": "[chosen]"},
+    labels_mask=[{"IGNORED": "103"}, {"ids.": "torch.full_like(ids, 103)."}],
+    labels_everywhere={".masked_fill(~chosen, IGNORED)": ""},
+    labels_short={".masked_fill(~chosen, IGNORED)": "[chosen]"},
     ids_lost={"return ids": "return torch.ones_like(ids)"},
 )
 
@@ -266,33 +252,22 @@ def _surprisal(logits, targets):
     return -of_target / math.log(2)
 
 
-# Whether two results differ only near a bound of one of them, as where a probability of 0 is made
-# 1e-8.
-def _both_bounded(one, other):
-    if one.shape != other.shape or max(one.max(), other.max()) > 150:
-        return False
-    off = ~torch.isclose(one, other, rtol=0, atol=1e-3)
-    at_bound = (one > one.max() - 1.5) | (other > other.max() - 1.5)
-    return bool((at_bound & (one > 9) & (other > 9))[off].all())
-
-
-_LOG = "logits.log_softmax(dim=-1)"
-
-SURPRISAL = exercise("07-surprisal", _surprisal_cases, _surprisal, alike=_both_bounded)(
+SURPRISAL = exercise("07-surprisal", _surprisal_cases, _surprisal)(
     nats={" / math.log(2)": ""},
     multiplied_by_ln2={"/ math.log(2)": "* math.log(2)"},
     base_ten={"math.log(2)": "math.log(10)"},
     no_sign={"-of_target": "of_target"},
     infinite=[
-        {_LOG: f"logits{other}.log()"}
+        {"log_softmax(dim=-1)": f"{other}.log()"}
         for other in (
-            ".softmax(dim=-1)",
-            ".double().softmax(dim=-1)",
-            ".softmax(dim=-1).clamp(min=1e-8)",
+            "softmax(dim=-1)",
+            "double().softmax(dim=-1)",
+            *(f"softmax(dim=-1).clamp(min=1e-{digits})" for digits in (6, 7, 8, 9, 10, 12)),
+            *(f"softmax(dim=-1).add(1e-{digits})" for digits in (6, 7, 8, 9, 10, 12)),
         )
     ],
     overflow=[
-        {_LOG: other}
+        {"logits.log_softmax(dim=-1)": other}
         for other in (
             "logits - logits.exp().sum(dim=-1, keepdim=True).log()",
             "(logits.exp() / logits.exp().sum(dim=-1, keepdim=True)).log()",
@@ -300,7 +275,7 @@ SURPRISAL = exercise("07-surprisal", _surprisal_cases, _surprisal, alike=_both_b
         )
     ],
     over_positions={"dim=-1": "dim=0"},
-    logits={_LOG: "logits"},
+    logits={".log_softmax(dim=-1)": ""},
     all_pieces=[{"log_p[rows, targets]": other} for other in ("log_p", "log_p[:, targets]")],
     entropy={"-of_target": "torch.special.entr(log_p.exp()).sum(dim=-1)"},
     best_guess={"log_p[rows, targets]": "log_p.amax(dim=-1)"},
@@ -319,18 +294,17 @@ def _bits_cases(rng):
 
 def _mean_bits(logits, targets):
     nats = torch.nn.functional.cross_entropy(logits, targets)
-    bits = nats / math.log(2)
-    return bits
+    return nats / math.log(2)
 
 
 NATS_TO_BITS = completion("07-nats-to-bits", _bits_cases, _mean_bits)(
     nats_returned={"nats / math.log(2)": "nats"},
-    no_sign={"bits = nats": "bits = -nats"},
+    no_sign={"return nats": "return -nats"},
     multiplied={"/ math.log(2)": "* math.log(2)"},
     other_divisor=[{"math.log(2)": other} for other in ("2", "math.log(10)", "math.log10(2)")],
     power=[{"nats / math.log(2)": other} for other in ("2**nats", "nats.exp()")],
     logarithm=[{"nats / math.log(2)": other} for other in ("nats.log2()", "nats.log()")],
-    averaged_again=[{"return bits": f"return bits {sign} len(targets)"} for sign in "/*"],
+    averaged_again=[{"log(2)": f"log(2) {sign} len(targets)"} for sign in "/*"],
 )
 
 
@@ -360,8 +334,6 @@ def _perplexity(logits, labels):
     return math.exp(mean)
 
 
-_OF_SENTENCES = "torch.stack([row[kept].mean() for row, kept in zip(loss, chosen){}]).mean()"
-
 BUG = exercise("07-find-the-bug", _perplexity_cases, _perplexity, points=2)(
     mean_left={"loss[chosen]": "loss"},
     power_left=[
@@ -383,7 +355,10 @@ BUG = exercise("07-find-the-bug", _perplexity_cases, _perplexity, points=2)(
         )
     ],
     mean_of_sentences=[
-        {"loss[chosen].mean()": _OF_SENTENCES.format(some)} for some in (" if kept.any()", "")
+        {
+            "loss[chosen]": f"torch.stack([row[kept].mean() for row, kept in zip(loss, chosen){some}])"
+        }
+        for some in (" if kept.any()", "")
     ],
     over_tokens={"dim=-1": "dim=1"},
 )

@@ -23,8 +23,7 @@ def _score(count, length, mean_length, k1, b):
     if count == 0:
         return 0.0
     ratio = length / mean_length
-    bracket = 1 - b + b * ratio
-    return count / (count + k1 * bracket)
+    return count / (count + k1 * (1 - b + b * ratio))
 
 
 SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
@@ -32,7 +31,7 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
     b_unused=[{"1 - b + b * ratio": other} for other in ("b + (1 - b) * ratio", "1", "ratio")],
     extra_factor={"count / (": "count * (k1 + 1) / ("},
     bracket_in_part=[
-        {"k1 * bracket": part}
+        {"k1 * (1 - b + b * ratio)": part}
         for part in (
             "k1 - b + b * ratio",
             "k1 * (1 - b) + b * ratio",
@@ -42,7 +41,7 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
     ],
     length_undivided=[
         {"length / mean_length": "length"},
-        {"length / mean_length": "length", "k1 * bracket": "k1 * bracket / mean_length"},
+        {"length / mean_length": "length", "k1 * (": "k1 / mean_length * ("},
     ],
     zero_by_zero=[
         {"if count == 0": "if False"},
@@ -64,7 +63,7 @@ SCORE = exercise("12-word-score", _score_cases, _score, points=2)(
         {"ratio =": f"count = count {by}\n    ratio ="}
         for by in ("/ length", "/ mean_length", "* mean_length / length")
     ],
-    parentheses_lost={"(count + k1 * bracket)": "count + k1 * bracket"},
+    parentheses_lost={"/ (count + k1 * (1 - b + b * ratio))": "/ count + k1 * (1 - b + b * ratio)"},
     whole_ratio=[
         {"length / mean_length": "length // mean_length"},
         {"b * ratio": "b * length // mean_length"},
@@ -167,37 +166,28 @@ def _pages_cases(rng):
 
 def _best_pages(places, owners, k):
     pages = [owners[place] for place in places]
-    different = list(dict.fromkeys(pages))
-    return different[:k]
+    return list(dict.fromkeys(pages))[:k]
 
-
-_DIFFERENT = "list(dict.fromkeys(pages))"
 
 PAGES = exercise("12-find-the-bug", _pages_cases, _best_pages, points=2)(
     cut_first={"in places]": "in places[:k]]"},
     set_order=[
-        {_DIFFERENT: other}
+        {"list(dict.fromkeys(pages))": other}
         for other in ("list(set(pages))", "sorted(set(pages))", "sorted(set(pages))[::-1]")
     ],
-    repeated={_DIFFERENT: "pages"},
+    repeated={"list(dict.fromkeys(pages))": "pages"},
     windows_returned=[
         {"owners[place] for": "place for"},
-        {"different[:k]": "[places[pages.index(page)] for page in different[:k]]"},
+        {"(pages))[:k]": "(places[pages.index(page)] for page in pages))[:k]"},
     ],
-    last_place={_DIFFERENT: "list(dict.fromkeys(pages[::-1]))[::-1]"},
-    most_windows={_DIFFERENT: "sorted(dict.fromkeys(pages), key=lambda page: -pages.count(page))"},
-    other_number=[
-        {"different[:k]": other}
-        for other in (
-            "different",
-            "different[: k + 1]",
-            "different[: k - 1]",
-            "(different + [None] * k)[:k]",
-            "(different + [-1] * k)[:k]",
-        )
-    ],
+    last_place={"(pages))": "(pages[::-1]))[::-1]"},
+    most_windows={
+        "list(dict": "sorted(dict",
+        "(pages))": "(pages), key=lambda page: -pages.count(page))",
+    },
+    other_number=[{"[:k]": other} for other in ("", "[: k + 1]", "[: k - 1]")],
     neighbours_only={
-        _DIFFERENT: "[page for at, page in enumerate(pages) if not at or page != pages[at - 1]]"
+        "list(dict.fromkeys(pages))": "[page for at, page in enumerate(pages) if not at or page != pages[at - 1]]"
     },
     places_ignored={"[owners[place] for place in places]": "owners"},
 )
@@ -295,8 +285,7 @@ def _gain_cases(rng):
 def _gain(found):
     total = 0
     for rank, grade in enumerate(found, start=1):
-        discount = log2(1 + rank)
-        total += grade / discount
+        total += grade / log2(1 + rank)
     return total
 
 
@@ -307,9 +296,9 @@ GAIN = completion("12-gain", _gain_cases, _gain)(
         {"log2(1 + rank)": other}
         for other in ("1 + log2(rank)", "log2(rank)", "max(1, log2(rank))")
     ],
-    no_logarithm=[{"log2(1 + rank)": "rank"}, {" / discount": ""}],
+    no_logarithm=[{"log2(1 + rank)": "rank"}, {" / log2(1 + rank)": ""}],
     rank_moved={"1 + rank": "2 + rank"},
-    multiplied={"/ discount": "* discount"},
+    multiplied={"/ log2": "* log2"},
     grade_left_out=[{"grade /": "1 /"}, {"grade /": "(grade > 0) /"}],
     overwritten={"total +=": "total ="},
 )

@@ -48,10 +48,8 @@ def _int8_cases(rng):
 def _int8(vectors, low, high):
     step = (high - low) / np.float32(255)
     step = np.where(step == 0, np.float32(1), step)
-    count = (vectors - low) / step
-    count = np.floor(count)
-    count = np.clip(count, 0, 255)
-    code = count - 128
+    count = np.floor((vectors - low) / step)
+    code = np.clip(count, 0, 255) - 128
     return code.astype(np.int64).astype(np.int8)
 
 
@@ -75,13 +73,10 @@ INT8 = exercise(
             {"np.clip(count, 0, 255)": other}
             for other in ("count", "np.minimum(count, 255)", "count.clip(0)")
         ),
-        {"np.clip(count, 0, 255)": "count", "count - 128": "np.clip(count - 128, 0, 255)"},
+        {"np.clip(count, 0, 255) - 128": "np.clip(count - 128, 0, 255)"},
     ],
     not_shifted=[{" - 128": ""}, {" - 128": "", "astype(np.int8)": "astype(np.uint8)"}],
-    nearest_step=[
-        {"np.floor(count)": other}
-        for other in ("np.round(count)", "np.floor(count + 0.5)", "np.ceil(count)")
-    ],
+    nearest_step=[{"np.floor(": f"np.{other}("} for other in ("round", "ceil")],
     divided_by_256={"np.float32(255)": "np.float32(256)"},
     other_ranges=[
         {"step = (high": f"low, high = {ranges}\n    step = (high"}
@@ -100,11 +95,9 @@ INT8 = exercise(
         },
         {"np.float32(1)": "np.float32(1) / 255"},
     ],
-    constant_as_lowest={
-        "count = (vectors": "vectors = np.clip(vectors, low, high)\n    count = (vectors"
-    },
+    constant_as_lowest={"count =": "vectors = np.clip(vectors, low, high)\n    count ="},
     low_not_subtracted={"(vectors - low)": "vectors"},
-    cut_by_astype={"np.floor(count)": "count"},
+    cut_by_astype={"np.floor": ""},
     not_one_byte={".astype(np.int8)": ""},
 )
 
@@ -139,8 +132,7 @@ def _hamming_cases(rng):
 
 
 def _hamming(query, corpus):
-    apart = query ^ corpus
-    bits = np.unpackbits(apart, axis=1)
+    bits = np.unpackbits(query ^ corpus, axis=1)
     return bits.sum(axis=1, dtype=np.int64)
 
 
@@ -153,7 +145,7 @@ HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
     equal_bits={"query ^ corpus": "~(query ^ corpus)"},
     both_ones=[{"query ^ corpus": f"query {sign} corpus"} for sign in "&|"],
     bytes_subtracted=[{"query ^ corpus": "query - corpus"}, {"query ^ corpus": "corpus - query"}],
-    bytes_added={"bits.sum": "apart.sum"},
+    bytes_added={"np.unpackbits(query ^ corpus, axis=1)": "query ^ corpus"},
     share=[
         {"dtype=np.int64)": f"dtype=np.int64) / {all_}"}
         for all_ in ("bits.shape[1]", "corpus.shape[1]")
@@ -208,8 +200,7 @@ def _rescore_cases(rng):
 def _rescored(query, corpus, candidates, k):
     scores = corpus[candidates] @ query
     order = np.argsort(-scores)
-    best = candidates[order]
-    return best[:k]
+    return candidates[order][:k]
 
 
 RESCORE = exercise("13-rescore", _rescore_cases, _rescored, points=2)(
@@ -228,7 +219,7 @@ RESCORE = exercise("13-rescore", _rescore_cases, _rescored, points=2)(
             "(np.linalg.norm(corpus[candidates], axis=1) * np.linalg.norm(query))",
         )
     ],
-    sorted_by_place={"best[:k]": "np.sort(best[:k])"},
+    sorted_by_place={"candidates[order][:k]": "np.sort(candidates[order][:k])"},
     partly_ordered=[
         {"np.argsort(-scores)": f"np.argpartition({found}"}
         for found in ("-scores, k - 1)", "-scores, min(k, len(scores) - 1))", "scores, -k)[::-1]")
@@ -261,21 +252,20 @@ def _decode_cases(rng):
 def _decoded(codes, low, high):
     step = (high - low) / 255
     count = codes + 128.0
-    middle = count + 0.5
-    return low + middle * step
+    return low + (count + 0.5) * step
 
 
 DECODE = completion("13-decode", _decode_cases, _decoded)(
     lower_end={"count + 0.5": "count"},
     upper_end=[{"count + 0.5": "count + 1"}, {"count + 0.5": "count - 0.5"}],
     not_shifted_back=[{"codes + 128.0": "codes.astype(float)"}, {"codes + 128.0": "codes - 128.0"}],
-    low_left_out=[{"low + middle": "middle"}, {"low + middle": "high + middle"}],
+    low_left_out=[{"low + (": "("}, {"low + (": "high + ("}],
     not_times_step=[
-        {"middle * step": "middle"},
-        {"middle * step": "count + 0.5 * step"},
-        {"low + middle * step": "low + codes + 128.5 * step"},
+        {" * step": ""},
+        {"(count + 0.5) * step": "count + 0.5 * step"},
+        {"(count + 0.5) * step": "codes + 128.5 * step"},
     ],
-    divided_by_step={"middle * step": "middle / step"},
+    divided_by_step={"* step": "/ step"},
 )
 
 
@@ -296,8 +286,7 @@ def _sign_cases(rng):
 
 def _signs_apart(query, corpus):
     of_query, of_corpus = query > 0, corpus > 0
-    differ = of_query != of_corpus
-    return differ.sum(axis=1)
+    return (of_query != of_corpus).sum(axis=1)
 
 
 SIGNS = completion("13-signs", _sign_cases, _signs_apart)(

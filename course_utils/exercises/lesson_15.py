@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from ..pooling import normalise
-from .model import Case, completion, exercise, normal
+from .model import Case, completion, exercise, normal, padded
 
 
 def _distil_cases(rng):
@@ -80,16 +80,6 @@ DISTIL = exercise("15-distil", _distil_cases, _distilled, points=2)(
 )
 
 
-# Random token vectors and their mask; where padding stands, the vectors hold large numbers.
-def _padded(rng, lengths, width, hidden, left=False):
-    mask = torch.tensor([[1] * n + [0] * (width - n) for n in lengths])
-    mask = mask.flip(1) if left else mask
-    vectors = normal(rng, len(lengths), width, hidden)
-    return vectors + 5 * (1 - mask).unsqueeze(-1) * (
-        1 + normal(rng, len(lengths), width, hidden).abs()
-    ), mask
-
-
 def _last_cases(rng):
     hidden, width = rng.randint(6, 9), rng.randint(6, 8)
     batches = {
@@ -99,13 +89,13 @@ def _last_cases(rng):
         "Every text has padding, and one has a single token": [width - 2, 1, width - 1],
         "One text": [width - 2],
     }
-    yield Case("A batch without padding", *_padded(rng, [width] * 3, width, hidden))
+    yield Case("A batch without padding", *padded(rng, [width] * 3, width, hidden))
     for side, left in (("right", False), ("left", True)):
         for label, lengths in batches.items():
             yield Case(
-                f"{label}, padding on the {side}", *_padded(rng, lengths, width, hidden, left)
+                f"{label}, padding on the {side}", *padded(rng, lengths, width, hidden, left)
             )
-        vectors, mask = _padded(rng, [width - 2, 2], width, hidden, left)
+        vectors, mask = padded(rng, [width - 2, 2], width, hidden, left)
         vectors[0, -1 if left else width - 3] = 0
         yield Case(f"The last token's vector holds zeros, padding on the {side}", vectors, mask)
 
@@ -115,8 +105,7 @@ def _last(last_hidden_state, attention_mask):
     tokens = torch.arange(attention_mask.shape[1])
     at = attention_mask * tokens
     places = at.argmax(dim=1)
-    vectors = last_hidden_state[rows, places]
-    return vectors
+    return last_hidden_state[rows, places]
 
 
 LAST = exercise("15-last-token", _last_cases, _last, points=2)(
@@ -161,10 +150,7 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
             "last_hidden_state.mean(dim=1)",
         )
     ],
-    scaled=[
-        {"return vectors": f"return {scaled}"}
-        for scaled in ("normalise(vectors)", "vectors / vectors.norm(dim=1, keepdim=True)")
-    ],
+    scaled=[{"last_hidden_state[rows, places]": "normalise(last_hidden_state[rows, places])"}],
 )
 
 
@@ -212,8 +198,7 @@ def _late(last_hidden_state, special, spans):
         rows = last_hidden_state[inside]
         keep = special[inside] == 0
         means.append(rows[keep].mean(dim=0))
-    vectors = torch.stack(means)
-    return normalise(vectors)
+    return normalise(torch.stack(means))
 
 
 LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
@@ -233,17 +218,17 @@ LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
         "in spans": "in zip([a for a, _ in spans], [*[a for a, _ in spans[1:]], len(special)])"
     },
     not_normalised=[
-        {"normalise(vectors)": "vectors"},
-        {"normalise(vectors)": "vectors", "mean(dim=0)": "sum(dim=0)"},
-        {"normalise(vectors)": "vectors", "mean(dim=0)": "sum(dim=0) / len(rows)"},
+        {"return normalise": "return "},
+        {"return normalise": "return ", "mean(dim=0)": "sum(dim=0)"},
+        {"return normalise": "return ", "mean(dim=0)": "sum(dim=0) / len(rows)"},
     ],
     normalised_too_early=[
-        {"rows[keep]": "normalise(rows[keep])", "normalise(vectors)": "vectors"},
+        {"return normalise": "return ", "rows[keep]": "normalise(rows[keep])"},
         {"rows[keep]": "normalise(rows[keep])"},
     ],
     normalised_together=[
-        {"normalise(vectors)": "vectors / vectors.norm()"},
-        {"normalise(vectors)": "vectors / vectors.norm(dim=0)"},
+        {"return normalise": "return 1 / torch.stack(means).norm() * "},
+        {"return normalise": "return 1 / torch.stack(means).norm(dim=0) * "},
     ],
     not_the_mean=[
         {"mean(dim=0)": "amax(dim=0)"},
@@ -356,24 +341,23 @@ def _kept_cases(rng):
 
 
 def _share_kept(candidates, ten):
-    pages = ten
     near = set(candidates)
-    found = [page in near for page in pages]
+    found = [page in near for page in ten]
     return sum(found) / len(ten)
 
 
 KEPT = completion("15-kept", _kept_cases, _share_kept)(
     compared_in_order={
-        "page in near for page in pages": "one == other for one, other in zip(candidates, ten)"
+        "page in near for page in ten": "one == other for one, other in zip(candidates, ten)"
     },
-    places_added={"sum(found)": "sum(page for page, one in zip(pages, found) if one)"},
+    places_added={"sum(found)": "sum(page for page, one in zip(ten, found) if one)"},
     lost_counted=[
         {"return sum(found)": "return sum(not one for one in found)"},
         {"[page in": "[page not in"},
         {
             "[page in": "[page not in",
-            "pages = ten": "pages = candidates",
-            "near = set(candidates)": "near = set(ten)",
+            "near = set(candidates)": "near, candidates = set(ten), [*candidates]",
+            "for page in ten": "for page in candidates",
         },
     ],
     first_candidates_only=[
@@ -398,8 +382,7 @@ def _looks_back(tokens, window):
     apart = place[:, None] - place
     back = apart >= 0
     near = apart <= window
-    seen = back & near
-    return seen
+    return back & near
 
 
 LOOKS_BACK = completion("15-looks-back", _looks_back_cases, _looks_back)(
@@ -407,8 +390,8 @@ LOOKS_BACK = completion("15-looks-back", _looks_back_cases, _looks_back)(
     ahead={"place[:, None] - place": "place - place[:, None]"},
     all_before={"back & near": "back"},
     one_too_few={"apart <= window": "apart < window"},
-    not_itself=[{"apart >= 0": "apart > 0"}, {"return seen": "return seen & (apart != 0)"}],
+    not_itself=[{"apart >= 0": "apart > 0"}, {"back & near": "back & near & (apart != 0)"}],
     joined_by_or={"back & near": "back | near"},
     joined_by_and={"back & near": "back and near"},
-    upside_down={"return seen": "return ~seen"},
+    upside_down={"back & near": "~(back & near)"},
 )

@@ -19,7 +19,7 @@ import functools
 import math
 import random
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -184,11 +184,8 @@ def exercise(
         mistakes = []
         for name, forms in imitations.items():
             several = [forms] if callable(forms) or isinstance(forms, dict) else forms
-            functions = []
-            for form in several:
-                is_swap = isinstance(form, dict)
-                functions.append(Otherwise(reference, tuple(form.items())) if is_swap else form)
-            mistakes.append(_mistake(name, own, shared, tuple(functions)))
+            functions = tuple(_function(reference, form) for form in several)
+            mistakes.append(_mistake(name, own, shared, functions))
         return kind(
             id=exercise_id,
             title=own["title"],
@@ -203,7 +200,30 @@ def exercise(
     return with_mistakes
 
 
+def _function(reference: Callable[..., Any], form: Any) -> Callable[..., Any]:
+    return Otherwise(reference, tuple(form.items())) if isinstance(form, dict) else form
+
+
 completion = functools.partial(exercise, kind=Completion)
+
+
+def mask_of(lengths: Sequence[int], width: int | None = None, left: bool = False) -> torch.Tensor:
+    """The int64 mask of rows with so many real tokens, padded to `width` or the longest row."""
+    import torch
+
+    places = torch.arange(width or max(lengths))
+    mask = (places < torch.tensor(lengths)[:, None]).long()
+    return mask.flip(1) if left else mask
+
+
+def padded(
+    rng: random.Random, lengths: Sequence[int], width: int, hidden: int, left: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random token vectors and their mask; where padding stands, the vectors hold large numbers."""
+    mask = mask_of(lengths, width, left)
+    vectors = normal(rng, len(lengths), width, hidden)
+    large = 5 * (1 + normal(rng, len(lengths), width, hidden).abs())
+    return vectors + (1 - mask).unsqueeze(-1) * large, mask
 
 
 def normal(rng: random.Random, *shape: int) -> torch.Tensor:

@@ -179,14 +179,14 @@ WRONG = {
             lambda h, t, b, i, p: row_with_torch(h, t, b, i, p) + 2e-4 * t[i].sign(),
             "The row is raised",
         ),
-        (lambda h, t, b, i, p: (t[i], b), "no row of numbers"),
+        (lambda h, t, b, i, p: (t[i], b), "a tuple where the shape"),
     ],
     "07-surprisal": [
         (
             lambda x, t: -(x.softmax(-1) + 1e-12)[range(len(t)), t].log2(),
             "may have been rounded to 0",
         ),
-        (lambda x, t: bits_by_loop(x, t).mean(), "You have only the mean"),
+        (lambda x, t: bits_by_loop(x, t).mean(), "a single number"),
     ],
 }
 
