@@ -280,25 +280,10 @@ def _epoch_cases(rng):
         ),
         # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not
         # within that of 0.97
-        (
-            "The best score has the smallest error",
-            [0.5, 0.95, 0.97, 0.5],
-            [0.4025, 0.4525, 0.5025, 0.6025],
-            n,
-        ),
+        ("The least error of all", [0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n),
         # the error of 32 in 64 is exactly 1/16, in floating point too
-        (
-            "Lower by exactly one standard error",
-            [20 / 64, 28 / 64, 32 / 64],
-            [0.4025, 0.5025, 0.6025],
-            64,
-        ),
-        (
-            "The first epoch is near enough",
-            [0.69, 0.6, 0.7, 0.695],
-            [0.5025, 0.5225, 0.6025, 0.5525],
-            n,
-        ),
+        ("One standard error lower", [20 / 64, 28 / 64, 32 / 64], [0.4025, 0.5025, 0.6025], 64),
+        ("The first is good enough", [0.69, 0.6, 0.7, 0.695], [0.5025, 0.5225, 0.6025, 0.5525], n),
         (
             "Three epochs share the best score, and the second of them has the highest test score",
             [0.5, 0.7, 0.5, 0.7, 0.7],
@@ -312,12 +297,6 @@ def _epoch_cases(rng):
             [1 / 16, 10 / 16, 11 / 16, 12 / 16],
             [0.4025, 0.5025, 0.6025, 0.6525],
             16,
-        ),
-        (
-            "Of four good enough epochs, one stands before a fall, and a later one is lower",
-            [0.5, 0.69, 0.55, 0.69, 0.68, 0.7, 0.6],
-            [0.4025, 0.5025, 0.3025, 0.5225, 0.5425, 0.6025, 0.4525],
-            n,
         ),
         ("Lower by hardly more than one standard error", [26 / 42, 29 / 42], [0.5025, 0.6025], 42),
         ("The standard error is that of the best score", [0.985, 0.99], [0.5025, 0.6025], n),
@@ -352,9 +331,7 @@ EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
     ],
     # p(1 − p)/n is less than 1/n, so no other epoch is within it
     highest=[{" - error": ""}, {"good[0]": "len(dev) - 1 - dev[::-1].index(max(dev))"}],
-    not_the_earliest=[
-        {"good[0]": other} for other in ("good[-1]", "min(good, key=lambda place: dev[place])")
-    ],
+    not_the_earliest={"good[0]": "good[-1]"},
     two_errors={"- error": "- 2 * error"},
     other_p=[
         {"p = max(dev)": f"p = {other}"}

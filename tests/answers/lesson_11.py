@@ -216,7 +216,7 @@ PROMISES = {
         (
             "at most one standard error",
             lambda *args: epoch(*args, better=np.greater),
-            "ower by exactly one standard error",
+            "ne standard error lower",
         ),
         ("the development part has `n` triplets", lambda dev, test, n: epoch(dev, test, 42)),
         *(
