@@ -13,10 +13,6 @@ def by_copy(similarity, i):
     return np.argmax(row)
 
 
-def by_sorting(similarity, i):
-    return sorted((j for j in range(len(similarity)) if j != i), key=lambda j: -similarity[i][j])[0]
-
-
 def left_out(similarity, i):
     """The similarities of a sentence to the others."""
     return [float(value) for j, value in enumerate(similarity[i]) if j != i]
@@ -42,19 +38,10 @@ def kept_by_loop(table, keep):
     return sum(values) / len(values)
 
 
-def kept_by_fill(table, keep):
-    return float(table.masked_fill(keep == 0, 0).sum() / keep.sum())
-
-
 def nearest_in_float32(similarity, i):
     row = torch.tensor(similarity, dtype=torch.float32)[i]
     order = row.argsort(descending=True)
     return order[order != i][0].item()
-
-
-def odd_by_distances(similarity):
-    far = 1 - torch.tensor(similarity, dtype=torch.float32)
-    return (far.fill_diagonal_(0) / (len(far) - 1)).sum(1).argmax()
 
 
 def weighted_in_lists(vectors, weights):
@@ -70,8 +57,8 @@ def weighted(vectors, factors):
 
 
 RIGHT = {
-    "00-nearest": [by_copy, by_sorting, nearest_in_float32],
-    "00-odd-one-out": [odd_by_nan, odd_by_min, odd_by_distances],
+    "00-nearest": [by_copy, nearest_in_float32, lambda *args: np.array(by_copy(*args))],
+    "00-odd-one-out": [odd_by_nan, odd_by_min, lambda *args: np.array(odd_by_nan(*args))],
     "00-shares": [
         lambda t: (t.T / t.sum(dim=1)).T.numpy(),
         lambda t: [[x / sum(row) for x in row] for row in t.tolist()],
@@ -83,7 +70,11 @@ RIGHT = {
         weighted_in_lists,
         lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1),
     ],
-    "00-kept-mean": [kept_by_loop, kept_by_fill, lambda t, k: np.mean(t.numpy()[k.numpy() == 1])],
+    "00-kept-mean": [
+        kept_by_loop,
+        lambda t, k: np.mean(t.numpy()[k.numpy() == 1]),
+        lambda *args: np.array(kept_by_loop(*args)),
+    ],
 }
 
 COMPLETED = {

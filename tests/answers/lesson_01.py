@@ -17,21 +17,6 @@ def encode_by_loop(words, vocabulary):
     return ids
 
 
-def encode_in_one_chain(words, vocabulary):
-    pieces = itertools.chain(["[CLS]"], *words, ["[SEP]"])
-    return tuple(
-        map(collections.defaultdict(lambda: vocabulary["[UNK]"], vocabulary).__getitem__, pieces)
-    )
-
-
-def encode_one_unknown_for_many(words, vocabulary):
-    kept = []
-    for piece in sum(words, []):
-        if piece in vocabulary or not kept or kept[-1] in vocabulary:
-            kept.append(piece)
-    return encode_by_loop([kept], vocabulary)
-
-
 def encode_or_its_twin(twin):
     """Looks for the piece with or without its mark before it takes [UNK]."""
     return lambda words, v: encode_by_loop(
@@ -47,34 +32,6 @@ def wordpiece_recursive(word, pieces, mark=""):
             rest = wordpiece_recursive(word[end:], pieces, "##")
             return ["[UNK]"] if rest == ["[UNK]"] else [mark + word[:end]] + rest
     return ["[UNK]"]
-
-
-def wordpiece_by_filter(word, pieces):
-    """Picks the longest of all the pieces that fit."""
-    found, rest = [], word
-    while rest:
-        fit = [
-            p
-            for p in pieces
-            if p.startswith("##") == bool(found) and rest.startswith(p.removeprefix("##"))
-        ]
-        if not fit:
-            return ["[UNK]"]
-        found.append(max(fit, key=len))
-        rest = rest[len(found[-1].removeprefix("##")) :]
-    return found
-
-
-def wordpiece_marked_rest(word, pieces):
-    """Shortens the rest together with its mark, down to a # that may be a piece itself."""
-    found, rest = [], word
-    while rest:
-        fit = [rest[:n] for n in range(len(rest), 0, -1) if rest[:n] in pieces]
-        if not fit:
-            return ["[UNK]"]
-        rest = "##" * (rest != fit[0]) + rest[len(fit[0]) :]
-        found.append(fit[0])
-    return found
 
 
 def wordpiece_any_start(word, pieces):
@@ -97,10 +54,6 @@ def harmful_last(word, pieces):
     return [entry for entry in entries(word) if harms(entry, word, pieces)][-1]
 
 
-def harmful_shortest(word, pieces):
-    return min((entry for entry in entries(word) if harms(entry, word, pieces)), key=len)
-
-
 def harmful_or_unknown(word, pieces):
     unknown = [
         entry for entry in entries(word) if wordpiece_recursive(word, pieces | {entry}) == ["[UNK]"]
@@ -118,32 +71,11 @@ def harmful_or_equal(word, pieces):
     )
 
 
-def harmful_not_in(known):
-    """Right, but it leaves out the parts that `known` takes for known."""
-
-    def harmful(word, pieces):
-        unknown = (entry for entry in entries(word) if not known(entry.removeprefix("##"), pieces))
-        return next((entry for entry in unknown if harms(entry, word, pieces)), None)
-
-    return harmful
-
-
 def harmful_at_boundaries(word, pieces):
     """Tries only longer pieces at two places of the present cut."""
     cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
     tried = entries(word, [0, sum(map(len, cut[:-2]))])
     return next((entry for entry in tried if harms(entry, word, pieces)), None)
-
-
-def harmful_rest_as_before(word, pieces):
-    """Cuts what follows the new entry without it."""
-    cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
-    for number, letters in enumerate(cut):
-        start = sum(map(len, cut[:number]))
-        for end in range(start + len(letters) + 1, len(word) + 1):
-            after = wordpiece_recursive(word[end:], pieces, "##")
-            if after != ["[UNK]"] and number + 1 + len(after) > len(cut):
-                return ("##" if start else "") + word[start:end]
 
 
 def harmful_known_piece(word, pieces):
@@ -205,17 +137,17 @@ def totals_by_default(words, counts):
 RIGHT = {
     "01-encode": [
         encode_by_loop,
-        encode_in_one_chain,
         lambda *args: np.array(encode_by_loop(*args)),
+        lambda *args: tuple(encode_by_loop(*args)),
     ],
     "01-wordpiece": [
         wordpiece_recursive,
-        wordpiece_by_filter,
         lambda word, pieces: tuple(wordpiece_recursive(word, pieces)),
+        lambda *args: np.array(wordpiece_recursive(*args)),
     ],
     "01-harmful-entry": [
         harmful_last,
-        harmful_shortest,
+        lambda word, pieces: min((e for e in entries(word) if harms(e, word, pieces)), key=len),
         lambda *args: np.str_(harmful_last(*args)),
     ],
     "01-merge": [merge_by_memory, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
@@ -300,7 +232,6 @@ PROMISES = {
             "`[CLS]`, then all pieces in order, then `[SEP]`",
             lambda *args: sorted(encode_by_loop(*args)),
         ),
-        ("all pieces in order", encode_one_unknown_for_many),
         (
             "A piece that is not in the vocabulary gets the id of `[UNK]`",
             encode_or_its_twin(lambda p: p.strip("#")),
@@ -320,15 +251,11 @@ PROMISES = {
             "Return the pieces in order, as a list or tuple",
             lambda *args: " ".join(wordpiece_recursive(*args)),
         ),
-        ("If nothing fits", wordpiece_marked_rest),
     ],
     "01-harmful-entry": [
         ("Return one entry, a string", lambda *args: [harmful_last(*args)]),
         ("that is not in `pieces` yet", harmful_known_piece, "is in `pieces` already"),
-        ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: part in pieces)),
-        ("that is not in `pieces` yet", harmful_not_in(lambda part, pieces: "##" + part in pieces)),
         ("has at least one harmful entry", harmful_at_boundaries),
-        ("When this entry is added to `pieces`, greedy search", harmful_rest_as_before),
         ("into *more* pieces than before", harmful_or_equal, "which is not more than"),
         (
             "An entry that continues a word begins with `##`",

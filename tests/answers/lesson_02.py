@@ -9,26 +9,6 @@ import scipy.special
 import torch
 
 
-def truncate_by_position(ids, max_length):
-    return [
-        i for position, i in enumerate(ids) if position < max_length - 1 or position == len(ids) - 1
-    ]
-
-
-def leaks_by_rows(encode, input_ids, attention_mask, vocabulary_size):
-    found = []
-    for ids, mask in zip(input_ids, attention_mask):
-        other = [int(i) if real else (int(i) + 7) % vocabulary_size for i, real in zip(ids, mask)]
-        before, after = (
-            encode(ids[None], mask[None])[0],
-            encode(torch.tensor([other]), mask[None])[0],
-        )
-        found.append(
-            any((a - b).abs().max() > 1e-4 for a, b, real in zip(after, before, mask) if real)
-        )
-    return found
-
-
 def leaks(
     encode,
     ids,
@@ -85,12 +65,6 @@ def softmax_in_lists(scores, mask):
     return result
 
 
-def softmax_by_differences(scores, mask):
-    """1 over the sum of how many times as much each real token gets."""
-    times = (scores[:, None, :] - scores[:, :, None]).exp()
-    return torch.where(mask == 1, 1 / torch.where(mask[:, None] == 1, times, 0).sum(2), 0)
-
-
 RIGHT = {
     "02-pad-batch": [
         pad_in_numpy,
@@ -98,16 +72,20 @@ RIGHT = {
         lambda b, p: (torch.tensor(padded(b, p)), np.array(masks(b))),
     ],
     "02-truncate": [
-        truncate_by_position,
+        cut,
         lambda ids, n: (*itertools.islice(ids[:-1], n - 1), ids[-1]),
         lambda ids, n: np.array(cut(ids, n)),
     ],
     "02-find-the-bug": [
         softmax_in_lists,
-        softmax_by_differences,
         lambda s, m: scipy.special.softmax(np.where(m, s.double(), -np.inf), axis=1).tolist(),
+        lambda *args: np.array(softmax_in_lists(*args)),
     ],
-    "02-padding-leaks": [leaks_by_rows, leaks, lambda *a: np.array(leaks(*a))],
+    "02-padding-leaks": [
+        leaks,
+        lambda *a: np.array(leaks(*a)),
+        lambda *args: np.array(leaks(*args)),
+    ],
 }
 
 COMPLETED = {

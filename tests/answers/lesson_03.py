@@ -13,17 +13,6 @@ def word_by_mask(h, w, i):
     return torch.mean(h[keep], 0)
 
 
-def nearest_by_library(v, s):
-    from sklearn.neighbors import NearestNeighbors
-
-    found = (
-        NearestNeighbors(n_neighbors=1, metric="cosine")
-        .fit(v)
-        .kneighbors(return_distance=False)[:, 0]
-    )
-    return np.mean(np.array(s)[found] == np.array(s))
-
-
 def patch_in_a_loop(embeddings, layers, layer, position, vector):
     states = [embeddings.clone()]
     if layer == 0:
@@ -80,8 +69,8 @@ RIGHT = {
     ],
     "03-nearest-sense": [
         nearest_by_loop,
-        nearest_by_library,
         lambda v, s: torch.tensor(nearest_by_loop(v, s)),
+        lambda *args: np.array(nearest_by_loop(*args)),
     ],
     "03-patch": [
         patch_in_a_loop,

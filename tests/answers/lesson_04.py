@@ -27,11 +27,6 @@ def mean_in_lists(h, m):
     return torch.tensor(means, dtype=h.dtype)
 
 
-def mean_less_padding(h, m):
-    padding = (m == 0).unsqueeze(2)
-    return (h.sum(1) - (h * padding).sum(1)) / (h.shape[1] - padding.sum(1))
-
-
 def maximum(h, m):
     return torch.from_numpy(h.numpy().max(axis=1, where=m.numpy()[..., None] != 0, initial=-np.inf))
 
@@ -42,54 +37,15 @@ def max_in_lists(h, m):
     )
 
 
-def max_of_two(h, m):
-    """Padding repeats the first real token."""
-    first = h[torch.arange(len(h)), m.int().argmax(1)]
-    tokens = torch.where(m[..., None] == 1, h, first[:, None])
-    return functools.reduce(torch.maximum, tokens.unbind(1))
-
-
 def unit_in_lists(v):
     rows = [[x / (math.hypot(*row) or 1) for x in row] for row in v.tolist()]
     return torch.tensor(rows, dtype=v.dtype)
-
-
-def unit_from_largest(v):
-    """First each row's largest number is made 1."""
-    largest = v.float().abs().amax(1, keepdim=True)
-    rows = v.float() / torch.where(largest == 0, 1, largest)
-    return (rows / (rows * rows).sum(1, keepdim=True).sqrt().clamp(min=1)).to(v.dtype)
 
 
 def how(v, t, m, same=lambda v, p: (F.cosine_similarity(v, p) > 0.999).all()):
     """A right answer, if `same` says rightly whether two tables of vectors are the same."""
     ways = {"cls": cls_pool, "mean": mean, "max": maximum, "careless": lambda t, m: t.mean(1)}
     return next((name for name, pool in ways.items() if same(v, pool(t, m))), "other")
-
-
-def how_in_lists(v, t, m):
-    real = real_rows(t, m)
-    results = {
-        "cls": [rows[0] for rows in real],
-        "mean": [[sum(column) for column in zip(*rows)] for rows in real],
-        "max": [[max(column) for column in zip(*rows)] for rows in real],
-        "careless": [[sum(column) for column in zip(*rows)] for rows in t.tolist()],
-    }
-    for name, rows in results.items():
-        cosines = [
-            sum(map(math.prod, zip(a, b))) / math.hypot(*a) / math.hypot(*b)
-            for a, b in zip(v.tolist(), rows)
-        ]
-        if min(cosines) > 0.999:
-            return name
-    return "other"
-
-
-def how_by_distance(v, t, m):
-    """The squared distance of two rows of length 1 is twice what their cosine lacks to 1."""
-    return how(
-        v, t, m, same=lambda v, p: ((F.normalize(v) - F.normalize(p)) ** 2).sum(1).max() < 2e-3
-    )
 
 
 def table(v):
@@ -101,11 +57,6 @@ def baseline_in_numpy(v):
     return table(v).numpy()[~np.eye(len(v), dtype=bool)].mean()
 
 
-def baseline_from_the_sum(v):
-    total = F.normalize(v.double()).sum(0)
-    return (total @ total - len(v)) / (len(v) * (len(v) - 1))
-
-
 def baseline_in_lists(v):
     units = [[x / math.hypot(*row) for x in row] for row in v.tolist()]
     cosines = [sum(x * y for x, y in zip(a, b)) for a, b in itertools.combinations(units, 2)]
@@ -113,17 +64,29 @@ def baseline_in_lists(v):
 
 
 RIGHT = {
-    "04-mean-pool": [mean, mean_in_lists, mean_less_padding],
-    "04-max-pool": [maximum, max_in_lists, max_of_two],
+    "04-mean-pool": [
+        mean,
+        mean_in_lists,
+        lambda t, m: torch.einsum("bth,bt->bh", t, m.to(t.dtype)) / m.sum(1, keepdim=True),
+    ],
+    "04-max-pool": [
+        maximum,
+        max_in_lists,
+        lambda t, m: torch.where(m.bool()[..., None], t, -torch.inf).max(dim=1).values,
+    ],
     "04-normalise": [
         unit_in_lists,
-        unit_from_largest,
         lambda v: torch.nan_to_num(
             v.double() / torch.linalg.norm(v.double(), dim=1, keepdim=True)
         ).to(v.dtype),
+        lambda v: torch.nn.functional.normalize(v, dim=1),
     ],
-    "04-how-pooled": [how, how_in_lists, how_by_distance],
-    "04-baseline": [baseline_in_numpy, baseline_from_the_sum, baseline_in_lists],
+    "04-how-pooled": [how, lambda *args: np.array(how(*args)), lambda *args: np.str_(how(*args))],
+    "04-baseline": [
+        baseline_in_numpy,
+        baseline_in_lists,
+        lambda *args: np.array(baseline_in_numpy(*args)),
+    ],
 }
 
 COMPLETED = {

@@ -78,25 +78,6 @@ def weights_by_log_sum(q, k, m):
     return (s - torch.logsumexp(s, 2, keepdim=True)).exp()
 
 
-def entropy_in_lists(weights):
-    def entropy(row):
-        if isinstance(row[0], list):
-            return [entropy(inner) for inner in row]
-        return math.fsum(x * math.log2(1 / x) for x in row if x > 0)
-
-    return entropy(weights.tolist())
-
-
-def map_of_a_batch(target, source, layers):
-    """All patches of a hidden state at once; the vectors' changes are averaged, not the vectors."""
-    rows = []
-    for k, (t, s) in enumerate(zip(states_of(target, layers), states_of(source, layers))):
-        here = torch.eye(t.shape[1]).unsqueeze(2)
-        changes = run(t * (1 - here) + s * here, layers[k:]) - run(t, layers[k:])
-        rows.append(changes.mean(1).square().sum(1).sqrt())
-    return torch.stack(rows)
-
-
 RIGHT = {
     "05-find-the-bug": [
         joined,
@@ -115,16 +96,14 @@ RIGHT = {
     ],
     "05-entropy": [
         entropy_by_where,
-        entropy_in_lists,
         lambda w: scipy.stats.entropy(w.numpy(), base=2, axis=-1),
         lambda w: torch.distributions.Categorical(probs=w).entropy() / math.log(2),
         lambda w: -(w * (w + torch.finfo(w.dtype).eps).log2()).sum(-1),
     ],
     "05-patching-map": [
         map_by_loops,
-        map_of_a_batch,
         lambda *args: np.array(map_by_loops(*args)),
-        lambda *args: map_of_a_batch(*args).double(),
+        lambda *args: tuple(map_by_loops(*args)),
     ],
 }
 
@@ -258,11 +237,6 @@ PROMISES = {
             "the Euclidean length of the change",
             lambda *a: np.array(map_by_loops(*a)) ** 2,
             "squared",
-        ),
-        (
-            "a tensor of shape (len(layers) + 1, tokens)",
-            lambda *a: map_of_a_batch(*a).T,
-            "transposed",
         ),
     ],
 }

@@ -18,19 +18,6 @@ def spearman_by_counting(x, y):
     return np.corrcoef(ranks(x), ranks(y))[0, 1]
 
 
-def spearman_in_plain_python(x, y):
-    def ranks(column):
-        ordered = sorted(column)
-        return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in column]
-
-    one, other, n = ranks(x), ranks(y), len(x)
-    mean = sum(one) / n
-    together = sum(p * q for p, q in zip(one, other)) / n - mean * mean
-    return together / math.sqrt(
-        (sum(p * p for p in one) / n - mean**2) * (sum(q * q for q in other) / n - mean**2)
-    )
-
-
 def spearman_in_float32(x, y):
     numbers = torch.tensor([x, y])
     below = (numbers[:, :, None] > numbers[:, None]).float()
@@ -56,14 +43,6 @@ def held_out(train_values, train_labels, *test, candidates=None, compare=np.grea
     right = np.array([(compare(values, t) == labels).mean() for t in candidates])
     threshold = candidates[right.argmax()]
     return np.mean(compare(np.array(test[0]), threshold) == np.array(test[1]))
-
-
-def held_out_by_cuts(train_values, train_labels, test_values, test_labels, kind="stable"):
-    """Sorts the training pairs, and cuts between two of them, also between equal values."""
-    order = np.argsort(train_values, kind=kind)
-    values, labels = np.array(train_values)[order], np.array(train_labels)[order]
-    right = np.cumsum(1 - labels) - (1 - labels) + np.cumsum(labels[::-1])[::-1]
-    return np.mean((np.array(test_values) >= values[right.argmax()]) == np.array(test_labels))
 
 
 def held_out_by_a_dict(train_values, train_labels, *test):
@@ -109,12 +88,6 @@ def grouped(gold, a, b, groups, draws, chosen=None, method="linear"):
     return np.percentile(gains, [2.5, 97.5], method=method)
 
 
-def grouped_of_one_size(groups, drawn):
-    """As many rows of each group as the first one has, as if all had as many."""
-    size = (groups == groups[0]).sum()
-    return np.concatenate([np.resize(np.flatnonzero(groups == g), size) for g in drawn])
-
-
 def gain_by(spearman, interval=lambda gains: np.percentile(gains, [2.5, 97.5])):
     return lambda gold, a, b, draws: interval(
         [spearman(gold[r], a[r]) - spearman(gold[r], b[r]) for r in draws]
@@ -124,7 +97,6 @@ def gain_by(spearman, interval=lambda gains: np.percentile(gains, [2.5, 97.5])):
 RIGHT = {
     "08-spearman": [
         spearman_by_counting,
-        spearman_in_plain_python,
         spearman_in_float32,
         lambda x, y: torch.tensor(spearman_by_counting(x, y)),
     ],
@@ -140,10 +112,6 @@ COMPLETED = {
     "08-paired-gain": [
         lambda gold, a, b, draws: grouped_by_loop(gold, a, b, range(len(gold)), draws),
         lambda gold, a, b, draws: grouped_in_float32(gold, a, b, range(len(gold)), draws),
-        gain_by(
-            spearman_in_plain_python,
-            lambda gains: statistics.quantiles(gains, n=40, method="inclusive")[::38],
-        ),
         gain_by(
             lambda x, y: pd.Series(x).corr(pd.Series(y), method="spearman"),
             lambda gains: pd.Series(gains).quantile([0.025, 0.975]).tolist(),
@@ -223,11 +191,6 @@ PROMISES = {
             "with which most *training* pairs are right",
             lambda *a: held_out_by_a_dict(a[0][::-1], a[1][::-1], *a[2:]),
         ),
-        ("with which most *training* pairs are right", lambda *a: held_out_by_cuts(*a, kind=None)),
-        (
-            "with which most *training* pairs are right",
-            lambda *a: held_out_by_cuts(a[0][::-1], a[1][::-1], *a[2:]),
-        ),
     ],
     "08-groups": [
         (
@@ -236,7 +199,6 @@ PROMISES = {
                 *a, chosen=lambda g, _: np.random.default_rng(0).integers(len(g), size=len(g))
             ),
         ),
-        ("they may have different sizes", lambda *a: grouped(*a, chosen=grouped_of_one_size)),
         (
             "as often as it was drawn",
             lambda *a: grouped(*a[:4], [drawn[: max(a[3]) + 1] for drawn in a[4]]),

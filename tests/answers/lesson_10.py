@@ -30,29 +30,8 @@ def leaks_by(key, result=lambda found: found):
     return leaks
 
 
-def leaks_word_by_word(train, test):
-    found = []
-    for text in test:
-        for other in train:
-            if text.lower().split() == other.lower().split():
-                found.append(text)
-                break
-    return found
-
-
 def one_space(text):
     return re.sub(r"\s+", " ", text.lower()).strip()
-
-
-def no_accents(text):
-    return "".join(
-        letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter)
-    )
-
-
-def leaks_first_of_test(train, test):
-    assert test[0] is not None
-    return leaks_by(one_space)(train, test)
 
 
 def leaks_part(train, test):
@@ -88,20 +67,6 @@ def accuracy(model, validation):
     inputs, labels = validation
     with torch.no_grad():
         return (model(inputs).argmax(dim=-1) == labels).double().mean().item()
-
-
-def keep_all(make, batches, validation, epochs):
-    model, optimizer = make()
-    found = []
-    for _ in range(epochs):
-        one_epoch(model, optimizer, batches)
-        found.append(
-            (
-                accuracy(model, validation),
-                {k: v.numpy().copy() for k, v in model.state_dict().items()},
-            )
-        )
-    return [score for score, _ in found], max(found, key=lambda pair: pair[0])[1]
 
 
 def keep_with(train=one_epoch, better=operator.gt, result=lambda s, w: (s, w), on=None, stop=0):
@@ -159,11 +124,6 @@ def each(change):
     return lambda pairs: [tuple(change(sentence) for sentence in pair) for pair in pairs]
 
 
-def groups_no_empty_list(pairs):
-    assert pairs[0] is not None
-    return groups_union_find(pairs)
-
-
 def train_by(step):
     return lambda make, batches: [
         (loss.item(), step(model, optimizer, loss))[0]
@@ -176,10 +136,14 @@ def train_by(step):
 RIGHT = {
     "10-leaks": [
         leaks_by(one_space),
+        leaks_by(lambda text: tuple(text.lower().split())),
         leaks_by(lambda text: repr(text.casefold().split()), tuple),
-        leaks_word_by_word,
     ],
-    "10-diagnose": [keep_with(), keep_all, keep_with(in_float64, on=lambda part, _: wide(part))],
+    "10-diagnose": [
+        keep_with(),
+        keep_with(result=lambda s, w: [np.array(s), {name: w[name].numpy() for name in w}]),
+        keep_with(in_float64, on=lambda part, _: wide(part)),
+    ],
     "10-schedule": [schedule, schedule_numpy, schedule_in_float32],
     "10-split-pairs": [
         groups_union_find,
@@ -280,7 +244,6 @@ WRONG = {
 }
 PROMISES = {
     "10-split-pairs": [
-        ("may be empty", groups_no_empty_list),
         ("for each pair", groups_after(lambda pairs: list(dict.fromkeys(pairs)))),
         (
             "for each pair",
@@ -291,7 +254,6 @@ PROMISES = {
         ("as they are written", groups_after(each(lambda text: text.rstrip(".")))),
     ],
     "10-leaks": [
-        ("either may be empty", leaks_first_of_test),
         ("either may be empty", lambda train, test: leaks_by(one_space)([train[0], *train], test)),
         ("Return the list", leaks_by(one_space, set), "a set"),
         ("in the order of `test`", leaks_by(one_space, sorted)),
@@ -324,7 +286,6 @@ PROMISES = {
         ("punctuation", leaks_by(lambda text: one_space(text).rstrip(".!?"))),
         ("punctuation", leaks_by(lambda text: one_space(text.replace("-", " ")))),
         ("punctuation", leaks_by(lambda text: one_space(re.sub("[!?]", ".", text)))),
-        ("accents", leaks_by(lambda text: no_accents(one_space(text)))),
         ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "replace"))),
         (
             "the order of the words",

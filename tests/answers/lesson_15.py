@@ -19,33 +19,8 @@ def distil_plain(ids, table, counts, a):
     return found
 
 
-def distil_by_counting(ids, table, counts, a):
-    """Texts as rows of counts, and one matrix product."""
-    bags = np.array([np.bincount(np.array(one, dtype=int), minlength=len(table)) for one in ids])
-    summed = bags @ (table * (a * counts.sum() / (a * counts.sum() + counts))[:, None])
-    return summed / np.maximum(np.linalg.norm(summed, axis=1, keepdims=True), 1e-32)
-
-
-def distil_in_plain_python(ids, table, counts, a):
-    total, rows, found = sum(counts.tolist()), table.tolist(), []
-    for one in ids:
-        vector = [
-            sum(rows[i][k] * a / (a + counts[i] / total) for i in one) for k in range(len(rows[0]))
-        ]
-        length = sum(x * x for x in vector) ** 0.5 or 1
-        found.append([float(x / length) for x in vector])
-    return found
-
-
 def last_flipped(h, m):
     return h[torch.arange(len(h)), h.shape[1] - 1 - m.flip(1).argmax(1)]
-
-
-def last_of_the_card(h, m):
-    """As model cards of decoders have it: one question to the whole batch."""
-    if m[:, -1].sum() == len(m):
-        return h[:, -1]
-    return h[torch.arange(len(h)), m.sum(dim=1) - 1]
 
 
 def last_in_lists(h, m):
@@ -62,24 +37,6 @@ def late_looped(last_hidden_state, special, spans):
     return vectors / vectors.norm(dim=-1, keepdim=True)
 
 
-def late_in_plain_python(last_hidden_state, special, spans):
-    rows, skip, found = last_hidden_state.tolist(), special.tolist(), []
-    for start, end in spans:
-        kept = [rows[at] for at in range(start, end) if not skip[at]]
-        mean = [sum(column) / len(kept) for column in zip(*kept)]
-        length = sum(x * x for x in mean) ** 0.5
-        found.append([x / length for x in mean])
-    return found
-
-
-def late_by_running_sums(last_hidden_state, special, spans):
-    """Differences of running sums, in NumPy."""
-    real = last_hidden_state.numpy().astype(np.float64) * (special.numpy() == 0)[:, None]
-    sums = np.concatenate([np.zeros((1, real.shape[1])), real.cumsum(axis=0)])
-    vectors = np.stack([sums[end] - sums[start] for start, end in spans])
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 def late_last_is_sep(last_hidden_state, special, spans):
     special = torch.zeros_like(special)
     special[[0, -1]] = 1
@@ -92,18 +49,6 @@ def weat(x, y, a, b):
     return (of_x.mean() - of_y.mean()) / np.concatenate([of_x, of_y]).std()
 
 
-def weat_in_plain_python(x, y, a, b):
-    def cosine(u, v):
-        return sum(p * q for p, q in zip(u, v)) / math.hypot(*u) / math.hypot(*v)
-
-    def association(w):
-        return statistics.fmean(cosine(w, v) for v in a) - statistics.fmean(cosine(w, v) for v in b)
-
-    x, y, a, b = (rows.tolist() for rows in (x, y, a, b))
-    of_x, of_y = [association(w) for w in x], [association(w) for w in y]
-    return (statistics.fmean(of_x) - statistics.fmean(of_y)) / statistics.pstdev(of_x + of_y)
-
-
 def weat_in_torch(x, y, a, b):
     x, y, a, b = (
         torch.nn.functional.normalize(torch.tensor(rows, dtype=torch.float32))
@@ -114,10 +59,18 @@ def weat_in_torch(x, y, a, b):
 
 
 RIGHT = {
-    "15-distil": [distil_plain, distil_by_counting, distil_in_plain_python],
-    "15-last-token": [last_flipped, last_of_the_card, last_in_lists],
-    "15-late-chunks": [late_looped, late_in_plain_python, late_by_running_sums],
-    "15-weat": [weat, weat_in_plain_python, weat_in_torch],
+    "15-distil": [
+        distil_plain,
+        lambda *args: tuple(distil_plain(*args)),
+        lambda *args: distil_plain(*args).astype(np.float32),
+    ],
+    "15-last-token": [last_flipped, last_in_lists, lambda *args: np.array(last_flipped(*args))],
+    "15-late-chunks": [
+        late_looped,
+        lambda *args: np.array(late_looped(*args)),
+        lambda *args: late_looped(*args).tolist(),
+    ],
+    "15-weat": [weat, weat_in_torch, lambda *args: np.array(weat(*args))],
 }
 COMPLETED = {
     "15-kept": [
