@@ -134,7 +134,6 @@ def test_an_entry_does_harm_if_the_library_says_so(lesson, word, pieces):
         assert exercises._judge_harmful((word, pieces), found) is None
 
 
-
 word_counts = st.dictionaries(
     st.text("abcd", min_size=2, max_size=6), st.integers(1, 20), min_size=1, max_size=6
 )

@@ -33,7 +33,7 @@ def test_a_mistake_has_its_words_shared_or_own_and_all_its_imitations():
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_words_of_a_lesson_fit_its_code(lesson):
-    words, described = words_of(lesson), tasks_of([lesson])
+    words, described = dict(words_of(lesson)), tasks_of([lesson])
     shared = words.pop("shared", {}).get("mistakes", {})
     assert words.keys() == described.keys()
     for name, own in words.items():
