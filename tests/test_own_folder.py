@@ -1,13 +1,13 @@
 """Lesson 14 on folders of one's own: its cells run as a learner changes them, with other texts and other tables."""
 
-import os
 import re
-import subprocess
+import runpy
 import sys
 
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from huggingface_hub import constants
 
 from course_utils._support.cell_needs import CHECKPOINT
 from course_utils._support.hub_cache import cache_with
@@ -21,15 +21,12 @@ FRONT = "---\ntitle: Note {0}\ntags: [a, b]\n---\n# Topic {0}\n\nSome words abou
 
 def tables(queries, judgements=()):
     """The texts of both tables. queries: (part, query). judgements: (place of a query, name, grade)."""
-    rows = [
-        {"id": f"q{place}", "part": part, "query": query}
-        for place, (part, query) in enumerate(queries)
+    rows = [(f"q{place}", *query) for place, query in enumerate(queries)]
+    judged = [(f"q{place}", name, grade) for place, name, grade in judgements]
+    return [
+        pd.DataFrame(rows, columns=["id", "part", "query"]).to_csv(index=False),
+        pd.DataFrame(judged, columns=["id", "name", "grade"]).to_csv(index=False),
     ]
-    judged = [
-        {"id": f"q{place}", "name": name, "grade": grade} for place, name, grade in judgements
-    ]
-    return [pd.DataFrame(own, columns=columns).to_csv(index=False) for own, columns in
-            ((rows, ["id", "part", "query"]), (judged, ["id", "name", "grade"]))]  # fmt: skip
 
 
 NOTES = {
@@ -85,8 +82,13 @@ FOLDERS = {  # {name: (files, tables)}
 
 def run(key, folder, texts, checkpoint, capsys):
     """What the learner's cells of a notebook print for a folder; a failing cell is named."""
-    given, names, shown = dict(zip(TABLES, (f"my_queries = {texts[0]!r}", f"my_judgements = {texts[1]!r}",
-                                            "held_judgements = ''"))), {}, []  # fmt: skip
+    queries, judgements = texts
+    tables = (
+        f"my_queries = {queries!r}",
+        f"my_judgements = {judgements!r}",
+        "held_judgements = ''",
+    )
+    given, names, shown = dict(zip(TABLES, tables)), {}, []
     # without setup
     for cell in code_of(SOURCES[key])[1:]:
         if "nbgrader" in cell.metadata or {"completion", "take-along"} & set(tags(cell)):
@@ -98,10 +100,8 @@ def run(key, folder, texts, checkpoint, capsys):
         )
         source, replaced = LOADED.subn(lambda _: f"docs = load_texts({str(folder)!r})", source)
         assert replaced == (cell.id == "corpus"), cell.id
-        try:
-            exec(source, names)
-        except Exception as error:
-            pytest.fail(f"{key}, {cell.id}: {error!r}")
+        print(cell.id, file=sys.stderr)  # pytest shows it if the cell fails
+        exec(source, names)
         shown.append(capsys.readouterr().out)
     return "".join(shown), names
 
@@ -136,62 +136,50 @@ def test_each_cell_runs_on_any_folder_and_its_tables(
 (PROGRAM,) = [cell.source for cell in SOURCES["14"].cells if cell.id == "search-py"]
 
 
-def test_the_program_keeps_vectors_and_encodes_only_what_is_new(tmp_path):
-    program, notes = tmp_path / "search.py", tmp_path / "my notes"
-    program.write_text(PROGRAM, encoding="utf-8")
+@pytest.fixture
+def search_py(tmp_path, monkeypatch, capsys):
+    """A function that runs the program with arguments, or imports it as `name`; it returns the printed lines."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
+    program = tmp_path / "search.py"
+
+    def run_program(*arguments, name="__main__", text=PROGRAM):
+        program.write_text(text, encoding="utf-8")
+        monkeypatch.setattr(sys, "argv", [str(program), *map(str, arguments)])
+        runpy.run_path(str(program), run_name=name)
+        return capsys.readouterr().out.splitlines()
+
+    return run_program
+
+
+def test_the_program_keeps_vectors_and_encodes_only_what_is_new(tmp_path, search_py):
+    notes = tmp_path / "my notes"
     (notes / ".hidden").mkdir(parents=True)
-    for name, text in {
-        **NOTES,
-        ".hidden/x.md": "hidden",
-        "d.py": "x = 1",
-        "e.md": "",
-        "f.md": NOTES["a.md"],
-    }.items():
+    odd = {".hidden/x.md": "hidden", "d.py": "x = 1", "e.md": "", "f.md": NOTES["a.md"]}
+    for name, text in {**NOTES, **odd}.items():
         (notes / name).write_text(text, encoding="utf-8")
-    environment = {**os.environ, "HF_HUB_CACHE": str(cache_with()), "HF_HUB_OFFLINE": "1"}
-
-    def ask(question):
-        command = [sys.executable, str(program), str(notes), question]
-        done = subprocess.run(
-            command, capture_output=True, text=True, encoding="utf-8", env=environment
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()
-
-    first = ask("departure of the coach")
+    first = search_py(notes, "departure of the coach")
     # not those of an empty file and of a copy
     assert first[0] == "3 pieces, 3 of them new; f.md: a copy of a.md"
     assert first[1].split()[1:] == ["c.txt:1"] and first[2].strip() == "The bus leaves at noon."
     (notes / "b.md").unlink()
-    (notes / "a.md").write_text(
-        "# Tea\nBoil the water.\n# Coffee\nGrind the beans.", encoding="utf-8"
-    )
-    second = ask("how do I make an espresso")
-    assert second[0] == "4 pieces, 2 of them new" and "a.md:4  Coffee" in second[1]
-    assert ask("bread")[0] == "4 pieces, 0 of them new"
+    coffee = "# Tea\nBoil the water.\n# Coffee\nGrind the beans."
+    (notes / "a.md").write_text(coffee, encoding="utf-8")
     (notes / "g.txt").write_text("caf\u00e9", encoding="latin-1")
-    assert ask("bread")[0] == "5 pieces, 1 of them new; g.txt: not UTF-8"
-    assert len(ask("bread")) == 1 + 2 * 3  # three files: none is there twice
-    program.write_text(PROGRAM.replace("-1.0  # shows all", "0.99  # shows all"), encoding="utf-8")
-    assert ask("bread")[1:] == ["I found nothing."]
+    second = search_py(notes, "how do I make an espresso")
+    assert (
+        second[0] == "5 pieces, 3 of them new; g.txt: not UTF-8" and "a.md:4  Coffee" in second[1]
+    )
+    assert len(second) == 1 + 2 * 3  # three files: none is there twice
+    strict = PROGRAM.replace("-1.0  # shows all", "0.99  # shows all")
+    third = search_py(notes, "bread", text=strict)
+    assert third == ["5 pieces, 0 of them new; g.txt: not UTF-8", "I found nothing."]
 
 
-def test_the_program_says_how_it_is_called_and_what_it_lacks(tmp_path):
-    program = tmp_path / "search.py"
-    program.write_text(PROGRAM, encoding="utf-8")
-    environment = {**os.environ, "HF_HUB_CACHE": str(cache_with()), "HF_HUB_OFFLINE": "1"}
-    for arguments, out, error in (
-        (["nosuch"], 'python search.py FOLDER "a question"', ""),
-        (["nosuch", "x"], "", "no texts in nosuch"),
-    ):
-        command = [sys.executable, str(program), *arguments]
-        done = subprocess.run(
-            command, capture_output=True, text=True, encoding="utf-8", env=environment
-        )
-        assert out in done.stdout and error in done.stderr, arguments
-    command = [sys.executable, "-c", "from search import hits_for, read"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
-    assert done.returncode == 0 and not done.stdout, done.stderr
+def test_the_program_says_how_it_is_called_and_what_it_lacks(search_py):
+    assert search_py("nosuch") == ['python search.py FOLDER "a question"']
+    assert search_py(name="search") == []
+    with pytest.raises(AssertionError, match="no texts in nosuch"):
+        search_py("nosuch", "x")
 
 
 def test_the_program_has_the_functions_of_the_lesson():
