@@ -16,17 +16,15 @@ from course_utils._support.notebooks import BEGIN, END, exercise_parts, parts
 from course_utils.exercises import judging
 from course_utils.tools.grading import class_run
 from course_utils.tools.grading.marking import Marker, assignment
-from course_utils.tools.grading.sandbox import Sandbox, isolation_problem, read_only
+from course_utils.tools.grading.sandbox import Sandbox, isolation_problem
 from course_utils.tools.workspace.copies import learner_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = [sys.executable, "-m", "course_utils.tools.cli"]
 EXTRAS = Path(sys.prefix) / "grading"  # nbgrader, as `make test` installs it
-NOBODY = 65534
 LESSON = ("04", "04-lengths")  # with both, each exercise of lesson 04
 # of a marking process
 SETTINGS = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
-SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/devices/system/cpu")
 
 
 def isolation():
@@ -103,10 +101,10 @@ def strict_marker(seconds, seconds_of_a_call):
         yield marker
 
 
-def each_run_or_nightly(notebooks):
+def each_run_or_nightly(notebooks, step=3):
     """Parameters of a test: every third of these in each run of the tests, the others nightly."""
     return [
-        pytest.param(one, id=one.name, marks=[pytest.mark.nightly] if place % 3 else [])
+        pytest.param(one, id=one.name, marks=[pytest.mark.nightly] if place % step else [])
         for place, one in enumerate(notebooks)
     ]
 
@@ -183,28 +181,3 @@ def course(*arguments, env=None, before=(), program=COURSE[1:], **more):
         },
         **more,
     )
-
-
-def ordinary_user(writable):
-    """A command prefix that runs a command as the user `nobody`.
-
-    Paths that only root can enter, such as root's home, are bind-mounted where any user can enter.
-    """
-    command = "bwrap --bind /proc /proc --dev-bind /dev /dev --cap-add ALL --perms 1777 --tmpfs /tmp".split()
-    seen, pythons = (
-        [],
-        {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]},
-    )
-    for folder in [*map(Path, SYSTEM), *sorted(pythons | {ROOT})]:
-        if folder.is_symlink():
-            command += ["--symlink", os.readlink(folder), str(folder)]
-        elif folder.exists() and not any(folder.is_relative_to(other) for other in seen):
-            command += read_only(folder)
-            seen.append(folder)
-    for parent in reversed(Path(writable).parents[:-1]):
-        known = any(parent.is_relative_to(other) for other in (*seen, Path("/tmp")))
-        if not known or str(parent).startswith("/tmp/"):
-            command += ["--perms", "0755", "--dir", str(parent)]
-    command += ["--bind", str(writable), str(writable)]
-    user = f"--reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
-    return [*command, "setpriv", *user.split()]

@@ -1,6 +1,5 @@
 """The class report: its figures against the formulas, every planted mistake, hostile answers, and its links."""
 
-from collections import Counter
 from dataclasses import replace
 
 import nbformat
@@ -20,7 +19,6 @@ from course_utils.tools.publish.slides import lectures, render
 from .invented_class import PLANTED, planted_class
 from .marks import learners, result
 from .pages import ATTACKS, INVISIBLE, Page
-from .pages import invented as any_class
 
 MEAN = next(
     one for one in all_exercises()["04-mean-pool"].mistakes if one.name == "padding_averaged"
@@ -155,22 +153,6 @@ def test_failures_without_a_known_mistake_are_listed_by_their_case_or_as_an_earl
     mark = Mark("Mean", "failed", 0, 1, mistakes=["You did it in an odd way."])
     (made,) = items([replace(learner("a"), exercises={"04-mean-pool": mark})])[0].mistakes
     assert (made.name, made.does) == ("", "You did it in an odd way.")
-
-
-@pytest.mark.parametrize("count", [1, 31, 500])
-def test_each_learner_counts_once_for_a_mistake_or_a_case(count):
-    told, records = Counter(), any_class(count)
-    for each in records:
-        for one, mark in each.exercises.items():
-            says = {*mark.mistakes} or {text.partition(": ")[0] for text in mark.discreet}
-            told.update({(one, text) for text in says} if mark.status == "failed" else ())
-    found = Counter()
-    for item in items(records):
-        found.update({(item.id, one.does): len(one.who) for one in item.mistakes})
-        found.update({(item.id, text): number for number, text in item.others})
-        numbers = [number for number, _ in item.others]
-        assert numbers == sorted(numbers, reverse=True)
-    assert {(one, text.partition(": ")[0]): number for (one, text), number in found.items()} == told
 
 
 def test_each_message_belongs_to_one_mistake():
@@ -394,21 +376,3 @@ def test_links_lead_to_the_book_and_the_decks_if_they_are_there(tmp_path):
     ):
         with pytest.raises(ValueError, match="--book and --decks must be an address"):
             class_report.check_address(address)
-
-
-def test_the_page_runs_nothing_fetches_nothing_and_can_be_read(invented, tmp_path):
-    shown = page(tmp_path, invented)
-    tags = [tag for tag, _ in shown.tags]
-    assert (
-        not {"script", "link", "iframe", "object", "img"} & set(tags) and "url(" not in shown.source
-    )
-    assert all(
-        each["role"] == "img" and each["aria-label"] for tag, each in shown.tags if tag == "svg"
-    )
-    assert "prefers-color-scheme: dark" in shown.source and tags.count("h1") == 1
-    ids = [value for name, value in shown.attributes if name == "id"]
-    assert len(set(ids)) == len(ids)
-    inside = {
-        value[1:] for name, value in shown.attributes if name == "href" and value.startswith("#")
-    }
-    assert inside <= set(ids)

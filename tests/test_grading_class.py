@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -289,23 +288,6 @@ def test_two_workers_give_the_same_results_to_the_byte(folder, out, tmp_path):
     }
     assert mark(folder, tmp_path / "out", "--workers", 2, env=as_instructors_run_it).returncode == 4
     is_the_same(tmp_path / "out", out)
-
-
-@pytest.mark.nightly
-def test_an_ordinary_user_gets_the_same(folder, out):
-    if os.getuid() != 0:
-        pytest.skip("the other tests run as an ordinary user already")
-    room = Path(tempfile.mkdtemp(prefix="ordinary-"))
-    try:
-        shutil.copytree(folder / "class", room / "class")
-        shutil.copyfile(folder / "roster.csv", room / "roster.csv")
-        os.chown(room, grader.NOBODY, grader.NOBODY)
-        done = mark(room, room / "out", "--workers", 1, before=grader.ordinary_user(room))
-        assert done.returncode == 4, done.stderr
-        assert (room / "out").stat().st_uid == grader.NOBODY
-        assert (room / "out" / "results.jsonl").read_bytes() == (out / "results.jsonl").read_bytes()
-    finally:
-        shutil.rmtree(room)
 
 
 @pytest.mark.usefixtures("one_sandbox")

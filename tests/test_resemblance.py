@@ -156,12 +156,6 @@ def figures(classes, given):
 
 
 @pytest.mark.nightly
-def test_planted_copies_come_first_and_others_are_not_listed(given):
-    alarms, first = figures(8, given)
-    assert alarms <= 1 and first == 8
-
-
-@pytest.mark.nightly
 def test_the_figures_that_page_and_readme_state(given):
     alarms, first = figures(100, given)
     print(f"of 100 classes, {alarms} have a false alarm, in {first} the copies come first")

@@ -254,13 +254,9 @@ def notebook(case):
     """The notebook that a case describes, with its points."""
     answers = {name: case.cells[name][0] for name in NAMES.values() if name in case.cells}
     needs = [NEEDS[key].replace("{}", case.more[key]) for key in NEEDS if key in case.more]
-    if len(needs) + ("my_mean_pool" in answers) + (case.name in BUILT) > 1:
-        raise ValueError(f"{case.where}: more than one answer")
     if needs:
         answers["my_mean_pool"] = needs[0]
     lost = case.more["lost"].split(", ") if "lost" in case.more else []
-    if not {*lost} <= {*NAMES}:
-        raise ValueError(f"{case.where}: no exercises of lesson 04: {lost}")
     above, below = case.cells.get("", []), case.cells.get("below", [])
     build = BUILT.get(case.name) or (lambda: right(map(code, above), map(code, below), **answers))
     return Odd(case.name, case.what, build, FULL - points_of(*lost))

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +19,6 @@ from click.testing import CliRunner
 from course_utils.tools import cli
 from course_utils.tools.grading import store
 from course_utils.tools.grading.class_run import Options, grade
-from course_utils.tools.grading.command import bar, signals_as_ctrl_c
 from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.fleet import mark_here
 from course_utils.tools.grading.marking import marking_fingerprint
@@ -230,12 +228,6 @@ def test_what_a_killed_run_unpacked_goes_and_a_link_in_its_place_is_not_followed
     assert run(source, out) and not list(out.glob(".*"))
 
 
-def test_results_may_lie_elsewhere(nothing_to_mark, tmp_path):
-    source, out = nothing_to_mark
-    (out / "results.jsonl").symlink_to(tmp_path / "elsewhere.jsonl")
-    assert run(source, out) and run(source, out) and (tmp_path / "elsewhere.jsonl").exists()
-
-
 # --- the results folder
 
 
@@ -253,18 +245,6 @@ def test_results_do_not_go_among_the_submissions(case, nothing_to_mark, tmp_path
         # nbgrader's course
         run(source, out, beside=[folder]) if case == "class/course" else run(source, folder)
     assert sorted(source.rglob("*")) == before and not list(out.iterdir())
-
-
-def test_results_beside_the_submissions_are_fine(nothing_to_mark, tmp_path):
-    assert run(nothing_to_mark[0], tmp_path / "class-results") and run(nothing_to_mark[0], tmp_path)
-
-
-def test_the_results_folder_is_a_file(nothing_to_mark, tmp_path):
-    for out in ("file", "file/out"):
-        (tmp_path / "file").write_text("mine")
-        with pytest.raises(GradeError, match="Cannot write to"):
-            run(nothing_to_mark[0], tmp_path / out)
-        assert (tmp_path / "file").read_text() == "mine"
 
 
 SMALL_DISK = """
@@ -339,24 +319,6 @@ def test_nobody_can_be_told(nothing_to_mark):
     assert (out / "grades.csv").exists()
 
 
-def test_there_is_nowhere_to_show_progress(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    assert list(bar([1], 1)) == [1]
-
-
-def test_a_damaged_nbgrader_course(nothing_to_mark, tmp_path):
-    environment, (source, out) = grader.needs_extras(), nothing_to_mark
-    (tmp_path / "nb").mkdir()
-    (tmp_path / "nb" / "gradebook.db").write_bytes(b"no database" * 99)
-    more = ["--nbgrader", tmp_path / "nb", "--unsafe-no-isolation"]
-    done = course("grade", source, "--out", out, *more, env=environment)
-    assert done.returncode == 1 and "Cannot write the nbgrader course" in done.stderr, done.stderr
-    assert "Traceback" not in done.stderr
-    assert (tmp_path / "nb" / "gradebook.db").read_bytes() == b"no database" * 99 and (
-        out / "grades.csv"
-    ).exists()
-
-
 # --- concurrent and killed writers
 
 
@@ -406,20 +368,6 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
     done = course(*command, tmp_path / "ada.zip")
     assert done.returncode == 0, done.stderr
     assert read_table(out / "grades.csv")[0]["total"] == str(FULL) and not list(out.glob(".*"))
-
-
-@pytest.mark.parametrize(
-    "number", [signal.SIGTERM, signal.SIGHUP], ids=["a scheduler", "a closed terminal"]
-)
-def test_being_told_to_end_is_as_ctrl_c(number):
-    before = signal.signal(number, signal.SIG_DFL)  # the tests may themselves run under `nohup`
-    try:
-        with pytest.raises(KeyboardInterrupt) as stop, signals_as_ctrl_c():
-            os.kill(os.getpid(), number)
-            time.sleep(1)
-        assert stop.value.args == (number,)
-    finally:
-        signal.signal(number, before)
 
 
 @pytest.mark.parametrize(
@@ -544,13 +492,6 @@ def test_a_marking_process_that_cannot_work_stops_the_run(
     assert [one.points for one in run(two, tmp_path / "out", expected=2)] == [FULL, FULL]
 
 
-def test_there_is_no_python(monkeypatch, tmp_path):
-    source = write_class(tmp_path / "class", ada=hand_in("04"))
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(GradeError, match="Stopped at /nowhere/python: No such file"):
-        run(source, tmp_path / "out", expected=1)
-
-
 def test_a_disk_that_is_full_in_the_middle(tmp_path, replace_process):
     """Results from before the fault are kept; the same command marks the rest."""
     source = write_class(
@@ -606,16 +547,6 @@ def test_no_bubblewrap(nothing_to_mark, monkeypatch, tmp_path):
     ) as error:
         grade(nothing_to_mark[0], tmp_path / "new")
     assert "--unsafe-no-isolation" in sentence(error) and not (tmp_path / "new").exists()
-
-
-def test_a_marking_process_that_dies_once_costs_nothing(tmp_path, replace_process, two):
-    died = tmp_path / "died"
-    once = f"import os\nif not os.path.exists({str(died)!r}):\n    line(), open({str(died)!r}, 'w'), sys.exit()\n"
-    replace_process(READY + once + WORKS[len(READY) :])
-    assert [one.points for one in run(two, tmp_path / "out", expected=2)] == [
-        FULL,
-        FULL,
-    ] and died.exists()
 
 
 def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):

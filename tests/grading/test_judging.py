@@ -117,33 +117,6 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
     assert sum(mark["points"] for mark in ada["exercises"].values()) == points_of("04")
 
 
-@pytest.mark.nightly
-def test_right_answers_with_threads_pass_each_time(tmp_path):
-    """If each thread recreated torch's pool after the fork, about one run in five would fail: "Invalid thread pool"."""
-    isolation()
-    threads = """
-import torch
-from concurrent.futures import ThreadPoolExecutor
-def my_mean_pool(token_embeddings, attention_mask):
-    def one(place):
-        weight = attention_mask[place:place + 1].unsqueeze(-1).to(token_embeddings.dtype)
-        return torch.bmm(weight.transpose(1, 2), token_embeddings[place:place + 1])[:, 0] / weight.sum(dim=1)
-    with ThreadPoolExecutor(8) as pool:
-        return torch.cat(list(pool.map(one, range(len(token_embeddings)))))
-"""
-    (tmp_path / "ada.ipynb").write_bytes(
-        file([code(threads, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")])
-    )
-    with MarkingProcess(SETTINGS) as process:
-        marks = [
-            process.ask({"key": 0, "name": "ada.ipynb", "path": str(tmp_path / "ada.ipynb")})[
-                "result"
-            ]["exercises"][ID]
-            for _ in range(20)
-        ]
-    assert [mark["messages"] for mark in marks if mark["status"] != "passed"] == []
-
-
 def test_a_mark_knows_what_it_depends_on(tmp_path, monkeypatch):
     def fresh():
         marking_fingerprint.cache_clear()

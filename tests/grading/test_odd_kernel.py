@@ -5,60 +5,27 @@ notebook. If a cell ends the kernel, a new one is started, as Jupyter does. Afte
 each exercise not yet passed. An exercise is passed if any check passed it, in a cell of the notebook or at the end.
 
 A kernel is used for the next notebook if a notebook changed nothing but its names, which are cleared; otherwise a new
-one is forked.
-
-The results are recorded in odd_kernel.txt, under a hash of the notebook, the exercises' source, and the versions of
-Python, IPython, torch and NumPy. A notebook whose hash is not recorded runs in a kernel, and so does one in 24 of the
-others. KERNELS=all runs all, KERNELS=fresh each in a kernel of its own; KERNELS=record runs all and renews the record,
-as `make matrix` does.
+one is forked. One notebook in 24 runs in each run of the tests, the others nightly.
 """
 
 import ast
-import hashlib
 import json
-import os
-import platform
 import queue
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-import IPython
-import numpy
 import pytest
-import torch
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory
 
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.kernels.provisioner import COLD, SOCKET, start_warm
 
-from ..grader import LESSON
+from ..grader import LESSON, each_run_or_nightly
 from .hostile import FULL
 from .odd import ODD
 
-COURSE = Path(__file__).resolve().parents[2] / "course_utils"
-KERNELS = os.environ.get("KERNELS", "")
-assert KERNELS in ("", "all", "fresh", "record"), "KERNELS must be all, fresh or record"
-assert KERNELS != "record" or "PYTEST_XDIST_WORKER" not in os.environ, (
-    "KERNELS=record needs one process, so no -n"
-)
-RECORD = Path(__file__).with_name("odd_kernel.txt")
-SOURCES = (
-    COURSE / "pooling.py",
-    *(
-        COURSE / f"exercises/{name}.py"
-        for name in ("__init__", "model", "judging", "comparing", "words", "lesson_04")
-    ),
-)
-DECIDES = "\n".join(
-    [
-        *platform.python_version_tuple()[:2],
-        *(module.__version__.partition("+")[0] for module in (IPython, numpy, torch)),
-        *(ast.unparse(ast.parse(source.read_text())) for source in SOURCES),  # without comments
-    ]
-)
 SECONDS = 4  # for a cell
 EXERCISES = assignment(LESSON)["exercises"]  # id -> (name of the function, points)
 START = """
@@ -161,10 +128,7 @@ class Kernel:
     def begin(self, folder):
         """Reset to the state of a new kernel, in an empty folder."""
         self.folder = folder
-        if (
-            KERNELS == "fresh"
-            or self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok"
-        ):
+        if self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok":
             self.restart()
         self.passed = set()
 
@@ -233,33 +197,8 @@ def code_cells(notebook):
             yield source if isinstance(source, str) else "".join(source)
 
 
-def line_of_record(odd):
-    """The line of the record that says that a kernel gave this notebook these points."""
-    given = (DECIDES.encode(), odd.build(), str(odd.points).encode())
-    return f"{hashlib.sha256(b'|'.join(given)).hexdigest()[:16]} {odd.points} {odd.name}"
-
-
-def in_a_kernel():
-    """The notebooks that run in a kernel in this session."""
-    recorded = set(RECORD.read_text().splitlines())
-    return [
-        odd
-        for place, odd in enumerate(ODD)
-        if KERNELS or place % 24 == 0 or line_of_record(odd) not in recorded
-    ]
-
-
-@pytest.fixture(scope="module")
-def ran():
-    """The lines of notebooks that a kernel ran in this session."""
-    lines = []
-    yield lines
-    if KERNELS == "record":
-        RECORD.write_text("".join(f"{line}\n" for line in lines))
-
-
-@pytest.mark.parametrize("odd", in_a_kernel(), ids=lambda odd: odd.name)
-def test_a_real_kernel_gives_these_points(odd, kernel, ran, tmp_path):
+@pytest.mark.parametrize("odd", each_run_or_nightly(ODD, 24))
+def test_a_real_kernel_gives_these_points(odd, kernel, tmp_path):
     kernel.begin(str(tmp_path))
     for source in code_cells(odd.build()):
         if source.strip():
@@ -272,7 +211,6 @@ def test_a_real_kernel_gives_these_points(odd, kernel, ran, tmp_path):
     assert (
         sum(points for one, (_, points) in EXERCISES.items() if one in kernel.passed) == odd.points
     ), f"passed: {sorted(kernel.passed)}"
-    ran.append(line_of_record(odd))
 
 
 def test_there_are_enough_and_each_has_a_name_of_its_own():

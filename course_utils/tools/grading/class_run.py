@@ -217,8 +217,9 @@ def _settings(options, work):
 
 def _make_folder(out, source, beside):
     """Create the results folder. No folder that is written to may be among the submissions."""
+    submissions = Path(source).resolve()
     for folder in (out, *map(Path, beside)):
-        if _within(folder, source):
+        if submissions.is_dir() and folder.resolve().is_relative_to(submissions):
             raise GradeError(
                 f"{folder} is the submissions folder, or is inside it: choose a results folder outside {source}."
             )
@@ -226,14 +227,6 @@ def _make_folder(out, source, beside):
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GradeError(f"Cannot write to {out}: {error.strerror}.") from None
-
-
-def _within(folder, source):
-    """Whether a folder is this source or inside it, by whatever path."""
-    folder, source = Path(folder).resolve(), Path(source)
-    return source.is_dir() and any(
-        path.exists() and path.samefile(source) for path in (folder, *folder.parents)
-    )
 
 
 @contextmanager

@@ -320,7 +320,7 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
         until = _received(where, granted[1], zone) if granted else None
         when = _received(where, cells[column], zone)
         person = learner_in(cells)
-        names = [text for text in (person.id, person.email, *person.also, person.name) if text]
+        names = [text for text in (person.learner, person.email, *person.also, person.name) if text]
         lesson = _lesson(where, cells.get("lesson", ""))
         lines.append(Line(names or [number], lesson, when, until))
     return lines

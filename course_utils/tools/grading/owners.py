@@ -120,7 +120,7 @@ class Owners:
         return {
             person: set(by_number)
             for person, by_number in handed_by.items()
-            if person.id in listed or not _are_disjoint(by_number.values())
+            if person.learner in listed or not _are_disjoint(by_number.values())
         }
 
     def _named(self, reading: Reading) -> Learner | None:
@@ -139,7 +139,7 @@ class Owners:
             return LeftOut(file.file, why)
         first = ways[0]
         person = self.roster.exact.get(first.id) or self._named(first)
-        if person and person.id != first.id and person in self.contested:
+        if person and person.learner != first.id and person in self.contested:
             why = (
                 f"{person.learner} on the roster has the same name as "
                 f"{in_words(self.contested[person])}; put the platform's numbers into the roster's "

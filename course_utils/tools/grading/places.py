@@ -46,61 +46,62 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
     named, _, cell = (shown_in or told(exercise)[1]).rpartition(" ")
     own = part_with(exercise)
     part = _part_with_cell(named or own, cell) if cell else own
-    here = _find_place(own, cell if part == own else "", exercise)
-    if here is None or part == own:
-        return here
-    there = _find_place(part, cell, "")
-    if there is None or not there.number:  # a further part without a deck
-        return here
-    return replace(there, section=here.section, page=here.page)
+    place = _section_above(own, _number(own, exercise, cell))
+    if place is None or cell and not _has(part, cell):
+        return None
+    number = _slide_of(part, cell) if cell else _slide_of_section(own, _number(own, exercise))
+    if number is None:
+        return place
+    slide = _slides(part)[number]
+    deck = f"{parts()[part].stem}.slides.html#/{number}"
+    return replace(place, slide=slide.title, number=number + 1, deck=deck, question=slide.question)
+
+
+def _has(part, cell):
+    """Whether a part has a cell, or a slide that shows it: a picture for the lecture alone."""
+    is_shown = any(cell in slide.cells for slide in _slides(part))
+    return is_shown or any(other.id == cell for other in cells_of(part))
 
 
 def _part_with_cell(part, cell):
-    """This part, or the first other one of its lesson, if that has the cell, or a slide that shows it."""
+    """This part, or the first other one of its lesson, if that has the cell."""
     others = [key for key in parts() if key[:2] == part[:2] and key != part]
-    for key in (part, *others):
-        if any(other.id == cell for other in cells_of(key)) or any(
-            cell in slide.cells for slide in _slides(key)
-        ):
-            return key
-    return part
+    return next((key for key in (part, *others) if _has(key, cell)), part)
 
 
-def _find_place(part, cell, exercise):
-    """The place of a cell, or of an exercise, in a lesson, or None.
+def _number(part, exercise, cell=""):
+    """The number of a cell in a part; if the part has none of this id, of an exercise's answer."""
+    numbers = {_grade_id(other): number for number, other in enumerate(cells_of(part))}
+    ids = {other.id: number for number, other in enumerate(cells_of(part))}
+    return ids.get(cell, numbers.get(exercise))
 
-    The section is the last one above that is no exercise's own. The slide is the one that the cell
-    is on or follows; of an exercise, the first of its section, or else the last above.
-    """
+
+def _section_above(part, number):
+    """The last section above a cell that is no exercise's own, as a place without a slide."""
+    if number is None:
+        return None
+    titles = [_section(cell) for cell in cells_of(part)[: number + 1]]
+    title = next((title for title in reversed(titles) if title), "")
+    return Place(title, f"{name_of(parts()[part])}.html#{make_id(title)}") if title else None
+
+
+def _slide_of(part, cell):
+    """The number of the slide that shows a cell, else of the last one above it, or None."""
+    slides, number = _slides(part), _number(part, "", cell)
+    showing = [place for place, slide in enumerate(slides) if cell in slide.cells]
+    above = [place for place, slide in enumerate(slides) if number and slide.at <= number]
+    return next(iter(showing + above[-1:]), None)
+
+
+def _slide_of_section(part, number):
+    """The number of the first slide of the section above a cell, else of the last one above it."""
     cells, slides = cells_of(part), _slides(part)
-    showing = [number for number, slide in enumerate(slides) if cell in slide.cells]
-    answer = next(
-        (at for at, other in enumerate(cells) if exercise and _grade_id(other) == exercise), None
-    )
-    start = (
-        next((at for at, other in enumerate(cells) if other.id == cell), None) if cell else answer
-    )
-    if start is None and showing:  # a picture for the lecture alone
-        slide = slides[showing[0]]
-        start = slide.at if slide.sure or answer is None else answer
-    if start is None:
-        return None
-    sections = [at for at, other in enumerate(cells) if _section(other)]
-    above = [at for at in sections if at <= start]
-    if not above:
-        return None
-    path, title = parts()[part], _section(cells[above[-1]])
-    place = Place(title, f"{name_of(path)}.html#{make_id(title)}")
-    if not showing and not cell:
-        end = next((at for at in sections if at > start), len(cells))
-        showing = [number for number, slide in enumerate(slides) if above[-1] <= slide.at < end]
-    if not showing:
-        showing = [number for number, slide in enumerate(slides) if slide.at <= start][-1:]
-    if not showing:
-        return place
-    number, slide = showing[0], slides[showing[0]]
-    deck = f"{path.stem}.slides.html#/{number}"
-    return replace(place, slide=slide.title, number=number + 1, deck=deck, question=slide.question)
+    sections = [place for place, cell in enumerate(cells) if _section(cell)]
+    start = max(place for place in sections if place <= number)
+    end = next((place for place in sections if place > number), len(cells))
+    inside = [place for place, slide in enumerate(slides) if start <= slide.at < end]
+    above = [place for place, slide in enumerate(slides) if slide.at <= number]
+    return next(iter(inside[:1] + above[-1:]), None)
 
 
 def _grade_id(cell):
@@ -130,16 +131,14 @@ def code_of(part: str) -> str:
 
 @dataclass(frozen=True)
 class _Slide:
-    """A slide: the number of the lesson's cell that it belongs to, its title, what it asks, and the cells it shows.
-
-    sure: whether the lesson itself says where it belongs.
+    """A slide: the number of the lesson's cell that it belongs to, its title, what it asks, and the
+    cells it shows.
     """
 
     at: int
     title: str
     question: str
     cells: list[str]
-    sure: bool
 
 
 @cache
@@ -155,24 +154,17 @@ def _slides(part):
     cells = cells_of(part)
     at = next((number for number, cell in enumerate(cells) if _section(cell)), 0)
     numbers = {cell.id: number for number, cell in enumerate(cells)}
-    headings = {
-        title: number
-        for number, cell in enumerate(cells)
-        for _, title in HEADING.findall(cell.source)
-    }
+    headings = {}
+    for number, cell in enumerate(cells):
+        headings |= {title: number for _, title in HEADING.findall(cell.source)}
     slides = []
     for slide in read_lecture(lectures()[part]).slides:
         blocks = [block.cell for block in slide.blocks if block.cell]
         shown = [numbers[cell] for cell in blocks if cell in numbers]
-        sure = slide.title in headings or bool(shown)
-        if sure:
-            at = headings[slide.title] if slide.title in headings else shown[0]
-        questions = [
-            cells[number].source for number in shown if cells[number].id.startswith("quiz-")
-        ]
-        question = questions[0].partition("<details>")[0] if questions else ""
-        question = " ".join(question.removeprefix("**Predict.**").replace("*", "").split())
-        slides.append(
-            _Slide(at if slide.level else -1, slide.title.replace("*", ""), question, blocks, sure)
-        )
+        at = headings.get(slide.title, shown[0] if shown else at)
+        asked = [cells[number].source for number in shown if cells[number].id.startswith("quiz-")]
+        question = "".join(asked[:1]).partition("<details>")[0].removeprefix("**Predict.**")
+        question = " ".join(question.replace("*", "").split())
+        title = slide.title.replace("*", "")
+        slides.append(_Slide(at if slide.level else -1, title, question, blocks))
     return slides

@@ -45,7 +45,6 @@ DATE = re.compile(r"(?<!\d)(\d{4}[-_.]\d\d?[-_.]\d\d?|\d\d?[-_.]\d\d?[-_.]\d{4})
 class Learner:
     """A line of the roster.
 
-    raw: the id as written there, if it is not fit to be shown.
     login, sis: what Canvas's gradebook has beside its own id.
     also: what stands in the roster's other columns of ids.
     """
@@ -53,15 +52,9 @@ class Learner:
     learner: str
     name: str = ""
     email: str = ""
-    raw: str = ""
     login: str = ""
     sis: str = ""
     also: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """The id as written in the roster."""
-        return self.raw or self.learner
 
 
 def read_roster(path: str | Path) -> dict[str, Learner]:
@@ -86,8 +79,7 @@ def read_roster(path: str | Path) -> dict[str, Learner]:
                 f"The roster {path} has no id and no email in {number}; name the columns id, name, email."
             )
         if person.learner in learners:
-            shown = for_messages(person.id)
-            raise GradeError(f"The roster {path} has {shown!r} twice (again in {number}).")
+            raise GradeError(f"The roster {path} has {person.learner!r} twice (again in {number}).")
         learners[person.learner] = person
     if not learners:
         raise GradeError(f"The roster {path} has no learners.")
@@ -112,10 +104,9 @@ def learner_in(cells: Mapping[str, str]) -> Learner:
         key,
         for_messages(name),
         for_messages(value["email"]),
-        "" if key == raw else raw,
         for_messages(value["login"]),
         for_messages(value["sis"]),
-        tuple(other for other in dict.fromkeys(ids) if other not in ("", raw)),
+        tuple(other for other in dict.fromkeys(ids) if other not in ("", key)),
     )
 
 
@@ -128,7 +119,7 @@ class Roster:
 
     def __init__(self, people: Mapping[str, Learner]) -> None:
         self.people = people.values()
-        self.exact = {person.id: person for person in self.people}
+        self.exact = {person.learner: person for person in self.people}
         self.words = {}
         for person in self.people:
             self.words[person] = {normalised(word) for word in WORD.findall(person.name)}
@@ -137,7 +128,7 @@ class Roster:
             **self._claimed(lambda person: _rotations(person.name)),
             **self._claimed(lambda person: [person.email, person.email.partition("@")[0]]),
             **self._claimed(lambda person: person.also),
-            **self._claimed(lambda person: [person.id]),
+            **self._claimed(lambda person: [person.learner]),
         }
 
     def _claimed(self, texts_of: Callable[[Learner], Iterable[str]]) -> dict[str, Learner | None]:
@@ -215,7 +206,7 @@ def _stretches(number: int) -> Iterable[range]:
 def _is_given_name(word: str, person: Learner) -> bool:
     """Whether a word is only what stands before the @, which may be a given name of others."""
     mailbox = person.email.partition("@")[0]
-    return word.isalpha() and word.casefold() == mailbox.casefold() != person.id.casefold()
+    return word.isalpha() and word.casefold() == mailbox.casefold() != person.learner.casefold()
 
 
 def _rotations(name: str) -> Iterable[str]:
