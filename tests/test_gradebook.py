@@ -18,11 +18,18 @@ from course_utils.tools.grading.platforms import MOODLE, in_a_sentence
 from course_utils.tools.grading.reading import Broken, read_notebook
 from course_utils.tools.grading.records import doubtful_owners, page_name, records
 from course_utils.tools.grading.reports import write_tables
-from course_utils.tools.grading.results import NOT_MARKED, STATUSES, LearnerRecord, Result, gravest
+from course_utils.tools.grading.results import (
+    NOT_MARKED,
+    STATUSES,
+    GradeError,
+    LearnerRecord,
+    Result,
+    gravest,
+)
 from course_utils.tools.grading.rosters import Learner
-from course_utils.tools.grading.store import Entry, GradeError
+from course_utils.tools.grading.store import Entry
 from course_utils.tools.grading.submissions import Gathered, HandIn
-from course_utils.tools.grading.untrusted import for_cells, from_cells
+from course_utils.tools.grading.texts import for_cells, from_cells
 
 from .grader import ROOT, points_of
 from .marks import ALL_04, ALL_05, BOTH, FULL, WORK, learners, result

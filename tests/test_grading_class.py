@@ -18,8 +18,7 @@ from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import PLATFORMS
 from course_utils.tools.grading.records import page_name
-from course_utils.tools.grading.results import Mark, Result
-from course_utils.tools.grading.store import GradeError
+from course_utils.tools.grading.results import GradeError, Mark, Result
 
 from . import grader
 from .grader import course, graded, hand_in, isolation, needs_extras, points_of, write_class
@@ -165,7 +164,7 @@ def test_pages(out):
 
 def test_the_class_report_says_what_to_teach_again(out, folder, tmp_path):
     shown = (out / "class.html").read_text()
-    assert "1 of 4: They average over all positions, including padding." in shown
+    assert "1 of 4 were told: You average over all positions, including padding." in shown
     assert "slide 8 of deck 04" in shown and "Ada Lovelace" not in shown
     assert "return token_embeddings.mean(1)" in shown and "ada@example.org" not in shown
     rows = [row for row in read_table(out / "class.csv") if row["kind"] == "mistake"]

@@ -9,11 +9,11 @@ from course_utils._support.notebooks import exercise_parts
 from course_utils.tools.grading import marking
 from course_utils.tools.grading.late import Terms, read_lateness
 from course_utils.tools.grading.marking import Marker, assignment
-from course_utils.tools.grading.names import notebooks_named_in, own_part
 from course_utils.tools.grading.owners import Owners
 from course_utils.tools.grading.places import place_of
 from course_utils.tools.grading.release import write_release
 from course_utils.tools.grading.results import Mark, Result
+from course_utils.tools.grading.texts import notebooks_named_in, own_part
 from course_utils.tools.workspace.copies import REPORT_STUB
 
 from .marks import ALL_04, WORK, learners

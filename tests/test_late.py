@@ -9,9 +9,8 @@ from course_utils.tools.grading.class_run import Options, grade
 from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.late import KEPT, Terms, keep, read_lateness, read_rule, with_kept
 from course_utils.tools.grading.reports import write_tables
-from course_utils.tools.grading.results import NOT_MARKED, Result
+from course_utils.tools.grading.results import NOT_MARKED, GradeError, Result
 from course_utils.tools.grading.rosters import Learner
-from course_utils.tools.grading.store import GradeError
 
 from .grader import points_of
 from .marks import ALL_04, ALL_05, FULL, WORK, learners, result

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from course_utils.tools.grading import handed_files
 from course_utils.tools.grading.handed_files import HandedFile, LeftOut
 from course_utils.tools.grading.owners import Owners
+from course_utils.tools.grading.results import GradeError
 from course_utils.tools.grading.rosters import Learner
-from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import gather
-from course_utils.tools.grading.untrusted import for_keys
+from course_utils.tools.grading.texts import for_keys
 
 from .hand_ins import NOTEBOOK, collecting, packed  # noqa: F401
 

@@ -13,8 +13,8 @@ from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.platforms import CANVAS, MOODLE, Platform, readings
 from course_utils.tools.grading.records import records
 from course_utils.tools.grading.reports import table_or_nothing, write_feedback_zip, write_tables
-from course_utils.tools.grading.results import LearnerRecord
-from course_utils.tools.grading.store import Entry, GradeError
+from course_utils.tools.grading.results import GradeError, LearnerRecord
+from course_utils.tools.grading.store import Entry
 
 from .grader import points_of
 from .hand_ins import collecting  # noqa: F401

@@ -8,11 +8,10 @@ import zipfile
 import pytest
 
 from course_utils.tools.grading import handed_files
-from course_utils.tools.grading.names import own_part
+from course_utils.tools.grading.results import GradeError
 from course_utils.tools.grading.rosters import read_roster
-from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import gather
-from course_utils.tools.grading.untrusted import for_messages
+from course_utils.tools.grading.texts import for_messages, own_part
 
 from .hand_ins import NOTEBOOK, collecting, packed  # noqa: F401
 

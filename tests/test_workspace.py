@@ -29,7 +29,7 @@ from course_utils._support.files import save_beside
 from course_utils._support.notebooks import PICTURES
 from course_utils.diary.passed import passed, remember
 from course_utils.diary.workspace import RECORD, SAVED
-from course_utils.tools.grading.store import GradeError
+from course_utils.tools.grading.results import GradeError
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.workspace import copies, lab
 from course_utils.tools.workspace.copies import CopyError, update_workspace, write_workspace

@@ -14,8 +14,8 @@ import pytest
 
 from course_utils.tools.grading import submissions
 from course_utils.tools.grading.handed_files import MachineFault
+from course_utils.tools.grading.results import GradeError
 from course_utils.tools.grading.rosters import read_roster
-from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import gather
 
 from ..grader import ROOT, course, isolation

@@ -22,8 +22,9 @@ from course_utils.tools.grading.class_run import Options, grade
 from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.fleet import mark_here
 from course_utils.tools.grading.marking import marking_fingerprint
+from course_utils.tools.grading.results import GradeError
 from course_utils.tools.grading.sandbox import SandboxError
-from course_utils.tools.grading.store import Entry, GradeError, opened
+from course_utils.tools.grading.store import Entry, opened
 
 from .. import grader
 from ..grader import (

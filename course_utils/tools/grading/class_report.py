@@ -20,24 +20,15 @@ from ..._support.files import write_whole
 from ..._support.notebooks import part_with
 from ...exercises.model import told
 from .csv_files import write_table
-from .names import normalised
 from .places import Place, code_of, place_of
 from .reports import PAGES
 from .results import MARK_STATUSES, LearnerRecord
+from .texts import normalised
 
 LINES, COLUMNS, LONGEST = 25, 160, 5_000  # of an example; a longer answer is none
 TRIED = 20  # answers that are read in search of an example
 FEWEST = 4  # learners for an interval of a correlation: its standard error is 1 / sqrt(n - 3)
 WORD = re.compile(r"[^\W_]+")
-EMPHASIS = re.compile(r"\*(\w[^*]*)\*")
-# "you" as "they" or "them"
-PRONOUNS = {
-    r"\b(for|makes?) you\b": r"\1 them",
-    r"\bYou\b": "They",
-    r"\byou\b": "they",
-    r"\bYour(s?)\b": r"Their\1",
-    r"\byour(s?)\b": r"their\1",
-}
 FIGURES = [
     f"{name}{end}" for name in ("difficulty", "discrimination") for end in ("", " low", " high")
 ]
@@ -235,21 +226,6 @@ def _others(exercise, failed):
     )
 
 
-def in_third_person(text: str) -> str:
-    """What a mistake `does`, said of several learners: "You return the *sum*." as "They return the sum."."""
-    parts = text.split("`")  # every second part is code
-    for place in range(0, len(parts), 2):
-        parts[place] = without_emphasis(parts[place])
-        for pronoun, other in PRONOUNS.items():
-            parts[place] = re.sub(pronoun, other, parts[place])
-    return "`".join(parts)
-
-
-def without_emphasis(text: str) -> str:
-    """A text with the words in *stars* as plain ones."""
-    return EMPHASIS.sub(r"\1", text)
-
-
 # ---------------------------------------------------------------- examples, of which nobody is to know whose they are
 
 
@@ -422,7 +398,5 @@ def write_report(
         decks=decks and f"{decks.rstrip('/')}/",
         is_beside=lambda page: (out / page.partition("#")[0]).exists(),
         place_of=place_of,
-        said=in_third_person,
-        plain=without_emphasis,
     )
     write_whole(out / "class.html", page + "\n")

@@ -19,7 +19,6 @@ from .fleet import mark_here
 from .late import Terms, keep, read_lateness, with_kept
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
-from .names import normalised
 from .platforms import MOODLE, PLATFORMS, worksheet_numbers
 from .records import records
 from .reports import (
@@ -31,11 +30,12 @@ from .reports import (
     write_feedback_zip,
     write_tables,
 )
-from .results import NOT_MARKED, LearnerRecord, Result, counted
+from .results import NOT_MARKED, GradeError, LearnerRecord, Result, counted
 from .rosters import read_roster
 from .sandbox import isolation_problem
-from .store import Entry, GradeError, opened
+from .store import Entry, opened
 from .submissions import gather
+from .texts import normalised
 
 RESULTS, SECRET = "results.jsonl", "page_names.secret"
 UNPACKED = ".unpacked"

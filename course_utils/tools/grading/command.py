@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from .class_run import Options, grade
-from .names import in_words
 from .records import doubtful_owners
+from .texts import in_words
 
 # exit statuses: somebody has no points yet; hand-ins may be somebody else's
 NOT_MARKED, DOUBTFUL = (3, 4)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from ..._support.files import write_whole
 from ..._support.tables import DataError, rows_in
-from .names import normalised
-from .store import GradeError
-from .untrusted import for_cells, for_messages
+from .results import GradeError
+from .texts import for_cells, for_messages, normalised
 
 MOST_ABOVE = 5  # lines above the header
 

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ..._support.files import file_sha256
-from .names import notebooks_named_in
 from .platforms import readings
-from .store import GradeError
-from .untrusted import for_keys, for_messages
+from .results import GradeError
+from .texts import for_keys, for_messages, notebooks_named_in
 
 LARGEST = 256 * 2**20  # bytes per notebook
 LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks in one archive

@@ -17,11 +17,9 @@ from typing import NamedTuple
 from ..._support.files import write_whole
 from ..._support.notebooks import exercise_parts, padded, part_with
 from .csv_files import normalised_rows
-from .names import in_words
-from .results import LearnerRecord, Received, counted, whole
+from .results import GradeError, LearnerRecord, Received, counted, whole
 from .rosters import learner_in, roster_of
-from .store import GradeError
-from .untrusted import for_messages
+from .texts import for_messages, in_words
 
 KEPT, KEPT_DATES = "deadline.json", "deadline.csv"  # in the results folder
 DAY, EXAMPLE = timedelta(days=1), "2026-12-04 18:00"

@@ -9,12 +9,10 @@ from pathlib import Path
 
 from .csv_files import numbered_rows, write_table
 from .marking import assignment
-from .names import in_words
 from .platforms import PARTICIPANT
-from .results import HandMarkedCell, LearnerRecord, Remark, whole
+from .results import GradeError, HandMarkedCell, LearnerRecord, Remark, whole
 from .rosters import roster_of
-from .store import GradeError
-from .untrusted import from_cells
+from .texts import from_cells, in_words
 
 MANUAL = "manual.csv"
 COLUMNS = ("learner", "name", "cell", "points", "of", "comment", "page")

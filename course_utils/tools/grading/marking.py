@@ -20,13 +20,12 @@ from ...exercises import find
 from ...exercises.judging import OutOfTime, examine, time_limit
 from ...exercises.report import Report
 from . import wire
-from .names import notebooks_named_in
 from .program import TRIES
 from .reading import cell_checksum
 from .results import Mark, Result, gravest
 from .running import SECONDS_OF_A_CELL, SECONDS_OF_ALL, WALL
 from .sandbox import PACKAGE, Ended, Sandbox, SandboxError, Session
-from .untrusted import for_files
+from .texts import for_files, notebooks_named_in
 
 DIFFERS = (
     "Run twice on the same inputs, this answer passed only once, so the first run counts: it must "

@@ -15,8 +15,7 @@ from ..._support.fast_nbformat import nbformat
 from ..._support.notebooks import lesson_cells, part_with, parts
 from .records import page_name
 from .reports import lessons_of
-from .results import LearnerRecord
-from .store import GradeError
+from .results import GradeError, LearnerRecord
 
 
 def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:

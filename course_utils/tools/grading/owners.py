@@ -13,10 +13,17 @@ from dataclasses import dataclass
 from functools import cache
 
 from .handed_files import HandedFile, LeftOut
-from .names import in_words, normalised, notebooks_named_in, own_part, stem_of
 from .platforms import Platform, Reading, readings
 from .rosters import Learner, Roster
-from .untrusted import for_keys, for_messages
+from .texts import (
+    for_keys,
+    for_messages,
+    in_words,
+    normalised,
+    notebooks_named_in,
+    own_part,
+    stem_of,
+)
 
 NUMBERED = re.compile(r"(lesson|week|assignment|ps|hw)[-_ ]?\d{1,2}", re.IGNORECASE)
 # as many of the entries below a folder must name somebody, if it is an assignment's

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from ..._support.notebooks import part_with
 from ...exercises import find
 from ..workspace.copies import REPORT_STUB
-from .names import in_words
 from .results import (
     LEFT_OUT,
     NOT_MARKED,
@@ -26,6 +25,7 @@ from .results import (
 from .rosters import Learner
 from .store import Entry
 from .submissions import Gathered, HandIn
+from .texts import in_words
 
 PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10}$")
 LEFT_OUT_REASON = "what may be this learner's was left out"

@@ -23,9 +23,8 @@ from ...exercises.report import code_marks
 from . import platforms
 from .csv_files import read_table, write_table
 from .handed_files import LeftOut
-from .results import MARK_STATUSES, SAME_FILE, STATUSES, LearnerRecord
-from .store import GradeError
-from .untrusted import LONGEST_ON_A_PAGE, for_pages
+from .results import MARK_STATUSES, SAME_FILE, STATUSES, GradeError, LearnerRecord
+from .texts import LONGEST_ON_A_PAGE, for_pages
 
 GRADES, LEFT_OUT = "grades.csv", "left_out.csv"
 RESEMBLANCE = "resemblance.html", "resemblance.csv"

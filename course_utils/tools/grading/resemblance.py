@@ -29,7 +29,7 @@ from ..._support.notebooks import parts
 from .csv_files import write_table
 from .reports import PAGES, RESEMBLANCE
 from .results import LearnerRecord
-from .untrusted import for_pages
+from .texts import for_pages
 
 PAGE, TABLE = RESEMBLANCE
 RUN = 8  # tokens of code, or words of comments and strings, in a fingerprint

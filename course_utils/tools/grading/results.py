@@ -38,6 +38,10 @@ STATUSES = {
 }
 
 
+class GradeError(RuntimeError):
+    """A class cannot be marked. The message is one sentence."""
+
+
 @dataclass(frozen=True)
 class Mark:
     """What one exercise of one hand-in gets.

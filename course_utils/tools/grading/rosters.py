@@ -9,11 +9,9 @@ from pathlib import Path
 import regex
 
 from .csv_files import normalised_rows
-from .names import normalised
 from .platforms import PARTICIPANT
-from .results import LearnerRecord
-from .store import GradeError
-from .untrusted import for_keys, for_messages
+from .results import GradeError, LearnerRecord
+from .texts import for_keys, for_messages, normalised
 
 # what a column is called, in English or German, as `normalised` spells it
 COLUMNS = {

@@ -115,10 +115,7 @@ def bound(statement: ast.stmt) -> frozenset[str]:
 @functools.cache
 def used(statement: ast.stmt) -> frozenset[str]:
     """Names that a statement, and the functions in it, look up in the notebook, without their local variables."""
-    names = set(_names(compiled(statement), LOOKUPS, lambda code: True))
-    if "get_ipython" in names:
-        names |= _named_in_magics(statement)
-    return frozenset(names)
+    return frozenset(_names(compiled(statement), LOOKUPS, lambda code: True))
 
 
 def _names(code, operations, enters):
@@ -192,16 +189,3 @@ def _words_of_magic(node):
     words = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
     texts = [word for word in words if isinstance(word, str)]
     return texts if len(texts) == len(node.args) else []
-
-
-def _named_in_magics(statement):
-    """The names used in the arguments of a statement's magics, where these are Python."""
-    names = set()
-    for node in ast.walk(statement):
-        for text in _words_of_magic(node)[1:]:
-            try:
-                tree = ast.parse(text.strip())
-            except UNREADABLE:
-                continue
-            names |= {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
-    return names

@@ -12,14 +12,10 @@ from pathlib import Path
 from filelock import Timeout
 
 from ..._support.files import alone, save_beside, write_whole
-from .results import Result, result_from
+from .results import GradeError, Result, result_from
 
 PATIENCE = 5  # seconds to wait for another writer
 BEGINNING = b'{"learner": '  # of each line
-
-
-class GradeError(RuntimeError):
-    """A class cannot be marked. The message is one sentence."""
 
 
 @dataclass(frozen=True)

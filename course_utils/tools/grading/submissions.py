@@ -30,12 +30,11 @@ from .handed_files import (
     refused,
     utf8_name,
 )
-from .names import stem_of
 from .owners import Owner, Owners
 from .platforms import readings
+from .results import GradeError
 from .rosters import Learner
-from .store import GradeError
-from .untrusted import for_messages
+from .texts import for_messages, stem_of
 
 DEEPEST = 50  # folders in one another that are read
 LONGEST = 3_500  # bytes of a folder's path, so that the system can open what is in it

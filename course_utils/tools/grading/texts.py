@@ -1,10 +1,15 @@
-"""Text from strangers, made safe for the place where it goes: one function for each kind of
-place.
+"""Texts from strangers: made safe for the place where they go, one function for each kind of place,
+and names in them, in whatever spelling.
 """
 
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from pathlib import PurePosixPath
+
+from ..._support.notebooks import parts
 
 LONGEST_ON_A_PAGE = 2000  # characters
 KEPT = "\n\t\u200c\u200d"  # the last two join letters in Persian and Indic scripts
@@ -26,6 +31,12 @@ FORMULA = re.compile(rf"{START_OF_CELL}('*[{SIGNS}])")
 GUARDED_FORMULA = re.compile(rf"{START_OF_CELL}'('*[{SIGNS}])")
 # control characters, and lone surrogates, which no file can hold
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+WITHOUT_STROKES = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"}
+)
+SUFFIXES = re.compile(r"(\.(ipynb|txt|json|zip))+$", re.IGNORECASE)
+ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 def for_messages(text: object, most: int = 120) -> str:
@@ -83,3 +94,51 @@ def for_cells(value: object) -> object:
 def from_cells(value: str) -> str:
     """The text that `for_cells` guarded."""
     return GUARDED_FORMULA.sub(r"\1\2", value)
+
+
+# ---------------------------------------------------------------- names
+
+
+def normalised(text: object) -> str:
+    """A text without the differences between spellings of one name.
+
+    These are case, accents, spaces and punctuation.
+    """
+    text = unicodedata.normalize("NFKD", str(text)).casefold().translate(WITHOUT_STROKES)
+    text = ACCENTS.sub("", text)  # other marks are vowels, as in Hindi
+    return "".join(letter for letter in text if unicodedata.category(letter)[0] in "LNM")
+
+
+@cache
+def lesson_names() -> list[str]:
+    """The names of the lessons' files; longest first, as one may begin with another."""
+    names = [path.stem for path in parts().values()]
+    return sorted(names, key=lambda name: (-len(name), name))
+
+
+def notebooks_named_in(text: str) -> list[str]:
+    """The names of lessons in a text: "05_layer" in "05_layer-ada"."""
+    return re.findall("|".join(lesson_names()), text)
+
+
+@lru_cache(2**14)
+def own_part(stem: str) -> str:
+    """The part of a lesson's file name that a learner added: "ada" in "04_pooling-ada (2)"."""
+    for lesson in lesson_names():
+        stem = stem.replace(lesson, " ")
+    stem = re.sub(r"\(\d+\)|[-_ ]copy\d*\b|\.ipynb\b", " ", stem, flags=re.IGNORECASE)
+    return re.sub(r"\s+", " ", stem).strip(" _-.")
+
+
+def stem_of(name: str) -> str:
+    """A file's name without its suffixes, even if repeated: "ada" for "ada.ipynb.txt"."""
+    return SUFFIXES.sub("", name) if SUFFIXES.search(name) else PurePosixPath(name).stem
+
+
+def in_words(names: Iterable[str]) -> str:
+    """A list in a sentence, with a few of the names."""
+    shown = [for_messages(name) for name in sorted(set(names))]
+    if len(shown) > 5:
+        shown[4:] = [f"{len(shown) - 4} others"]
+    phrases = [", ".join(shown[:-1]), *shown[-1:]]
+    return " and ".join(phrase for phrase in phrases if phrase)
