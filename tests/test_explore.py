@@ -74,7 +74,7 @@ def test_each_starts_with_a_picture_and_a_module_of_its_own(name, state, one_thr
 def test_what_is_not_there_is_named():
     with pytest.raises(ValueError, match=r"no explorer 'token'.*tokens, merges"):
         explore("token")
-    with pytest.raises(TypeError, match="no setting 'txt'"):
+    with pytest.raises(TypeError, match="'txt'"):
         explore("tokens", txt="a")
 
 

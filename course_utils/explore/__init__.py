@@ -6,7 +6,6 @@ of the first state stands there.
 """
 
 import html
-import inspect
 import json
 import re
 from pathlib import Path
@@ -37,11 +36,6 @@ def explore(name: str, **state: Any) -> "Explorer":
     """
     if name not in STARTS:
         raise ValueError(f"There is no explorer {name!r}. There are: {', '.join(STARTS)}")
-    known = inspect.signature(ANSWERS[name]).parameters
-    if unknown := state.keys() - known.keys():
-        raise TypeError(
-            f"The explorer {name!r} has no setting {min(unknown)!r}. It has: {', '.join(known)}"
-        )
     return Explorer(name, {**STARTS[name], **state})
 
 

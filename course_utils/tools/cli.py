@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from .._support.notebooks import INSTALLED
 from .commands import authors, learners, teachers
 
 
@@ -46,7 +47,8 @@ def main() -> None:
             stream.reconfigure(errors=instead)
 
 
-for room in (learners, teachers, authors):
+# lessons are written in a clone
+for room in (learners, teachers) if INSTALLED else (learners, teachers, authors):
     for command in vars(room).values():
         if isinstance(command, click.Command):
             main.add_command(command)

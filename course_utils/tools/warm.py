@@ -4,47 +4,34 @@ Such a process always computes with one thread: OpenMP's threads do not survive 
 waiting for them would hang.
 """
 
-import ast
 import gc
 import importlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-import course_utils
-
+from .. import HOME
 from .._support.bars import bars_are_text
 from .._support.notebooks import NOTEBOOKS, parts
 
 
 def lesson_modules(folder: str | Path = NOTEBOOKS) -> list[str]:
-    """The modules that the lessons import and this environment has, the most used first."""
+    """The modules that the lessons import and this environment has, the most used first.
+
+    Of `course_utils`, those that define the names in the lessons.
+    """
     times: Counter[str] = Counter()
     for path in parts(folder).values():
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        times.update(set().union(*map(imported, code)))
+        code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        names = HOME.keys() & set(re.findall(r"\w+", code))
+        times.update(f"course_utils.{HOME[name]}" for name in names)
+        times.update(re.findall(r"^ *(?:from|import) ([\w.]+)", code, re.MULTILINE))
     return [name for name, _ in times.most_common() if find_spec(name.partition(".")[0])]
-
-
-def imported(source: str) -> set[str]:
-    """The names of the modules that Python source imports.
-
-    For `course_utils`, the modules that define its names.
-    """
-    names = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module == "course_utils":
-            homes = [course_utils.HOME.get(alias.name) for alias in node.names]
-            names |= {f"course_utils.{home}" for home in homes if home}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module)
-    return names
 
 
 def load(modules: Iterable[str]) -> int:

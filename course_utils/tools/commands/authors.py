@@ -4,15 +4,8 @@ from pathlib import Path
 
 import click
 
-from ..._support.notebooks import INSTALLED, KINDS, as_key
+from ..._support.notebooks import KINDS, as_key
 from .options import FOLDER
-
-
-def _require_a_clone() -> None:
-    if INSTALLED:
-        raise click.ClickException(
-            "Lessons are written in a clone of the repository; this course is installed."
-        )
 
 
 def _short(path: Path) -> Path:
@@ -30,7 +23,6 @@ def colab(out: Path) -> None:
     """For releases: write learner's copies for Google Colab, which install the course."""
     from ..publish.elsewhere import write_colab
 
-    _require_a_clone()
     click.echo(f"{len(write_colab(out))} files written to {out}.")
 
 
@@ -39,7 +31,6 @@ def links() -> None:
     """For authors: renew the badge and the links to Colab and others in the READMEs."""
     from ..publish.elsewhere import write_links
 
-    _require_a_clone()
     changed = write_links()
     for path in changed:
         click.echo(f"{_short(path)}: renewed.")
@@ -55,7 +46,6 @@ def new_exercise(lesson: str, name: str, title: str | None) -> None:
     """For authors: write the skeleton of exercise NAME, such as weighted-pool, into lesson NN."""
     from .. import authoring
 
-    _require_a_clone()
     path, code, words, answers = map(_short, authoring.new_exercise(lesson, name, title))
     click.echo(
         f"Written: text, answer and check in {path}; cases and mistakes in {code}; title, hints "
@@ -84,7 +74,6 @@ def new_lesson(number: str, title: str, kind: str) -> None:
     """For authors: write the skeleton of lesson NN."""
     from .. import authoring
 
-    _require_a_clone()
     path = authoring.new_lesson(number, title, kind)
     click.echo(
         f"Written: {_short(path)}, a row in the table of README.md, and tests/claims/{number}.toml."
@@ -98,6 +87,5 @@ def new_lecture(number: str) -> None:
     """For authors: write the skeleton of the lecture of lesson NN, or of a further part."""
     from .. import authoring
 
-    _require_a_clone()
     path = authoring.new_lecture(as_key(number))
     click.echo(f"Written: {_short(path)}. Then: course slides {number}.")

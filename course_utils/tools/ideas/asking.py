@@ -110,8 +110,9 @@ class Reviewing(Session):
 
 
 def _route_in_words(found: Route) -> str:
-    reasons = "\n".join(f"- {reason}" for reason in found.reasons)
-    return f"**{found.sentence}**\n\n{reasons}\n\n{UNPILOTED}"
+    missing = "\n".join(f"- {idea}" for idea in found.missing)
+    still = f"Still to learn:\n\n{missing}\n\n" if missing else ""
+    return f"**{found.sentence}**\n\n{still}{UNPILOTED}"
 
 
 # ---------------------------------------------------------------- what learners call

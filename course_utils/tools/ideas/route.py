@@ -30,15 +30,16 @@ BY_DOING = {  # an exercise of each core that cannot be written without what the
 
 @dataclass(frozen=True)
 class Route:
-    """Where to begin. `skip`: cores before it, and known ones behind it; `reasons`: sentences.
+    """Where to begin. `skip`: cores before it, and known ones behind it.
 
     `sections`: {id of an idea that is not known in a skipped core: the title of its section}.
+    `missing`: what such ideas say, and those of the core where it begins.
     """
 
     begin: str
     skip: tuple[str, ...]
     sections: dict[str, str]
-    reasons: tuple[str, ...]
+    missing: tuple[str, ...]
 
     @property
     def sentence(self) -> str:
@@ -76,20 +77,10 @@ def route(known: set[str]) -> Route:
     begin = "00" if first == ASKED[0] else first
     whole = [lesson for lesson in ASKED if not unknown_of[lesson]]
     skip = [lesson for lesson in ASKED if lesson < first or lesson in whole]
-    reasons, sections = [], {}
-    for lesson in whole:
-        ideas = _listed(idea.says for idea in known_of[lesson])
-        reasons.append(f"{lesson}: you know what it is about ({ideas})")
-    for lesson in skip:
-        for idea in unknown_of[lesson]:
-            reasons.append(f"{lesson}: worth reading, since {_lower(idea.says)}")
-            sections[idea.id] = section_title(lesson, idea.section)
-    if first != BEHIND:
-        ideas = _listed(_lower(idea.says) for idea in unknown_of[first])
-        reasons.append(f"{first}: neither of its ideas yet: {ideas}")
-    return Route(
-        begin, tuple(skip), sections, tuple(reason.rstrip(".") + "." for reason in reasons)
-    )
+    missing = [idea for lesson in skip for idea in unknown_of[lesson]]
+    sections = {idea.id: section_title(idea.lesson, idea.section) for idea in missing}
+    missing += unknown_of.get(first, [])
+    return Route(begin, tuple(skip), sections, tuple(idea.says for idea in missing))
 
 
 def route_by_doing(passed: set[str]) -> Route:
@@ -114,7 +105,3 @@ def section_title(lesson: str, cell_id: str) -> str:
 def _listed(texts: Iterable[str]) -> str:
     *first, last = [text.rstrip(".") for text in texts]
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
