@@ -8,23 +8,16 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from .canary import pinned
+
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-NOT_LOCKED = ("adapter", "nbgrader")  # extras that `make lab` does not install
 
 
 def direct_needs():
-    project = PROJECT["project"]
-    extras = [
-        need
-        for name, needs in project["optional-dependencies"].items()
-        if name not in NOT_LOCKED
-        for need in needs
-    ]
-    return {
-        canonicalize_name(Requirement(need).name): Requirement(need)
-        for need in project["dependencies"] + extras
-    }
+    """{name: what pyproject.toml needs} of all that `make lab` installs."""
+    needs = (Requirement(f"{name}=={version}") for name, version in pinned().items())
+    return {canonicalize_name(need.name): need for need in needs}
 
 
 def checkout(root=ROOT):

@@ -13,7 +13,6 @@ import pytest
 
 from course_utils._support.notebooks import exercise_parts, parts
 from course_utils.tools import authoring
-from course_utils.tools.authoring import ANSWERS, EXERCISES, NOTEBOOKS, ROOT, renew, with_routes
 from course_utils.tools.publish.slides import render
 
 from .commands import run
@@ -26,16 +25,16 @@ def course(tmp_path, monkeypatch):
 
     `course(*words)` runs a command in it and returns its output and exit status.
     """
-    lessons = [NOTEBOOKS / "04_pooling.ipynb", NOTEBOOKS / "05_attention.ipynb"]
+    lessons = [authoring.NOTEBOOKS / "04_pooling.ipynb", authoring.NOTEBOOKS / "05_attention.ipynb"]
     for source in (
         *lessons,
-        EXERCISES / "lesson_04.py",
-        EXERCISES / "lesson_04.toml",
-        ROOT / "README.md",
+        authoring.EXERCISES / "lesson_04.py",
+        authoring.EXERCISES / "lesson_04.toml",
+        authoring.ROOT / "README.md",
     ):
         shutil.copy(source, tmp_path)
     (answers := tmp_path / "answers").mkdir()
-    shutil.copy(ANSWERS / "lesson_04.py", answers)
+    shutil.copy(authoring.ANSWERS / "lesson_04.py", answers)
     for command, places in (
         ("new_exercise", {"exercises": tmp_path, "answers": answers}),
         ("new_lesson", {"readme": tmp_path / "README.md", "claims": tmp_path}),
@@ -79,7 +78,7 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     for table in ("RIGHT", "WRONG", "PROMISES"):
         assert list(tables[table]) == [*old[table], f"04-{new}"]
 
-    changed = renew("04", ".", authoring.Path("README.md"))
+    changed = authoring.renew("04", ".", authoring.Path("README.md"))
     assert [path.name for path in changed] == ["04_pooling.ipynb", "README.md"]
     with_words = [
         re.search(r"with \w+ exercises\.", text)[0] for text in (before[path], files()[path])
@@ -87,7 +86,7 @@ def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     assert with_words[0] != with_words[1]
     core = list(exercise_parts().values()).count("04")
     assert row("04_pooling")[0].endswith(f"| {core + 1} |")
-    assert renew("04", ".", authoring.Path("README.md")) == []
+    assert authoring.renew("04", ".", authoring.Path("README.md")) == []
 
 
 def test_the_routes_in_a_text_are_brought_into_line():
@@ -96,7 +95,7 @@ def test_the_routes_in_a_text_are_brought_into_line():
         "- *one day* (1 hour): the cores [01](x.ipynb), [04](y.ipynb) and [05](z), then\n"
         "- *everything* (2 hours): all"
     )
-    assert with_routes(text, {"one day": 7, "everything": 1}, paths, "a/") == (
+    assert authoring.with_routes(text, {"one day": 7, "everything": 1}, paths, "a/") == (
         "- *one day* (7 hours): the cores [04](a/04_x.ipynb) and [05](a/05_x.ipynb), then\n- *everything* (1 hour): all"
     )
 
@@ -182,7 +181,7 @@ def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):
     for item in request.session.items:
         if found := re.search(r"\[(\d\d)[_\]-]", item.nodeid):
             seen[item.nodeid.partition("[")[0]].add(found[1])
-    assert all((ROOT / f"tests/test_{name}.py").is_file() for name in (*CASES, *WHOLE))
+    assert all((authoring.ROOT / f"tests/test_{name}.py").is_file() for name in (*CASES, *WHOLE))
     for test, numbers in seen.items():
         name = test.partition("::")[0].removeprefix("tests/test_").removesuffix(".py")
         assert name in (*CASES, *WHOLE) or not numbers >= lessons, (

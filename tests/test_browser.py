@@ -153,7 +153,7 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
 # Attention views
 
 
-def opened(open_page, lab, name="views"):
+def opened(open_page, lab, name):
     page = open_page()
     page.goto(f"{lab.address}/lab/tree/{name}.ipynb?token=secret&reset")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell")
@@ -194,7 +194,7 @@ def write_notebook(lab, name, sources):
 def saved(open_page, lab):
     """The page on which the notebook was run, after the outputs were saved to disk."""
     write_notebook(lab, "views", CELLS)
-    page = opened(open_page, lab)
+    page = opened(open_page, lab, "views")
     run_all_cells(page)
     page.keyboard.press("Control+s")
     for _ in range(100):
@@ -217,26 +217,8 @@ def test_drawn_when_run(saved):
 
 @in_chromium
 def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
-    page = opened(open_page, lab)
+    page = opened(open_page, lab, "views")
     all_drawn(page)
-    assert page.outside == []
-
-
-@in_chromium
-def test_a_notebook_from_elsewhere_shows_the_table_until_it_is_trusted(saved, lab, open_page):
-    notebook = nbformat.read(lab.workspace / "views.ipynb", as_version=4)
-    notebook.cells[1].source += "  # changed elsewhere, so that JupyterLab does not know it"
-    for cell in notebook.cells:
-        for output in cell.outputs:
-            output.metadata["from"] = "elsewhere"
-            output.data["text/plain"] += " "
-    nbformat.write(notebook, lab.workspace / "elsewhere.ipynb")
-    page = opened(open_page, lab, "elsewhere")
-    page.wait_for_selector("text=Head view of layer 0 (counted from 0), mean of heads 0 to 11")
-    table = page.locator(".jp-OutputArea-output table").first
-    bring_into_view(page, table)
-    assert page.locator("iframe").count() == 0
-    assert table.locator("td").count() == 64 and table.is_visible()
     assert page.outside == []
 
 

@@ -11,7 +11,6 @@ from packaging.requirements import Requirement
 
 from course_utils._support.notebooks import BEGIN, name_of, parts
 from course_utils.tools import doctor
-from course_utils.tools.doctor import NOT_IN_COLAB
 from course_utils.tools.publish import PublishError, elsewhere
 from course_utils.tools.workspace.copies import learner_copy
 
@@ -139,9 +138,11 @@ def test_colab_gets_the_versions_of_the_course():
     index, *lines = elsewhere.requirements(project).splitlines()
     assert index.startswith("--extra-index-url https://")
     needs = [Requirement(line) for line in project["dependencies"]]
-    assert {need.name.lower() for need in needs} > set(NOT_IN_COLAB), "each of them is a dependency"
+    assert {need.name.lower() for need in needs} > set(doctor.NOT_IN_COLAB), (
+        "each of them is a dependency"
+    )
     assert [Requirement(line) for line in lines] == [
-        need for need in needs if need.name.lower() not in NOT_IN_COLAB
+        need for need in needs if need.name.lower() not in doctor.NOT_IN_COLAB
     ]
 
 
@@ -152,7 +153,7 @@ def test_lessons_do_without_what_colab_does_not_get():
         "import course_utils.diagrams, course_utils.training, course_utils.plots; print('fine')"
     )
     # Colab has its own
-    modules = [name.replace("-", "_") for name in NOT_IN_COLAB if name != "ipywidgets"]
+    modules = [name.replace("-", "_") for name in doctor.NOT_IN_COLAB if name != "ipywidgets"]
     done = subprocess.run([sys.executable, "-c", code, *modules], capture_output=True, text=True)
     assert done.stdout.strip() == "fine", done.stderr
 

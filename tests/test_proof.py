@@ -60,6 +60,7 @@ def test_a_test_is_in_one_of_the_two_runs(flags, marks, places, monkeypatch):
     monkeypatch.setattr(run, "FIRST", {})
     monkeypatch.setattr(run, "block_network", lambda: "not in a test")
     monkeypatch.setattr(run, "start_warm", lambda: None)
+    monkeypatch.setattr(run.budget, "table", str)
     monkeypatch.setenv("COURSE_NETWORK_BLOCKED", "")
     run.main(flags)
     assert given[given.index("-m") + 1] == marks and "--nightly" not in given

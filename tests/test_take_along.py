@@ -11,13 +11,8 @@ import torch
 from huggingface_hub import constants
 from sklearn.metrics.pairwise import cosine_similarity
 
-from course_utils import data, embed, models, ranking
-from course_utils._support import fast_bert
-from course_utils._support.cell_needs import CHECKPOINT
-from course_utils._support.hub_cache import cache_with
-from course_utils.attention import attend
-from course_utils.benchmark import row_cosines
-from course_utils.evaluation import bootstrap, spearman
+from course_utils import attention, benchmark, data, embed, evaluation, models, ranking
+from course_utils._support import cell_needs, fast_bert, hub_cache
 from course_utils.exercises.lesson_03 import WORD_VECTOR
 from notebooks.conftest import nearly_equal
 
@@ -38,7 +33,7 @@ def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_pat
     environment = {
         "PATH": "",
         "HOME": str(tmp_path),
-        "HF_HUB_CACHE": str(cache_with()),
+        "HF_HUB_CACHE": str(hub_cache.cache_with()),
         "HF_HUB_OFFLINE": "1",
     }
     command = [sys.executable, "-I", "-c", ALONE]
@@ -54,7 +49,7 @@ def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_pat
 ONE_LINE = [
     key
     for key, cells in CODE.items()
-    if any(CHECKPOINT.search(cell.source) for cell in cells)
+    if any(cell_needs.CHECKPOINT.search(cell.source) for cell in cells)
     and not any("explore(" in cell.source for cell in cells)
 ]
 
@@ -78,7 +73,7 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path
     # lesson 10 keeps 2,000 for its other parts; the others need a tenth of the time
     all_reviews, few = data.load_reviews, 400 if key != "10" else 10_000
     monkeypatch.setattr(data, "load_reviews", lambda *which: all_reviews(*which).head(few))
-    assert sum(len(CHECKPOINT.findall(cell.source)) for cell in CODE[key]) == 1
+    assert sum(len(cell_needs.CHECKPOINT.findall(cell.source)) for cell in CODE[key]) == 1
     names = {}
     for cell in CODE[key]:
         if TAKEN in tags(cell):  # it names its model itself
@@ -86,7 +81,7 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path
         if "needs-packaged-encoder" in tags(cell):  # skipped for other models
             continue
         first = cell.source.replace("\nsetup()", "")  # which would find the packaged encoder again
-        exec(CHECKPOINT.sub(f"checkpoint = {str(tiny)!r}", first), names)
+        exec(cell_needs.CHECKPOINT.sub(f"checkpoint = {str(tiny)!r}", first), names)
     assert names["checkpoint"] == str(tiny)
 
 
@@ -100,7 +95,7 @@ def taken(monkeypatch):
     """A function from a lesson to the names of its cell to take along, once it has run; `own` replaces its texts."""
 
     def run(key, own=None):
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(hub_cache.cache_with()))
         names, source = {"own": own}, cell_of(key).source
         if own:
             source = re.sub(r"^texts = \[.*?\]$", "texts = own", source, flags=re.M | re.S)
@@ -135,7 +130,7 @@ def test_the_word_vector_taken_along_is_that_of_the_lesson(taken):
 def test_the_weights_taken_along_are_those_of_the_lesson(taken):
     names = taken("05")
     weights = torch.cat(names["original"].attentions)
-    torch.testing.assert_close(weights, attend(names["text"])[1], rtol=0, atol=1e-5)
+    torch.testing.assert_close(weights, attention.attend(names["text"])[1], rtol=0, atol=1e-5)
 
 
 def test_the_counts_taken_along_are_those_of_the_tokenizer(taken):
@@ -209,13 +204,14 @@ def test_the_lead_taken_along_is_the_paired_interval_of_the_course(taken):
     table = data.load_scored_pairs().head(60)
     columns = [table[name].tolist() for name in ("sentence1", "sentence2", "score")]
     cosines = [
-        row_cosines(*map(model.encode, columns[:2])) for model in (names["one"], names["other"])
+        benchmark.row_cosines(*map(model.encode, columns[:2]))
+        for model in (names["one"], names["other"])
     ]
 
     def lead(scores, one, other):
-        return spearman(scores, one) - spearman(scores, other)
+        return evaluation.spearman(scores, one) - evaluation.spearman(scores, other)
 
-    of_course = bootstrap(lead, columns[2], *cosines, repeats=1000)
+    of_course = evaluation.bootstrap(lead, columns[2], *cosines, repeats=1000)
     assert names["compare"](names["one"], names["other"], zip(*columns)) == pytest.approx(
         of_course, abs=2e-3
     )
