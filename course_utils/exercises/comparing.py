@@ -140,6 +140,14 @@ def equal(got, right, strict):
     return safely(_difference, got, right, strict, otherwise="not comparable") is None
 
 
+def number_difference(got, right, allowed):
+    """As `difference` for a number that may be off by so much, and not by more."""
+    near = safely(lambda: np.ndim(got) == 0 and abs(got - right) <= allowed, otherwise=False)
+    if near:
+        return None
+    return difference(got, right) or f"your result is off by {abs(got - right):.3g}"
+
+
 def weights_difference(got, right, mask, most):
     """As `difference`; where the mask is 0, weights may also be no larger than `most`.
 

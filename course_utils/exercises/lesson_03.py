@@ -92,15 +92,6 @@ def _in_a_plane(rng, *degrees, most=2):
     return _turned(rng, torch.stack([angles.cos(), angles.sin()], dim=1))
 
 
-# Two close rows, and one further out on either side. Without their mean, the close ones are
-# opposite.
-def _far_from_0(rng):
-    ones, one, other = torch.linalg.qr(torch.cat([torch.ones(6, 1), normal(rng, 6, 2)], dim=1)).Q.T
-    return torch.stack(
-        [4 * ones + x * one + y * other for x, y in ((-0.1, 0), (0.1, 0), (-1, 0.2), (1, -0.2))]
-    )
-
-
 def _nearest_cases(rng):
     # two labels with the same letters, first and last ones included, and a third that begins with
     # the first
@@ -150,11 +141,6 @@ def _nearest_cases(rng):
             "The most similar row counts, even if it leads by very little",
             _in_a_plane(rng, 0, 30, -29.998, 180, 209.998, 150, most=0),
             [one, two, one, two, two, one],
-        ),
-        Case(
-            "The cosine is that of the rows as they are, without a mean subtracted",
-            _far_from_0(rng),
-            [one, one, two, two],
         ),
         Case(
             "Opposite rows are the least similar ones",
@@ -211,10 +197,6 @@ NEAREST_SENSE = exercise("03-nearest-sense", _nearest_cases, _nearest_sense, poi
             )
         ),
         {"unit @ unit.T": "-torch.cdist(vectors, vectors)"},
-    ],
-    mean_subtracted=[
-        {"normalise(vectors)": f"normalise(vectors - vectors.mean(dim={dim}, keepdim=True))"}
-        for dim in (0, 1)
     ],
     least_similar=[
         {"-torch.inf": "torch.inf", "argmax": "argmin"},

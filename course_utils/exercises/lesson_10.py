@@ -6,7 +6,7 @@ import numpy as np  # noqa: F401  in the text of mistakes
 import torch
 
 from .best_epoch import DIAGNOSE, small_training  # noqa: F401  one of this lesson's exercises
-from .comparing import TOLERANCE, difference
+from .comparing import TOLERANCE, number_difference
 from .model import Case, completion, exercise, padded
 
 
@@ -167,16 +167,14 @@ def _rate(step, steps, warmup, peak):
     return peak * share
 
 
-# As for any number, but the allowed difference is a part of the peak, which may be small.
-def _problem_of_rate(args, outcome):
-    right, peak = _rate(*args), args[3]
-    problem = difference(outcome, right)
-    if problem or abs(float(outcome) - right) <= TOLERANCE * peak:
-        return problem
-    return f"your function returned {float(outcome):.6g} where {right:.6g} is expected"
-
-
-SCHEDULE = exercise("10-schedule", _schedule_cases, _rate, judge=_problem_of_rate, points=2)(
+SCHEDULE = exercise(
+    "10-schedule",
+    _schedule_cases,
+    _rate,
+    # a part of the peak, which may be small
+    judge=lambda args, outcome: number_difference(outcome, _rate(*args), TOLERANCE * args[3]),
+    points=2,
+)(
     below_zero={"max(0, steps - step)": "steps - step"},
     no_warmup={"if step < warmup": "if False", "/ (steps - warmup)": "/ steps"},
     no_fall={"left / (steps - warmup)": "1"},

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from ..pooling import normalise
-from .comparing import difference
+from .comparing import number_difference
 from .model import Case, completion, exercise, normal
 
 
@@ -112,21 +112,6 @@ def _ranking_cases(rng):
     ]
 
 
-# As for any number, but it may differ by `allowed(*args)`: float32 rounds large logits, as the
-# text has them.
-def _judge(right, allowed):
-    def judge(args, outcome):
-        problem = difference(outcome, right(*args))
-        near = (
-            problem
-            and np.ndim(outcome) == 0
-            and abs(float(outcome) - right(*args)) <= allowed(*args)
-        )
-        return None if near else problem
-
-    return judge
-
-
 def _ranking(anchor, positive, scale):
     a = normalise(anchor)
     p = normalise(positive)
@@ -136,14 +121,18 @@ def _ranking(anchor, positive, scale):
     return -own.mean()
 
 
+# float32 rounds large logits
+def _judge_ranking(args, outcome):
+    anchor, positive, scale = args
+    right = _ranking(anchor.double(), positive.double(), scale).item()
+    return number_difference(outcome, right, max(1e-5 * max(1, right), 1e-6 * scale))
+
+
 RANKING = exercise(
     "11-ranking-loss",
     _ranking_cases,
     _ranking,
-    judge=_judge(
-        lambda a, p, scale: _ranking(a.double(), p.double(), scale).item(),
-        lambda a, p, scale: 1e-6 * scale,
-    ),
+    judge=_judge_ranking,
     # of no numbers, this raises
     alike=lambda one, other: math.isclose(one, other, rel_tol=1e-4, abs_tol=1e-4),
     points=3,
@@ -222,7 +211,11 @@ def _lowest(positives):
 
 
 STUCK = exercise(
-    "11-stuck-loss", _stuck_cases, _lowest, judge=_judge(_lowest, lambda positives: 1e-4), points=3
+    "11-stuck-loss",
+    _stuck_cases,
+    _lowest,
+    judge=lambda args, outcome: number_difference(outcome, _lowest(*args), 1e-4),
+    points=3,
 )(
     zero={"sum(costs) / len(costs)": "0.0"},
     not_copies_counted=[

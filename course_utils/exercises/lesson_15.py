@@ -276,17 +276,15 @@ def _weat(x, y, a, b):
     associations = to_a - to_b
     of_x, of_y = associations[: len(x)], associations[len(x) :]
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = associations.std()
-        apart = of_x.mean() - of_y.mean()
-        return apart / spread
+        return (of_x.mean() - of_y.mean()) / associations.std()
 
 
 WEAT = exercise("15-weat", _weat_cases, _weat, points=2)(
     sample_deviation={".std()": ".std(ddof=1)"},
     sums={"of_x.mean() - of_y.mean()": "of_x.sum() - of_y.sum()"},
     not_divided=[
-        {"apart / spread": "apart"},
-        {"apart / spread": "of_x.mean() - of_y.mean() / spread"},
+        {" / associations.std()": ""},
+        {"(of_x.mean() - of_y.mean())": "of_x.mean() - of_y.mean()"},
     ],
     one_list_only=[
         {"associations.std()": one_list}

@@ -6,16 +6,14 @@ grader.
 
 import itertools
 import math  # noqa: F401  in the text of mistakes
-from functools import cache, lru_cache
+from functools import cache
 
 import numpy as np
 
 from ..models import ENV_VAR, another_is_set
-from ..ranking import bm25, reciprocal_rank_fusion
 from .comparing import short
 from .lesson_12 import dcg, discounted  # noqa: F401
 from .model import FOLDER, Case, exercise
-from .otherwise import alone
 
 CORPUS = {"matplotlib": "matplotlib.axes.Axes matplotlib.figure.Figure"}
 DEPTH = 10  # results for each query
@@ -254,19 +252,7 @@ def _find(queries, texts, k):
     vectors = _embedded(texts, "mean")
     cosines = asked @ vectors.T
     places = np.argsort(-cosines, axis=1, kind="stable")
-    best = places[:, :k]
-    return best.tolist()
-
-
-@lru_cache(1)  # several imitations ask in turn
-def _by_words(queries, texts):
-    return bm25(queries, texts)
-
-
-def _fused(places, scores, k, depth):
-    by_scores = np.argsort(-scores, axis=1, kind="stable")
-    fused = reciprocal_rank_fusion(places[:, :depth].tolist(), by_scores[:, :depth].tolist())
-    return np.array([both[:k] for both in fused])
+    return places[:, :k].tolist()
 
 
 def _judge(args, outcome):
@@ -342,21 +328,13 @@ FIND = exercise(
         {"-cosines": "cosines"},
         {"[:, :k]": "[:, -k:]"},
         {"-cosines": "cosines", "[:, :k]": "[:, -k:]"},
-        {"best.tolist()": "np.sort(best, axis=1).tolist()"},
+        {"places[:, :k]": "np.sort(places[:, :k], axis=1)"},
     ],
     queries_reversed=[
-        {"-cosines": "cosines", "[:, :k]": "[:, -k:]", "best.tolist()": "best[::-1].tolist()"},
-        {"-cosines": "cosines", "best.tolist()": "best[::-1].tolist()"},
+        {"-cosines": "cosines", "[:, :k]": "[:, -k:]", ".tolist()": "[::-1].tolist()"},
+        {"-cosines": "cosines", ".tolist()": "[::-1].tolist()"},
     ],
-    by_words=alone(_find, ("asked @ vectors.T", "_by_words((*queries,), (*texts,))")),
-    counted_from_one={"best.tolist()": "(best + 1).tolist()"},
-    fused_with_words=[
-        alone(
-            _find,
-            ("places[:, :k]", f"_fused(places, _by_words((*queries,), (*texts,)), k, {depth})"),
-        )
-        for depth in (TEXTS, DEPTH)
-    ],
+    counted_from_one={"places[:, :k]": "(places[:, :k] + 1)"},
     queries_ranked=[
         {"axis=1": "axis=0"},
         {"[:, :k]": "[:k]"},

@@ -109,18 +109,19 @@ def _written(number):
 def _slip_of_lists(lists, than):
     if all(got == result[::-1] for got, result in lists):
         return f"You have {than}, in the reverse order."
-    same_length = all(len(got) == len(result) for got, result in lists)
-    if than != RIGHT and not same_length:  # what follows explains too little beside a mistake
+    if than != RIGHT:  # what follows explains too little beside a mistake
         return ""
-    surplus = []  # for each result, how many of each of its things are too many
-    for got, result in lists:
-        surplus.append([got.count(thing) - result.count(thing) for thing in [*got, *result]])
-    if not any(map(any, surplus)):
-        return f"Your list holds the same as {than}, in another order."
-    if same_length:
+    lacking = any(_more_of(result, got) for got, result in lists)
+    besides = any(_more_of(got, result) for got, result in lists)
+    if lacking and besides:
         return ""
-    if all(max(counts, default=0) <= 0 for counts in surplus):
+    if lacking:
         return "All that you return is right, but something is missing."
-    if all(min(counts, default=0) >= 0 for counts in surplus):
+    if besides:
         return "All that is expected is in your list, and something besides."
-    return ""
+    return f"Your list holds the same as {than}, in another order."
+
+
+# Whether a list has more of any thing than another; not all things have a hash.
+def _more_of(one, other):
+    return any(one.count(thing) > other.count(thing) for thing in one)
