@@ -10,9 +10,9 @@ import pytest
 import torch
 from sentence_transformers import util
 
-from course_utils import closest_pairs, load_encoder
+from course_utils import load_encoder
 from course_utils._support.notebooks import parts
-from course_utils.exercises.lesson_09 import CAN_SKIP, CLOSEST, TOKENS
+from course_utils.exercises.lesson_09 import CAN_SKIP, TOKENS
 
 
 def test_the_tokens_of_pairs_are_what_the_tokenizer_gives():
@@ -23,14 +23,6 @@ def test_the_tokens_of_pairs_are_what_the_tokenizer_gives():
         len(tokenizer(one, other)["input_ids"]) for one, other in itertools.combinations(texts, 2)
     )
     assert TOKENS.reference(lengths) == [sum(lengths), read]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_closest_pair_is_the_courses(seed):
-    torch.manual_seed(seed)
-    rows = torch.nn.functional.normalize(torch.randn(30, 8))
-    pairs, _ = closest_pairs(rows)
-    assert CLOSEST.reference(rows) == pairs[0].tolist()
 
 
 @pytest.mark.parametrize("hidden", [2, 3, 50])

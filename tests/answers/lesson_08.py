@@ -98,6 +98,7 @@ RIGHT = {
     "08-spearman": [
         spearman_by_counting,
         spearman_in_float32,
+        lambda x, y: spearmanr(x, y).statistic,
         lambda x, y: torch.tensor(spearman_by_counting(x, y)),
     ],
     "08-threshold": [held_out, held_out_in_float32, lambda *args: torch.tensor(held_out(*args))],
