@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from .embedding import hidden_states
 from .evaluation import auc, best_threshold, bootstrap, pearson, spearman
@@ -17,7 +18,6 @@ from .models import load_glove, progress_bar
 from .pooling import POOLINGS
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import ArrayLike
 
     from .embedding import Model
@@ -137,8 +137,6 @@ def score_table(
     found: a dictionary from names to similarities (n,), as `similarities` returns.
     scores: the gold scores (n,).
     """
-    import pandas as pd
-
     scores = np.asarray(scores)
     labels = (scores >= SIMILAR).astype(int)
     rows = {}

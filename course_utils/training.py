@@ -1,4 +1,4 @@
-"""Support for training: a live loss curve, a stop on divergence, atomic saving.
+"""Support for training: a progress bar with the loss, a stop on divergence, atomic saving.
 
 Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and
 `SentenceTransformerTrainer` do.
@@ -7,16 +7,14 @@ Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and
 from __future__ import annotations
 
 import math
-import os
 import shutil
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from transformers import PrinterCallback, ProgressCallback, TrainerCallback
 
-from ._support.bars import in_a_notebook, progress_bar, shown_in_a_notebook
+from ._support.bars import progress_bar
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -30,11 +28,11 @@ class DivergedError(RuntimeError):
 
 
 def watch(trainer: Trainer) -> list[tuple[int, float]]:
-    """Replace a trainer's printed log with a progress bar and, in JupyterLab, a live loss curve.
+    """Replace a trainer's printed log with a progress bar that shows the loss.
 
-    Returns the list to which (step, loss) are appended. The bar and the curve disappear when
-    training ends, so neither is stored in the notebook. With TQDM_DISABLE=1 neither shows.
-    `trainer.train()` then raises DivergedError when a loss is NaN or infinite.
+    Returns the list to which (step, loss) are appended. The bar disappears when training ends, so
+    it is not stored in the notebook. With TQDM_DISABLE=1 it does not show. `trainer.train()` then
+    raises DivergedError when a loss is NaN or infinite.
     """
     for printing in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(printing)
@@ -49,8 +47,6 @@ class _LossWatch(TrainerCallback):
     def __init__(self):
         self.losses: list[tuple[int, float]] = []
         self.bar: Any = None
-        self.display: Any = None  # the curve, once it is shown
-        self.next_look = 0.0
 
     def on_train_begin(self, args, state, control, **_):
         self.bar = progress_bar(total=state.max_steps, initial=state.global_step, unit="step")
@@ -63,7 +59,7 @@ class _LossWatch(TrainerCallback):
         if loss is None:
             return
         if not math.isfinite(loss):
-            self._close()
+            self.bar.close()
             raise DivergedError(
                 f"the loss is {loss} at step {state.global_step}, so every weight is lost. Load "
                 "the model again, and train with a lower learning rate (it was "
@@ -71,40 +67,9 @@ class _LossWatch(TrainerCallback):
             )
         self.losses.append((state.global_step, loss))
         self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
-        if (
-            os.environ.get("TQDM_DISABLE") != "1"
-            and time.monotonic() >= self.next_look
-            and in_a_notebook()
-        ):
-            self.next_look = time.monotonic() + 1  # one curve a second at most
-            self._draw()
 
     def on_train_end(self, args, state, control, **_):
-        self._close()
-
-    def _draw(self):
-        from IPython.core.pylabtools import print_figure
-        from matplotlib import pyplot
-
-        figure, axes = pyplot.subplots(figsize=(6, 2))
-        axes.plot(*zip(*self.losses))
-        axes.set(xlabel="step", ylabel="loss")
-        pyplot.close(figure)
-        step, loss = self.losses[-1]
-        curve = {
-            "image/png": print_figure(figure, base64=True),
-            "text/plain": f"step {step}: loss {loss:.3f}",
-        }
-        if self.display is None:
-            self.display = shown_in_a_notebook(curve)
-        else:
-            self.display.update(curve, raw=True)
-
-    def _close(self):
         self.bar.close()
-        if self.display is not None:
-            self.display.update({}, raw=True)
-            self.display = None
 
 
 def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path) -> Path:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from course_utils import search
 from course_utils.exercises.lesson_13 import HAMMING, INT8, RESCORE
 from course_utils.ranking import recalls
-from course_utils.trainings import growth, matryoshka
+from course_utils.trainings import growth, matryoshka, negation
 
 from .tables import replace, written
 
@@ -146,7 +146,7 @@ def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch)
         [few.index(place) for place in wanted],
     )
     monkeypatch.setattr(matryoshka, "review_parts", lambda: parts)
-    fresh, trained = matryoshka.fresh_encoder, matryoshka.trained
+    fresh, trained = negation.fresh_encoder, matryoshka.trained
 
     def shallow():
         """The first layer of the encoder."""
@@ -160,5 +160,6 @@ def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch)
         "trained": lambda nested, seed: trained(nested, seed, pairs=80),
     }
     replace(monkeypatch, matryoshka, **less, fresh_encoder=shallow)
+    replace(monkeypatch, negation, fresh_encoder=shallow)
     (made,) = written(matryoshka, tmp_path, matryoshka.FILE)
     assert list(made["dimensions"]) == [*matryoshka.DIMENSIONS] * 3

@@ -21,12 +21,12 @@ from safetensors.torch import load_file, save_file
 import course_utils
 from course_utils import embed, load_encoder, load_glove, models, settings
 from course_utils._support import downloads
-from course_utils._support.downloads import CONVERSION_TITLE, EncoderError, hub_snapshot
+from course_utils._support.downloads import EncoderError, hub_snapshot
 from course_utils.attention import attention_weights
 from course_utils.models import attention_maps, encoder_folder, encoder_layers, max_tokens
 
 from .conftest import PIECES, SIZES
-from .hub import Hub, pull_request
+from .hub import Hub
 
 ROOT = Path(course_utils.__file__).parents[1]
 SENTENCE = "Hello, world! 42 is the answer?"
@@ -385,26 +385,6 @@ def test_other_ways_to_store_the_same_model(way, copy, tiny):
     assert not (copy / "ran").exists()
 
 
-@pytest.mark.parametrize("family", ["T5", "GPT2"])
-def test_what_is_no_encoder_is_refused(family, tmp_path):
-    """Whole folders that load, GPT-2 with a padding token: nothing is wrong with them but what they are."""
-    import transformers
-
-    sizes = {"T5": {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}}
-    sizes |= {"GPT2": {"n_embd": 32, "n_layer": 2, "n_head": 4}}
-    config = getattr(transformers, f"{family}Config")(vocab_size=99, **sizes[family])
-    getattr(transformers, f"{family}Model")(config).save_pretrained(tmp_path)
-    vocabulary = {
-        piece: row for row, piece in enumerate(["<|endoftext|>", "<pad>", "</s>", "<unk>", "a"])
-    }
-    transformers.GPT2Tokenizer(vocab=vocabulary, merges=[], pad_token="<pad>").save_pretrained(
-        tmp_path
-    )
-    refusal(
-        tmp_path, f"of the kind {family.lower()}", "not an encoder like BERT", "Choose one of these"
-    )
-
-
 of_each_family = pytest.mark.parametrize("family", ["Bert", "Roberta", "MPNet", "DistilBert"])
 TEN_IDS = torch.arange(3, 13)[None]
 
@@ -591,37 +571,9 @@ def test_a_download_that_breaks_off(tiny, serve, ask, monkeypatch):
     assert np.array_equal(embed([SENTENCE], model="tiny/model"), embed([SENTENCE], model=tiny))
 
 
-@pytest.fixture
-def with_talk(copy, tiny, serve):
-    """Start a hub with a pickle, its conversion in pull request 1, and the discussions that are given."""
+def test_a_pickle_is_not_fetched(copy, serve):
     pickled(copy)
-    return lambda *talk: serve(
-        {"main": copy, "refs/pr/1": tiny}, discussions={"tiny/model": list(talk)}
-    )
-
-
-def test_a_conversion_that_waits_in_a_pull_request(with_talk, tiny, ask, nowhere):
-    with_talk(pull_request(7, "Add a chart"), pull_request(1, CONVERSION_TITLE))
-    vectors = embed([SENTENCE], model="tiny/model")
-    assert np.array_equal(vectors, embed([SENTENCE], model=tiny))
-    for offline in (False, True):
-        ask(nowhere, offline)
-        assert np.array_equal(embed([SENTENCE], model="tiny/model"), vectors), "from the cache"
-
-
-@pytest.mark.parametrize(
-    "talk",
-    [
-        [],
-        [pull_request(1, CONVERSION_TITLE, author="someone")],
-        [pull_request(1, CONVERSION_TITLE, status="closed")],
-        [pull_request(1, "Better weights")],
-        [{**pull_request(1, CONVERSION_TITLE), "isPullRequest": False}],
-    ],
-    ids=["no request", "by a stranger", "closed", "another title", "only talk"],
-)
-def test_a_pickle_and_other_requests_are_not_trusted(talk, with_talk):
-    hub = with_talk(*talk)
+    hub = serve(copy)
     refusal("tiny/model", "'tiny/model' has no weights in the safetensors format")
     assert not any("pytorch_model.bin" in path for _, path in hub.requests)
 
@@ -659,24 +611,7 @@ def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(
     assert ("Fetching 4 files" in capsys.readouterr().err) == shown
 
 
-# The same in a separate process, with nothing but environment variables
-
-
-@pytest.mark.nightly
-def test_environment_variables_are_all_it_takes(tiny, tmp_path):
-    with Hub({"tiny/model": tiny}) as hub:
-        code = (
-            f"from course_utils import embed, setup; setup(); print(embed([{SENTENCE!r}]).tolist())"
-        )
-        done = in_a_new_process(
-            code, COURSE_ENCODER="tiny/model", HF_ENDPOINT=hub.endpoint, HF_HOME=str(tmp_path)
-        )
-    assert done.returncode == 0, done.stderr
-    np.testing.assert_allclose(json.loads(done.stdout), embed([SENTENCE], model=tiny), atol=1e-6)
-    assert (
-        "GET",
-        "/tiny/model/resolve/" + hub.find("tiny/model", "main")[0] + "/config.json",
-    ) in hub.requests
+# The same in a separate process
 
 
 def test_no_hub_ends_in_seconds_with_one_sentence(nowhere, tmp_path):

@@ -4,8 +4,6 @@ import gc
 import shutil
 from pathlib import Path
 
-import nbclient
-import nbformat
 import numpy as np
 import pytest
 import torch
@@ -95,66 +93,6 @@ def test_training_that_diverges_stops_with_a_sentence(make, tiny, tmp_path):
     with pytest.raises(DivergedError, match=words):
         trainer.train()
     assert len(losses) < 6
-
-
-LIVE = """
-import os, torch
-os.environ["TQDM_DISABLE"], SLEEP = SETTING
-from course_utils.training import watch
-from course_utils.trainings.common import training_settings
-from transformers import Trainer, TrainingArguments
-
-class Slow(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.ones(1))
-    def forward(self, x):
-        import time
-        time.sleep(SLEEP)
-        return {"loss": (self.weight * x).mean()}
-
-arguments = TrainingArguments(**training_settings(output_dir="out", max_steps=10))
-trainer = Trainer(Slow(), arguments, train_dataset=[{"x": 1.0}] * 8)
-losses = watch(trainer)
-trainer.train()
-len(losses)
-"""
-
-
-@pytest.mark.nightly
-def test_in_a_notebook_a_curve_comes_and_goes(tmp_path):
-    # by TQDM_DISABLE, which decides whether anything is shown
-    seen = {"0": [], "1": [], "text": [], "bar": []}
-
-    class Client(nbclient.NotebookClient):
-        def process_message(self, message, cell, cell_index):
-            data = message["content"].get("data", {})
-            if "image/png" in data:
-                seen[str(cell_index)].append(message["msg_type"])
-                seen["text"].append(data["text/plain"])
-            if "/10 [" in data.get("text/plain", ""):
-                seen["bar"].append(data["text/plain"])
-            return super().process_message(message, cell, cell_index)
-
-    cells = [
-        nbformat.v4.new_code_cell(f"SETTING = {number!r}, {0.3 * (number == '0')}\n{LIVE}")
-        for number in "01"
-    ]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    Client(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert "update_display_data" in seen["0"] and seen["1"] == []
-    assert "display_data" not in seen["0"], (
-        "a program that knows no updates would keep the first curve"
-    )
-    assert all(text.startswith("step ") for text in seen["text"]), (
-        "not <Figure size 600x200 with 1 Axes>"
-    )
-    for cell in cells:
-        assert cell.outputs[-1]["data"]["text/plain"] == "10"
-        assert not any(output["data"] for output in cell.outputs[:-1]), (
-            "the curve is gone when training ends"
-        )
-    assert len(seen["bar"]) > 1 and all("loss=" in line for line in seen["bar"][1:]), seen["bar"]
 
 
 # Files

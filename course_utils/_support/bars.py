@@ -36,20 +36,6 @@ def in_a_notebook() -> bool:
     return False
 
 
-def shown_in_a_notebook(bundle: dict[str, Any]) -> Any:
-    """Show a bundle of MIME types. Returns what `display` does, whose `update` replaces it, with {}
-    by nothing.
-
-    It begins empty, since some programs that run notebooks know no updates and would keep its first
-    state for good.
-    """
-    from IPython.display import display
-
-    shown: Any = display({"text/plain": ""}, raw=True, display_id=True)
-    shown.update(bundle, raw=True)
-    return shown
-
-
 def _kind() -> Any:
     from tqdm import tqdm
 
@@ -80,9 +66,13 @@ def _kind() -> Any:
         def display(self, msg=None, pos=None):
             text = str(self) if msg is None else msg
             line = {"text/plain": text} if text else {}
+            if self.shown is None and line:
+                from IPython.display import display
+
+                # it begins empty: some programs that run notebooks know no updates, and would keep
+                # its first state for good
+                self.shown = display({"text/plain": ""}, raw=True, display_id=True)
             if self.shown is not None:
                 self.shown.update(line, raw=True)
-            elif line:
-                self.shown = shown_in_a_notebook(line)
 
     return NotebookBar if in_a_notebook() else Bar

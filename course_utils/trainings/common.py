@@ -49,31 +49,6 @@ def training_settings(**changes):
     return on_the_cpu | logs | saves | changes
 
 
-def train_sentences(model, data, loss, evaluator=None, callbacks=(), **settings):
-    """Train a SentenceTransformer in place. Returns (the loss of each step, the trainer's log).
-
-    data: columns as `Dataset.from_dict` takes them, or a dictionary of datasets with a loss for
-    each.
-    settings: what differs from `training_settings`.
-    """
-    from sentence_transformers import (
-        SentenceTransformerTrainer,
-        SentenceTransformerTrainingArguments,
-    )
-
-    from ..training import watch
-
-    arguments = SentenceTransformerTrainingArguments(**training_settings(**settings))
-    trainer = SentenceTransformerTrainer(
-        model, arguments, train_dataset=data, loss=loss, evaluator=evaluator
-    )
-    losses = watch(trainer)
-    for callback in callbacks:
-        trainer.add_callback(callback)
-    trainer.train()
-    return [value for _, value in losses], trainer.state.log_history
-
-
 def stepper(model, rate, steps, weight_decay=0.0):
     """A function that makes one step of a training by hand, from its loss.
 

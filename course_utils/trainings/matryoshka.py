@@ -12,7 +12,6 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import torch
 from datasets import Dataset
 from sentence_transformers.sentence_transformer.losses import (
     MatryoshkaLoss,
@@ -23,8 +22,8 @@ from ..data import load_queries, load_reviews
 from ..evaluation import bootstrap
 from ..nearest import search
 from ..ranking import recalls, reciprocal_ranks
-from .common import FOLDER, mean, rows_of_each, script, train_sentences, write_table
-from .negation import encoded, fresh_encoder
+from .common import FOLDER, mean, rows_of_each, script, write_table
+from .negation import encoded, fresh_encoder, train_sentences
 
 FILE = FOLDER / "matryoshka.csv"  # a row per recipe, seed and number of dimensions
 DIMENSIONS, SEEDS = (384, 192, 96, 48), range(5)
@@ -65,25 +64,24 @@ def neighbours(number=PAIRS, seed=0):
 
 
 def trained(nested, seed, pairs=PAIRS):
-    """(model, losses): trained on neighbours with the ranking loss of lesson 11.
+    """The model, trained on neighbours with the ranking loss of lesson 11.
 
     nested: on all DIMENSIONS at once.
     """
-    torch.manual_seed(seed)
-    model = fresh_encoder()
-    loss = MultipleNegativesRankingLoss(model)
-    if nested:
-        loss = MatryoshkaLoss(model, loss, list(DIMENSIONS))
+
+    def loss_of(model):
+        loss = MultipleNegativesRankingLoss(model)
+        return MatryoshkaLoss(model, loss, list(DIMENSIONS)) if nested else loss
+
     settings = {
         "learning_rate": RATE,
         "num_train_epochs": 1,
         "per_device_train_batch_size": BATCH,
         "logging_steps": 10,
     }
-    losses, _ = train_sentences(
-        model, Dataset.from_dict(neighbours(pairs, seed)), loss, seed=seed, **settings
-    )
-    return model, losses
+    data = Dataset.from_dict(neighbours(pairs, seed))
+    model, *_ = train_sentences(data, loss_of, seed, **settings)
+    return model
 
 
 def measured(vectors, dimensions):
@@ -133,7 +131,6 @@ def main(folder):
     trainings = [(name, seed) for name in ("Matryoshka", "ranking loss") for seed in SEEDS]
 
     def of_a_training(name, seed):
-        model, _ = trained(name == "Matryoshka", seed)
-        return rows_of(name, seed, model, before)[0]
+        return rows_of(name, seed, trained(name == "Matryoshka", seed), before)[0]
 
     write_table(rows + rows_of_each(trainings, of_a_training), folder / FILE.name)

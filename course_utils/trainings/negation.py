@@ -15,7 +15,11 @@ import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
-from sentence_transformers import SentenceTransformer
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
 from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
 from sentence_transformers.sentence_transformer.losses import (
     CosineSimilarityLoss,
@@ -31,6 +35,7 @@ from ..data import load_reviews, load_scored_pairs, load_triplets
 from ..embedding import embed
 from ..evaluation import bootstrap, spearman
 from ..models import encoder_folder, progress_bar
+from ..training import watch
 from .common import (
     CHANGE,
     FOLDER,
@@ -38,7 +43,7 @@ from .common import (
     rounded,
     rows_of_each,
     script,
-    train_sentences,
+    training_settings,
     write_table,
 )
 
@@ -76,6 +81,26 @@ def fresh_encoder():
     if not isinstance(model[-1], Normalize):
         model.append(Normalize())
     return model
+
+
+def train_sentences(data, loss_of, seed=0, evaluator=None, callbacks=(), **settings):
+    """Train a fresh encoder. Returns (the model, the loss of each step, the trainer's log).
+
+    data: a dataset, or a dictionary of datasets. loss_of: a function that makes the loss for a
+    model, or a dictionary of losses, one for each dataset.
+    settings: what differs from `training_settings`.
+    """
+    torch.manual_seed(seed)
+    model = fresh_encoder()
+    arguments = SentenceTransformerTrainingArguments(**training_settings(seed=seed, **settings))
+    trainer = SentenceTransformerTrainer(
+        model, arguments, train_dataset=data, loss=loss_of(model), evaluator=evaluator
+    )
+    losses = watch(trainer)
+    for callback in callbacks:
+        trainer.add_callback(callback)
+    trainer.train()
+    return model, [value for _, value in losses], trainer.state.log_history
 
 
 def encoded(model, texts):
@@ -116,24 +141,27 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
     `epochs`.
     """
     fit, dev, _ = negation_parts()
-    torch.manual_seed(seed)
-    model = fresh_encoder()
     names = [name if name == "score" else place for name, place in zip(columns, COLUMNS)]
     table = fit.assign(score=1.0)[columns].set_axis(names, axis="columns")
-    data, losses = Dataset.from_pandas(table, preserve_index=False), loss(model)
+    data = Dataset.from_pandas(table, preserve_index=False)
+    loss_of = loss
     if mix is not None:
         data = {"triplets": data, "mixed in": Dataset.from_pandas(mix, preserve_index=False)}
-        losses = {"triplets": losses, "mixed in": CosineSimilarityLoss(model)}
-    settings = {"seed": seed, "learning_rate": learning_rate, "num_train_epochs": epochs}
+
+        def loss_of(model):
+            return {"triplets": loss(model), "mixed in": CosineSimilarityLoss(model)}
+
+    settings = {"learning_rate": learning_rate, "num_train_epochs": epochs}
     settings |= {"per_device_train_batch_size": 32, "eval_strategy": "epoch"}
+    callbacks = []
     if goal is not None:
         settings |= {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}
+        callbacks = [_Stop(goal, dev)]
     anchors, positives, negatives = (dev[name].tolist() for name in COLUMNS)
     evaluator = TripletEvaluator(anchors, positives, negatives, name="dev")
-    callbacks = [] if goal is None else [_Stop(goal, dev)]
-    seen, log = train_sentences(model, data, losses, evaluator, callbacks, **settings)
+    model, losses, log = train_sentences(data, loss_of, seed, evaluator, callbacks, **settings)
     accuracy = "eval_dev_cosine_accuracy"
-    return model, seen, [row[accuracy] for row in log if accuracy in row]
+    return model, losses, [row[accuracy] for row in log if accuracy in row]
 
 
 class _Stop(TrainerCallback):

@@ -12,7 +12,6 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import torch
 from datasets import Dataset
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from sentence_transformers.sentence_transformer.training_args import BatchSamplers
@@ -20,7 +19,7 @@ from sentence_transformers.sentence_transformer.training_args import BatchSample
 from .. import ranking
 from ..data import load_doc_judgements, load_doc_queries, load_doc_questions, load_docstrings
 from . import negation
-from .common import FOLDER, rows_of_each, script, train_sentences, write_table
+from .common import FOLDER, rows_of_each, script, write_table
 
 FILE = FOLDER / "questions.csv"  # one row per kind of pairs, number of pairs, seed and measure
 SEEDS, SIZES = range(3), (67, 134, 268, 536)
@@ -68,11 +67,9 @@ def own_pairs():
 
 def trained(pairs, seed=0):
     """Train a fresh encoder on a table of pairs, as lesson 11 does. Returns the model."""
-    torch.manual_seed(seed)
-    model = negation.fresh_encoder()
     data = Dataset.from_pandas(pairs, preserve_index=False)
-    settings = {**SETTINGS, "seed": seed, "batch_sampler": BatchSamplers.NO_DUPLICATES}
-    train_sentences(model, data, MultipleNegativesRankingLoss(model), **settings)
+    settings = {**SETTINGS, "batch_sampler": BatchSamplers.NO_DUPLICATES}
+    model, *_ = negation.train_sentences(data, MultipleNegativesRankingLoss, seed, **settings)
     return model
 
 
