@@ -49,7 +49,7 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
     folder = Path(folder).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder on this machine")
-    rows, foreign, with_zeros, skipped = [], [], [], {}
+    rows, foreign, skipped = [], [], {}
     for name, path, why in _files_in(folder):
         text = ""
         try:
@@ -63,10 +63,8 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
             skipped.setdefault(why, []).append(name)
             continue
         # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
-        if 4 * text.count("\0") > len(text):
+        if "\0" in text:
             foreign.append(name)
-        elif "\0" in text:
-            with_zeros.append(name)
         rows.append((name, text.replace("\r\n", "\n")))
     told = " and ".join(
         f"{len(names)} {why} ({_listed(sorted(names))})" for why, names in skipped.items()
@@ -76,12 +74,9 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
         raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}{more}")
     if foreign:
         raise ValueError(
-            f"{len(foreign)} of {len(rows)} files are not in UTF-8: {_listed(foreign)}. Save them "
-            "as UTF-8 in an editor, or move them out of the folder"
-        )
-    if with_zeros:
-        raise ValueError(
-            f"a zero character, which no text has, is in {_listed(with_zeros)}. Delete it there"
+            f"{len(foreign)} of {len(rows)} files are not in UTF-8, or hold a zero character, which no "
+            f"text has: {_listed(foreign)}. Save them as UTF-8 in an editor, or move them out of the "
+            "folder"
         )
     if told:
         warnings.warn(f"{len(rows)} files were read; skipped were {told}", stacklevel=2)

@@ -7,14 +7,14 @@ alternative text followed by the drawn data, read back from the figure.
 from __future__ import annotations
 
 import itertools
-import textwrap
 import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._support.colours import GREY, GRID, HEAT, INK, ink_on
+from ._support.colours import GREY, GRID, INK
 from ._support.figures import GUIDE, Figure, label_ends, references
+from ._support.figures import heatmap as heatmap
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -293,58 +293,3 @@ def _all_have_a_place(
         if size < 4:  # small points hide less of each other, and are hard to see
             shape.set(sizes=[16], alpha=0.6)
     return not any("cannot be placed" in str(warning.message) for warning in raised)
-
-
-def heatmap(
-    matrix: ArrayLike,
-    rows: Collection,
-    columns: Collection,
-    title: str = "",
-    alt: str = "",
-    xlabel: str = "",
-    ylabel: str = "",
-    limits: tuple[float | None, float | None] = (None, None),
-) -> Figure:
-    """Draw a grid of cells, darker for larger, each with its value in it (two decimals, or whole).
-
-    Where values or limits go below 0 and above it, red is above 0, blue below, and white is 0.
-    """
-    import seaborn
-
-    matrix = np.asarray(matrix, dtype=float)
-    names = [textwrap.fill(str(name), 9, break_long_words=False) for name in columns]
-    longest = max(len(line) for name in names for line in name.splitlines())
-    steep = longest > (5 if len(columns) > 8 else 12)
-    width = 0.62 if steep else max(0.62, 0.12 * longest)
-    height = 0.36 if len(rows) < 10 else 0.24
-    size = (2.2 + width * len(columns), 1.3 + height * len(rows))
-    figure, axes = _axes(title, xlabel, ylabel, size)
-    low, high = limits
-    low = matrix.min() if low is None else low
-    high = matrix.max() if high is None else high
-    signed = low < 0 < high
-    rising = seaborn.light_palette(HEAT, as_cmap=True)
-    diverging = seaborn.color_palette("vlag", as_cmap=True)
-    whole = np.array_equal(matrix, matrix.round())
-    seaborn.heatmap(
-        matrix,  # pyrefly: ignore[bad-argument-type]  # the stubs know no array
-        ax=axes,
-        cmap=diverging if signed else rising,
-        center=0 if signed else None,
-        vmin=low,
-        vmax=high,
-        cbar=False,
-        linewidths=0.5,
-        annot=matrix.round(2) + 0.0,  # pyrefly: ignore[bad-argument-type]  # + 0.0: not -0.00
-        fmt=".0f" if whole else ".2f",
-        xticklabels=list(columns) if steep else names,
-        yticklabels=list(rows),
-    )
-    for text, cell in zip(axes.texts, axes.collections[0].get_facecolor()):
-        text.set_color(ink_on(cell))  # pyrefly: ignore[bad-argument-type]  # a row of them is a colour
-    axes.set(xlabel=xlabel, ylabel=ylabel)
-    axes.tick_params(axis="y", rotation=0)
-    if steep:
-        labels = axes.get_xticklabels()
-        axes.set_xticklabels(labels, rotation=45, ha="right", rotation_mode="anchor")
-    return Figure(figure, alt)

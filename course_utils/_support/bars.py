@@ -1,8 +1,8 @@
 """Progress bars that leave nothing behind, in a terminal and in a notebook."""
 
-import contextlib
 import io
 import os
+import sys
 from typing import Any
 
 
@@ -27,13 +27,14 @@ def bars_are_text() -> None:
     tqdm.autonotebook.tqdm, tqdm.autonotebook.trange = tqdm.std.tqdm, tqdm.std.trange
 
 
+def ipython_shell() -> Any:
+    """The IPython that runs this code, if any. It is not imported for that, which takes long."""
+    return sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+
+
 def in_a_notebook() -> bool:
     """Whether a Jupyter kernel runs this code."""
-    with contextlib.suppress(ImportError):
-        from IPython import get_ipython
-
-        return hasattr(get_ipython(), "kernel")
-    return False
+    return hasattr(ipython_shell(), "kernel")
 
 
 def _kind() -> Any:

@@ -9,20 +9,18 @@ are.
 import functools
 import hashlib
 import html
-import importlib.util
 import inspect
 import json
 import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from .colours import HEAT, INK
 from .downloads import packaged_folder
-from .figures import Figure
+from .figures import Figure, heatmap
 
 LARGE = {  # tokens of the largest view without a warning
     # a notebook grows with the square: by 1.1 MB at 40 tokens, 6 layers of 12 heads
@@ -53,6 +51,14 @@ DARK = '<style>body[data-jp-theme-light="false"] iframe.cu-view{filter:invert(.9
 SHADE = 0.6
 
 
+class Table(NamedTuple):
+    """What a view shows where there is no script: a weight for each row and column."""
+
+    weights: torch.Tensor
+    rows: Sequence[Any]
+    columns: Sequence[Any]
+
+
 class View:
     """One of bertviz's views, in a self-contained frame, with a still picture.
 
@@ -62,15 +68,8 @@ class View:
     the same tokens differ only in the last of the digits printed.
     """
 
-    def __init__(self, data: str, draw: Callable[[], Figure]):
-        """data: the page, named as in IPython's HTML. draw: makes the still picture, a
-        `plots.Figure`, when asked.
-        """
-        self.data, self.draw = data, draw
-
-    @functools.cached_property
-    def still(self) -> Figure:
-        return self.draw()
+    def __init__(self, data: str, still: Figure):
+        self.data, self.still = data, still  # the page is named as in IPython's HTML
 
     def _repr_html_(self):
         return self.data
@@ -83,11 +82,7 @@ class View:
 
 
 def stand_in() -> None:
-    """Let `bertviz.head_view` and `bertviz.model_view` draw offline. Their arguments and checks
-    stay the library's.
-    """
-    if importlib.util.find_spec("bertviz") is None:
-        return
+    """Let `bertviz.head_view` and `bertviz.model_view` draw offline; their arguments stay."""
     import bertviz
 
     for name, view_of in ("head_view", head_view), ("model_view", model_view):
@@ -98,10 +93,7 @@ def stand_in() -> None:
 
 
 def _offline(theirs: Any, view_of: Callable[..., View]) -> Callable[..., View | None]:
-    """A function with the arguments of one of the library's, which shows or returns a View.
-
-    What it shows of encoder and decoder is the library's own page.
-    """
+    """A function with the arguments of one of the library's, which shows or returns a View."""
     signature = inspect.signature(theirs)
 
     @functools.wraps(theirs)
@@ -109,10 +101,6 @@ def _offline(theirs: Any, view_of: Callable[..., View]) -> Callable[..., View | 
         given = signature.bind(*arguments, **named)
         given.apply_defaults()
         asked = given.arguments
-        if asked["attention"] is None and any(
-            value is not None for name, value in asked.items() if "coder" in name
-        ):
-            return theirs(*arguments, **named)
         asked |= checked(asked, LARGE[theirs.__name__])
         view = view_of(functools.partial(page, theirs, asked), asked)
         if asked["html_action"] == "return":
@@ -183,17 +171,14 @@ def head_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     alt = (
         f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
     )
-    mean = attention[layer][0, heads].mean(0)
-
     outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
     size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
     made = page_of(
         {"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + outside
     )
-    return View(
-        framed(made, alt, size, mean, tokens, tokens),
-        lambda: table(mean, tokens, what.capitalize(), f"{alt}."),
-    )
+    table = Table(attention[layer][0, heads].mean(0), tokens, tokens)
+    labels = {"title": what.capitalize(), "xlabel": "looked at", "ylabel": "token"}
+    return View(framed(made, alt, size, table), still(table, f"{alt}.", labels))
 
 
 def model_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
@@ -216,11 +201,9 @@ def model_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     made = page_of(
         {"include_layers": layers, "include_heads": heads, "display_mode": "light"}, size[0]
     )
-    largest = shown.amax((-1, -2))
-    return View(
-        framed(made, alt, size, largest, layers, heads),
-        lambda: thumbnails(shown, layers, heads, f"{alt}.", tokens),
-    )
+    table = Table(shown.amax((-1, -2)), layers, heads)
+    labels = {"title": "The largest weight of each head", "xlabel": "head", "ylabel": "layer"}
+    return View(framed(made, alt, size, table), still(table, f"{alt}.", labels))
 
 
 def listed(name: str, numbers: list[int]) -> str:
@@ -285,14 +268,7 @@ def _literal(value):
     return f"{value:.3f}" if isinstance(value, float) else json.dumps(value).replace("<", r"\u003c")
 
 
-def framed(
-    document: str,
-    alt: str,
-    size: tuple[float, float],
-    matrix: torch.Tensor,
-    rows: Sequence[object],
-    columns: Sequence[object],
-) -> str:
+def framed(document: str, alt: str, size: tuple[float, float], table: Table) -> str:
     """A page in a frame over a table, as high as the page needs at the available width."""
 
     def cells(kind, values):
@@ -307,81 +283,29 @@ def framed(
 
     body = "".join(
         f"<tr>{cells('th', [row])}{shaded(values)}</tr>"
-        for row, values in zip(rows, matrix, strict=True)
+        for row, values in zip(table.rows, table.weights, strict=True)
     )
     document = document.replace("&", "&amp;").replace("'", "&#39;")
     room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
     return (
         f'{DARK}<div style="position:relative;width:100%;{room}"><div style="overflow:auto;height:100%">'
         f"{alt}. (Where scripts run, bertviz's view covers this table.)"
-        f"<table><tr>{cells('th', ['', *columns])}</tr>{body}</table></div>"
+        f"<table><tr>{cells('th', ['', *table.columns])}</tr>{body}</table></div>"
         f'<iframe class="cu-view" title="{alt}" sandbox="allow-scripts" '
         f'style="position:absolute;top:0;left:0;width:100%;height:100%;'
         f"border:0;background:white\" srcdoc='{document}'></iframe></div>"
     )
 
 
-def table(weights: torch.Tensor, tokens: Sequence[str], title: str, alt: str) -> Figure:
-    """A heatmap of how much each token looks at each, with the numbers in it if there is room."""
-    import matplotlib
-    import matplotlib.pyplot as plt
-    import seaborn
+def still(table: Table, alt: str, labels: Mapping[str, str]) -> Figure:
+    """The still picture of a table: a heatmap with its numbers."""
+    from matplotlib import rcParams
 
-    few = len(tokens) <= 16
-    figure, axes = plt.subplots(
-        figsize=(2.2 + 0.62 * len(tokens), 1.3 + 0.36 * len(tokens)), layout="constrained"
-    )
-    plain = matplotlib.rc_context({"text.parse_math": False})  # "$" in tokens
-    with plain, warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
-        style = {
-            "cmap": seaborn.light_palette(HEAT, as_cmap=True),
-            "linewidths": 0.5,
-            "annot": few,
-            "cbar": not few,
-        }
-        names = {"xticklabels": tokens, "yticklabels": tokens}
-        seaborn.heatmap(weights.numpy(), ax=axes, vmin=0, vmax=1, fmt=".2f", **style, **names)
-        for words in axes.texts:
-            words.set_color(INK[0])
-        axes.tick_params(axis="x", rotation=45)
-        axes.tick_params(axis="y", rotation=0)
-        axes.set(xlabel="looked at", ylabel="token", title=title)
-        return Figure(figure, alt)
-
-
-def thumbnails(
-    attentions: torch.Tensor,
-    layers: Sequence[int],
-    heads: Sequence[int],
-    alt: str,
-    tokens: Sequence[str],
-) -> Figure:
-    """Small heatmaps, one per head. The figure's text gives the largest weight of each head."""
-    import matplotlib.pyplot as plt
-    import seaborn
-
-    side = max(0.7, min(2.5, 8.4 / len(heads), 5 / len(layers)))
-    figure, axes = plt.subplots(
-        figsize=(0.6 + side * len(heads), 0.5 + side * len(layers)), layout="constrained"
-    )
-    n = attentions.shape[-1]
-    step = n + max(1, n // 8)  # a gap between heatmaps
-    mosaic = torch.full((len(layers), len(heads), step, step), float("nan"))
-    mosaic[..., :n, :n] = attentions
-    mosaic = mosaic.transpose(1, 2).reshape(len(layers) * step, -1)
-    axes.imshow(mosaic.numpy(), cmap=seaborn.light_palette(HEAT, as_cmap=True), vmin=0, vmax=1)
-    for axis, names in ((axes.xaxis, heads), (axes.yaxis, layers)):
-        axis.set_ticks(
-            [(n - 1) / 2 + step * place for place in range(len(names))],
-            [str(name) for name in names],
-        )
-    axes.tick_params(length=0, labeltop=True, labelbottom=False)
-    axes.spines[:].set_visible(False)
-    axes.set(xlabel="head", ylabel="layer")
-    still = Figure(figure, alt)
-    still.data = ["tokens: " + " ".join(tokens)]
-    still.data += [
-        f"layer {layer}: " + " ".join(f"{weight:.3f}" for weight in weights.amax((-1, -2)).tolist())
-        for layer, weights in zip(layers, attentions, strict=True)
-    ]
-    return still
+    # not by rc_context, whose end would undo what a notebook sets at its first figure
+    math = rcParams["text.parse_math"]
+    rcParams["text.parse_math"] = False  # "$" in tokens
+    try:
+        with warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
+            return heatmap(*table, alt=alt, limits=(0, 1), **labels)
+    finally:
+        rcParams["text.parse_math"] = math

@@ -6,10 +6,10 @@ The tags of those cells say what they need.
 
 import os
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
+from .bars import ipython_shell
 from .hub_cache import PUBLIC_NAME
 from .notebooks import tagged
 
@@ -49,7 +49,7 @@ def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]
     another: a hub name or a folder; None leaves all cells as they are. load_encoder: called for a
     cell with a tag.
     """
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    shell = ipython_shell()
     if shell is None:
         return
     steps = shell.input_transformers_cleanup

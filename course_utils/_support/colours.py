@@ -17,8 +17,6 @@ FONTS = {"sans": "system-ui, sans-serif", "mono": "ui-monospace, Menlo, Consolas
 PAPER = "#ffffff", "#15191d"  # behind a drawing, in light and in dark mode
 GREY = "#767676"  # lines that guide the eye
 GRID = "#dddddd", "#3a444d"
-# the darkest cell of a heatmap of attention weights: the gold of heads in diagrams
-ATTENTION = "#d9a11c"
 HEAT = "#4292c6"  # the darkest cell of a heatmap: light enough for black numbers
 
 

@@ -9,7 +9,6 @@ from matplotlib.collections import (
     FillBetweenPolyCollection,
     LineCollection,
     PathCollection,
-    PolyCollection,
     QuadMesh,
 )
 from matplotlib.colors import to_hex
@@ -26,8 +25,8 @@ from .figures import GUIDE, OWN_WORDS
 # more numbers than this are abbreviated to their values at every twentieth of their order
 MANY = 1000
 KNOWN = Axes, Axis, Legend, Line2D, LineCollection, Patch, PathCollection, QuadMesh, Text
-# the arrows of a field are polygons too
-KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection, PolyCollection
+# some kinds of each say more than their base, such as the arrows of a field
+KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection
 
 
 def drawn(figure: Figure, decimals: int = 3) -> list[str]:
@@ -134,10 +133,6 @@ class _Drawn:
         if isinstance(shape, PathCollection):
             return self._points(shape)
         kind = self._named("band", shape, next(iter(shape.get_facecolor()), ()))
-        if shape.get_array() is not None:
-            return [
-                f"{kind}: at {self._numbers(shape.get_offsets())} | values {self._numbers(shape.get_array())}"
-            ]
         return [f"{kind}: corners {self._numbers(path.vertices)}" for path in shape.get_paths()]
 
     def _cells(self, grid):

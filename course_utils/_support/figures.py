@@ -9,12 +9,13 @@ from __future__ import annotations
 import io
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .colours import GREY, INK, readable
+from .bars import ipython_shell
+from .colours import GREY, HEAT, INK, ink_on, readable
 from .figure_svg import svg_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
     from matplotlib.typing import ColorType
+    from numpy.typing import ArrayLike
 
 
 # the gid of words that the course's functions write beside what has them as its label
@@ -82,7 +84,7 @@ def show_as_the_course_does() -> None:
 
     A cell that ends in `axes.set(...)` or `sns.lineplot(...)` prints nothing beside the figure.
     """
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    shell = ipython_shell()
     if shell is None:
         return
     formatter = shell.display_formatter
@@ -162,6 +164,66 @@ def _is_part(value):
         value = [part for part in value if part is not None]  # axes.set(xscale=...) returns such
         return bool(value) and all(map(_is_part, value))
     return isinstance(value, Artist) and not isinstance(value, FigureBase)
+
+
+def heatmap(
+    matrix: ArrayLike,
+    rows: Collection,
+    columns: Collection,
+    title: str = "",
+    alt: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    limits: tuple[float | None, float | None] = (None, None),
+) -> Figure:
+    """Draw a grid of cells, darker for larger, each with its value in it (two decimals, or whole).
+
+    Of more than 600 cells, a bar beside them tells the values instead.
+    Where values or limits go below 0 and above it, red is above 0, blue below, and white is 0.
+    """
+    import matplotlib.pyplot as plt
+    import seaborn
+
+    matrix = np.asarray(matrix, dtype=float)
+    names = [textwrap.fill(str(name), 9, break_long_words=False) for name in columns]
+    longest = max(len(line) for name in names for line in name.splitlines())
+    steep = longest > (5 if len(columns) > 8 else 12)
+    width = 0.62 if steep else max(0.62, 0.12 * longest)
+    height = 0.36 if len(rows) < 10 else 0.24
+    size = (2.2 + width * len(columns), 1.3 + height * len(rows))
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    axes.set_title(title, wrap=True)
+    low, high = limits
+    low = matrix.min() if low is None else low
+    high = matrix.max() if high is None else high
+    signed = low < 0 < high
+    rising = seaborn.light_palette(HEAT, as_cmap=True)
+    diverging = seaborn.color_palette("vlag", as_cmap=True)
+    whole = np.array_equal(matrix, matrix.round())
+    crowded = matrix.size > 600  # the numbers would have no room
+    seaborn.heatmap(
+        matrix,  # pyrefly: ignore[bad-argument-type]  # the stubs know no array
+        ax=axes,
+        cmap=diverging if signed else rising,
+        center=0 if signed else None,
+        vmin=low,
+        vmax=high,
+        cbar=crowded,
+        linewidths=0.5,
+        # + 0.0: not -0.00
+        annot=False if crowded else matrix.round(2) + 0.0,  # pyrefly: ignore[bad-argument-type]
+        fmt=".0f" if whole else ".2f",
+        xticklabels=list(columns) if steep else names,
+        yticklabels=list(rows),
+    )
+    for text, cell in zip(axes.texts, axes.collections[0].get_facecolor()):
+        text.set_color(ink_on(cell))  # pyrefly: ignore[bad-argument-type]  # a row of them is a colour
+    axes.set(xlabel=xlabel, ylabel=ylabel)
+    axes.tick_params(axis="y", rotation=0)
+    if steep:
+        labels = axes.get_xticklabels()
+        axes.set_xticklabels(labels, rotation=45, ha="right", rotation_mode="anchor")
+    return Figure(figure, alt)
 
 
 def label_point(

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .bars import ipython_shell
 from .downloads import packaged_folder
 
 PUBLIC_NAME = "sentence-transformers/all-MiniLM-L6-v2"
@@ -34,9 +35,8 @@ def use_cache(online: bool) -> None:
     offline, cache = _given()
     constants.HF_HUB_OFFLINE = offline if online else True
     constants.HF_HUB_CACHE = cache if online else str(cache_with(Path(cache)))
-    if (
-        shell := sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    ) is not None:
+    shell = ipython_shell()
+    if shell is not None:
         shell.set_custom_exc(() if online or offline else (OSError,), _told_why)
 
 
@@ -75,27 +75,20 @@ def cache_with(theirs: Path | None = None) -> Path:
     for folder in ([] if own else [installed]) + [users]:
         with contextlib.suppress(OSError):
             return _completed(folder, own)
-    return _completed(_temporary(), own)
+    return _completed(Path(_temporary().name), own)
 
 
 @functools.cache
-def _temporary() -> Path:
+def _temporary() -> tempfile.TemporaryDirectory[str]:
     """A folder that is removed at the end of this process."""
-    import atexit
-
-    folder = Path(tempfile.mkdtemp(prefix="sentence-embeddings-course-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+    return tempfile.TemporaryDirectory(prefix="sentence-embeddings-course-")
 
 
 def _models_of(cache: Path) -> list[Path]:
     """What a learner's cache holds beside the packaged encoder."""
-    try:
-        return [
-            path for path in cache.iterdir() if path.name.startswith(KINDS) and path.name != ENTRY
-        ]
-    except OSError:
-        return []
+    return [
+        path for path in cache.glob("*--*") if path.name.startswith(KINDS) and path.name != ENTRY
+    ]
 
 
 def _completed(folder: Path, own: list[Path]) -> Path:
