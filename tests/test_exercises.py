@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from course_utils._support.marks import code_marks
 from course_utils._support.notebooks import exercise_parts, parts
 from course_utils.exercises import LESSONS, all_exercises, check, find, tasks_of
 from course_utils.exercises.comparing import copied
 from course_utils.exercises.judging import _problem, examine
 from course_utils.exercises.model import Completion
-from course_utils.exercises.report import code_marks
 from course_utils.tools.grading.marking import cases_of
 
 from .answers import ANSWERS

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import html
-import re
 import sys
 from dataclasses import dataclass, field
 
 from .._support.bars import in_a_notebook
+from .._support.marks import code_marks
 
-# *one* or *two words*, and no product
-EMPHASIS = re.compile(r"(?<![\w*])\*([a-z]+(?: [a-z]+)?)\*(?![\w*])")
 SIGNS = {"passed": "✓ passed", "failed": "✗ not there yet", "not attempted": "○ not attempted yet"}
 COLOURS = {"passed": "#029e73", "failed": "#d55e00", "not attempted": "#949494"}
 
@@ -101,11 +99,3 @@ class Note:
 
     def _repr_markdown_(self) -> str:
         return self.text
-
-
-def code_marks(message: str) -> str:
-    """A message as HTML: between backticks stands code, and between asterisks what is emphasised."""
-    parts = re.split(r"`([^`]+)`", html.escape(message))
-    parts[0::2] = [EMPHASIS.sub(r"<em>\1</em>", text) for text in parts[0::2]]
-    parts[1::2] = [f"<code>{code}</code>" for code in parts[1::2]]
-    return "".join(parts)

@@ -18,8 +18,8 @@ from markupsafe import Markup, escape
 
 from ... import __version__
 from ..._support.files import write_whole
+from ..._support.marks import code_marks
 from ..._support.notebooks import part_with
-from ...exercises.report import code_marks
 from . import platforms
 from .csv_files import read_table, write_table
 from .handed_files import LeftOut

@@ -11,7 +11,7 @@ def page(name: str, **values: Any) -> str:
     from jinja2 import Environment  # slow to import
     from markupsafe import Markup
 
-    from ...exercises.report import code_marks
+    from ..._support.marks import code_marks
 
     def marks(message: str) -> Markup:
         return Markup(code_marks(message))
