@@ -4,7 +4,6 @@ Pages are opened from files in Chromium, with all network requests blocked. axe 
 mode.
 """
 
-import io
 import re
 import shutil
 import sys
@@ -15,7 +14,6 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from PIL import Image
 
 from course_utils._support.notebooks import (
     BEGIN,
@@ -33,7 +31,7 @@ from course_utils.tools.publish.listings import breakable, hang, kind_of, set_li
 from course_utils.tools.publish.slides import explorer_pages
 
 from .browser import AXE_ITSELF, in_chromium, in_page, keep
-from .sources import SOURCES
+from .sources import SOURCES, tags
 
 LESSONS = [name_of(path) for path in parts().values()]
 START = "00_start_here"
@@ -106,21 +104,6 @@ def pages(site):
     return {name_of(path): parsed(path) for path in paths_of(site)}
 
 
-def structure_of(page):
-    """({width: how listings fit}, what axe finds in the page at all widths, colours aside)."""
-    page.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
-    page.evaluate(in_page("openBoxes"))  # so that axe looks into them
-    page.evaluate(in_page("makePlain"))
-    fits = {}
-    faults = []
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(in_page("keyboardReachesWhatScrolls"))
-        fits[width] = page.evaluate(in_page("howListingsFit"))
-        faults += page.evaluate(in_page("axeFinds"), {"rules": STRUCTURE})
-    return fits, faults
-
-
 @pytest.fixture(scope="module")
 def visited(site, open_page):
     """{page: its "bytes", what was "wrong" when it was opened, how listings "fit", and the "faults" that axe finds}."""
@@ -130,7 +113,15 @@ def visited(site, open_page):
     for path in paths_of(site):
         loaded.clear()
         page.goto(path.as_uri())
-        fits, faults = structure_of(page)
+        page.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
+        page.evaluate(in_page("openBoxes"))  # so that axe looks into them
+        page.evaluate(in_page("makePlain"))
+        fits, faults = {}, []
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_function(in_page("keyboardReachesWhatScrolls"))
+            fits[width] = page.evaluate(in_page("howListingsFit"))
+            faults += page.evaluate(in_page("axeFinds"), {"rules": STRUCTURE})
         files = {unquote(urlparse(address).path) for address in loaded if "file:" in address}
         found[path.stem] = {
             "bytes": sum(Path(file).stat().st_size for file in files),
@@ -145,15 +136,6 @@ def go(open_page, site, name, **size):
     page = open_page(**size)
     page.goto((site / f"{name}.html").as_uri())
     return page
-
-
-def first_view(page):
-    """The frame of the first attention view and what is in it, drawn."""
-    frame = page.locator("iframe").first
-    frame.scroll_into_view_if_needed()
-    within = frame.element_handle().content_frame()
-    within.wait_for_function("document.querySelectorAll('svg line').length > 100")
-    return frame, within
 
 
 def test_what_the_decks_and_the_class_report_link_to_is_there(names, pages):
@@ -173,29 +155,24 @@ def answers_among(cells):
     return [cell for cell in cells if cell.cell_type == "code" and BEGIN in cell.source]
 
 
-def test_the_first_page_leads_to_every_lesson(names, pages):
+def test_the_first_page_leads_to_every_lesson_and_says_how_long_it_is(names, pages):
     assert pages.keys() == {*names, "index", "search", "glossary", "literature"}
-    cards = pages["index"].select("ul.cards > li")
+    index = pages["index"]
     cores = [name for name in names if "/" not in name]
+    cards = index.select("ul.cards > li")
     assert [card.a["href"] for card in cards] == [f"{name}.html" for name in [*cores, "glossary"]]
     assert all(card.select_one(".art > svg") for card in cards)
-    further = [link["href"].removesuffix(".html") for link in pages["index"].select("ul.further a")]
+    further = [link["href"].removesuffix(".html") for link in index.select("ul.further a")]
     assert further == [name for name in names if name not in cores]
-
-
-def test_the_first_page_says_what_a_lesson_is_about_and_how_long_it_is(names, pages):
     for name in names:
-        cells = cells_of(name)
-        title = cells[0].source.splitlines()[0].removeprefix("# ")
-        link = pages["index"].select_one(f'ul.cards a[href="{name}.html"]')
-        assert link.text == (
-            title.removeprefix(f"{Path(name).name[:2]} ") if "/" in name else title
-        )
+        first, cells = cells_of(name)[0].source, cells_of(name)
+        link = index.select_one(f'ul.cards a[href="{name}.html"]')
+        assert first.startswith((f"# {link.text}\n", f"# {Path(name).name[:2]} {link.text}\n"))
         facts = next(text for text in link.find_all_next(string=True) if "minutes" in text)
         minutes, exercises = re.search(r"(\d+) minutes(?: · (\d+) exercise)?", facts).groups("0")
-        assert f"About {minutes} minutes" in cells[0].source
+        assert f"About {minutes} minutes" in first
         assert int(exercises) == sum(
-            "completion" not in cell.metadata.get("tags", []) for cell in answers_among(cells)
+            "completion" not in tags(cell) for cell in answers_among(cells)
         )
 
 
@@ -352,7 +329,10 @@ def test_the_keyboard_alone_suffices(names, site, open_page):
 def test_attention_views_draw_and_answer(site, open_page):
     page = go(open_page, site, VIEWS)
     assert page.locator("iframe").count() == 2
-    _, within = first_view(page)
+    frame = page.locator("iframe").first
+    frame.scroll_into_view_if_needed()
+    within = frame.element_handle().content_frame()
+    within.wait_for_function("document.querySelectorAll('svg line').length > 100")
     assert within.evaluate("document.body.style.zoom") >= "0.5"
     assert within.evaluate("document.documentElement.scrollHeight <= innerHeight")
     within.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))
@@ -361,18 +341,9 @@ def test_attention_views_draw_and_answer(site, open_page):
     before = within.eval_on_selector_all("svg line", in_page("opacities"))
     within.select_option("#layer", "3")
     assert within.eval_on_selector_all("svg line", in_page("opacities")) != before
-    assert page.outside == [] and page.problems == []
-
-
-@of_the_whole_book
-def test_a_view_follows_dark_mode(site, open_page):
-    page = go(open_page, site, VIEWS)
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    frame, _ = first_view(page)
-    grey = Image.open(io.BytesIO(frame.screenshot())).convert("L")
-    dark, light = grey.getextrema()
-    assert grey.resize((1, 1)).getpixel((0, 0)) < 60, "dark on the whole"
-    assert dark < 25 and light > 200, "and what is written on it is light"
+    assert frame.evaluate("frame => getComputedStyle(frame).filter").startswith("invert")
+    assert page.outside == [] and page.problems == []
 
 
 @of_the_whole_book
