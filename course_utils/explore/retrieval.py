@@ -3,7 +3,6 @@ reviews (lesson 14).
 """
 
 import functools
-import math
 import re
 from collections import Counter
 
@@ -103,19 +102,7 @@ def hybrid(
     parts = [(word, *_bm25_of(word, k1, b)) for word in in_query if word not in off]
     by_words = sum((rarity * worth for _, rarity, _, worth in parts), np.zeros(len(names)))
     by_vectors = np.array(asked["cosines"]) / 100_000
-    of_words = [place for place in _ordered(by_words) if by_words[place] > 0]
-    of_vectors = _ordered(by_vectors)
-    if fusion == "ranks":
-        sums = reciprocal_sums([of_words[:DEPTH], of_vectors[:DEPTH]])
-        by_both = np.array([sums.get(place, 0.0) for place in range(len(names))])
-        of_both = sorted(sums, key=lambda place: -sums[place])
-    else:
-        by_both = weight * _scaled(by_words) + (1 - weight) * _scaled(by_vectors)
-        of_both = _ordered(by_both)
-    orders = [of_words, of_both, of_vectors]
-    lists = [
-        _listed(order, scores) for order, scores in zip(orders, (by_words, by_both, by_vectors))
-    ]
+    orders, lists = _rankings(by_words, by_vectors, fusion, weight)
     grades = dict(asked["grades"])
     good = {place: grade for place, grade in grades.items() if grade}
     ranks = [{place: rank for rank, place in enumerate(order, start=1)} for order in orders]
@@ -156,8 +143,24 @@ def hybrid(
     }
 
 
-def _listed(order, scores):
-    return [[place, rounded(float(scores[place]))] for place in order[:LISTED]]
+def _rankings(by_words, by_vectors, fusion, weight):
+    """The places of pages in the lists of words, both and vectors, and what is shown of each list:
+    places with scores.
+    """
+    of_words = [place for place in _ordered(by_words) if by_words[place] > 0]
+    of_vectors = _ordered(by_vectors)
+    if fusion == "ranks":
+        sums = reciprocal_sums([of_words[:DEPTH], of_vectors[:DEPTH]])
+        by_both = np.array([sums.get(place, 0.0) for place in range(len(by_words))])
+        of_both = sorted(sums, key=lambda place: -sums[place])
+    else:
+        by_both = weight * _scaled(by_words) + (1 - weight) * _scaled(by_vectors)
+        of_both = _ordered(by_both)
+    orders = [of_words, of_both, of_vectors]
+    lists = []
+    for order, scores in zip(orders, (by_words, by_both, by_vectors)):
+        lists.append([[place, rounded(float(scores[place]))] for place in order[:LISTED]])
+    return orders, lists
 
 
 def _bm25_of(word, k1, b):
@@ -225,9 +228,7 @@ def search(query: str, layer: int, pooling: str) -> dict:
     cosines, usual = cosines_by(layer, pooling), cosines_by(-1, "mean")
     order = sorted(range(len(texts)), key=lambda place: -cosines[place])
     asked = set(re.findall(r"\w+", query.lower()))
-    counts = [0] * BINS
-    for value in cosines:
-        counts[max(0, min(BINS - 1, math.floor((value - LOWEST) * 20)))] += 1
+    bins = np.floor((np.array(cosines) - LOWEST) * 20).clip(0, BINS - 1).astype(int)
     results = [
         {
             "text": texts[place],
@@ -241,7 +242,7 @@ def search(query: str, layer: int, pooling: str) -> dict:
         "results": results,
         "first": order.index(usual.index(max(usual))) + 1,
         "size": len(texts),
-        "counts": counts,
+        "counts": np.bincount(bins, minlength=BINS).tolist(),
         "lowest": min(cosines),
         "mean": round(sum(cosines) / len(cosines), 3),
     }

@@ -182,17 +182,13 @@ def fork_kernel(
 def _descriptor(stream: int | IO | None, inherited: int, nothing: int) -> int:
     """The descriptor of a stream argument of Popen: None is inherited, DEVNULL discards.
 
-    ValueError for pipes.
+    Of PIPE there is none, and sending it fails: pipes are for the ordinary start.
     """
     if stream is None:
         return inherited
     if stream == subprocess.DEVNULL:
         return nothing
-    if not isinstance(stream, int):
-        return stream.fileno()
-    if stream < 0:
-        raise ValueError("pipes are for the ordinary start")
-    return stream
+    return stream if isinstance(stream, int) else stream.fileno()
 
 
 def _is_this_python(program: Path) -> bool:

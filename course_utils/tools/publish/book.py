@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.notebooks import (
     BEGIN,
@@ -161,7 +159,8 @@ def write_book(
     book.
 
     say: is given sentences about the progress. Returns index.html. Raises PublishError if a link is
-    broken or the folder is not a book's, ValueError for a damaged lesson, OSError. An earlier book then stays.
+    broken or the folder is not a book's, ValueError for a damaged lesson, OSError. An earlier book
+    then stays.
     """
     lessons = read_lessons(sources)
     out = Path(out).resolve()
@@ -198,19 +197,16 @@ def _build(
             )
         nbformat.write(notebook, source / f"{name}.ipynb")
     (source / "literature.md").write_text(literature_page(lessons), encoding="utf-8")
-    extras = "[A table](literature.md) sets what papers report beside what we saw."
-    if "glossary" in lessons:
-        extras = f"[The glossary](glossary.ipynb) explains each term in a sentence or two. {extras}"
     front = source / "index.md"
-    front.write_text(title_page(lessons, sources, extras), encoding="utf-8")
-    say(f"Reading {len(lessons)} lessons.")
-    pdf = _paper(source, room / "paper", len(lessons), say)
+    front.write_text(title_page(lessons, sources), encoding="utf-8")
+    say(f"Reading {len(lessons)} lessons, which takes a minute or two.")
+    pdf = _paper(source, room / "paper", say)
     if pdf:
-        extras += f' <a href="{PDF}">The whole book as a PDF</a> ({pdf.stat().st_size / 1e6:.1f} MB), for printing.'
-        front.write_text(title_page(lessons, sources, extras), encoding="utf-8")
+        page = title_page(lessons, sources, PDF, pdf.stat().st_size / 1e6)
+        front.write_text(page, encoding="utf-8")
     say("Writing the pages.")
     site = room / "site"
-    _sphinx("html", source, site, len(lessons))
+    _sphinx("html", source, site)
     if pdf:
         shutil.copy2(pdf, site)
     _add_explorers(site, say)
@@ -218,12 +214,12 @@ def _build(
     return site
 
 
-def _paper(source: Path, folder: Path, count: int, say: Callable[[str], object]) -> Path | None:
-    """Print the book of this many lessons. Returns the path of the PDF, or None after saying why there is none."""
+def _paper(source: Path, folder: Path, say: Callable[[str], object]) -> Path | None:
+    """Print the book. Returns the path of the PDF, or None after saying why there is none."""
     if find_browser() is None:
         say("Chromium was not found, so no PDF was made. The pages themselves can be printed.")
         return None
-    _sphinx("singlehtml", source, folder, count)
+    _sphinx("singlehtml", source, folder)
     page = folder / "index.html"
     # Sphinx 9 gives no id there
     text = re.sub(r'href="#document-[\w-]+#', 'href="#', page.read_text(encoding="utf-8"))
@@ -235,8 +231,8 @@ def _paper(source: Path, folder: Path, count: int, say: Callable[[str], object])
     return None if problem else folder / PDF
 
 
-def _sphinx(builder: str, source: Path, out: Path, count: int) -> None:
-    """Run Sphinx once over this many lessons.
+def _sphinx(builder: str, source: Path, out: Path) -> None:
+    """Run Sphinx once over all lessons.
 
     Raises PublishError with its first warning: all warnings are errors, unless conf.py lists them
     with a reason.
@@ -246,11 +242,7 @@ def _sphinx(builder: str, source: Path, out: Path, count: int) -> None:
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     warnings = io.StringIO()
-    pages = count + 2  # the first one, and that of the literature
-    bar = tqdm(
-        total=2 * pages, desc=f"Building {pages} pages ({builder})", unit="page", disable=None
-    )
-    with patch_docutils(SETTINGS), docutils_namespace(), bar:
+    with patch_docutils(SETTINGS), docutils_namespace():
         try:
             app = Sphinx(
                 source,
@@ -261,8 +253,6 @@ def _sphinx(builder: str, source: Path, out: Path, count: int) -> None:
                 status=None,
                 warning=warnings,
             )
-            for step in ("source-read", "html-page-context"):
-                app.connect(step, lambda *_: bar.update())
             app.connect("html-page-context", _finish)
             app.build()
         except SphinxError as error:

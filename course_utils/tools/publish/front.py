@@ -22,12 +22,14 @@ FOLDER = Path(__file__).parent
 VERDICTS = ("same", "weaker", "opposite", "not comparable")
 
 
-def title_page(lessons: Mapping[str, NotebookNode], sources: str | Path, extras: str = "") -> str:
+def title_page(
+    lessons: Mapping[str, NotebookNode], sources: str | Path, pdf: str = "", megabytes: float = 0
+) -> str:
     """The first page as Markdown: a picture, an introduction, and each lesson with its minutes and
     exercises.
 
-    lessons: {name: notebook} of the book. sources: their folder. extras: more links, below the
-    introduction.
+    lessons: {name: notebook} of the book. sources: their folder. pdf, megabytes: the file
+    of the whole book, "" if there is none, and its size.
     """
     course = stated(sources)
     cores = []
@@ -42,7 +44,8 @@ def title_page(lessons: Mapping[str, NotebookNode], sources: str | Path, extras:
         pictures={name: _first_drawing(notebook) for name, notebook in lessons.items()},
         one_day=ROUTES["one day"],
         hours=Overview(course, frozenset()).hours,
-        extras=extras,
+        pdf=pdf,
+        megabytes=megabytes,
         pages=[*(name for name in lessons if "/" not in name), "literature"],
     )
 
