@@ -93,7 +93,8 @@ def head_scores(attentions: torch.Tensor) -> dict[str, torch.Tensor]:
     tokens = attentions.shape[-1]
     if attentions.ndim != 4 or tokens < 4:
         raise ValueError(
-            f"attentions must be (layers, heads, tokens, tokens) with at least 4 tokens; got {tuple(attentions.shape)}"
+            "attentions must be (layers, heads, tokens, tokens) with at least 4 tokens; got "
+            f"{tuple(attentions.shape)}"
         )
     words = attentions[:, :, 1:-1, 1:-1]
     rows = attentions[:, :, 1:-1]

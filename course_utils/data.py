@@ -63,13 +63,7 @@ def load_senses(word: str | None = None) -> pd.DataFrame:
     Returns a table with the columns `word`, `sense` and `sentence`; only the rows of `word` if it
     is given. Raises ValueError for a word that the table does not have.
     """
-    table = _written("senses.csv")
-    if word is None:
-        return table
-    words = sorted(table["word"].unique())
-    if word not in words:
-        raise ValueError(f"word must be one of {words}; got {word!r}")
-    return table[table["word"] == word].reset_index(drop=True)
+    return _written("senses.csv", "word", word)
 
 
 def load_scored_pairs(source: str | Path = "course") -> pd.DataFrame:
@@ -112,7 +106,7 @@ def load_triplets(part: str | None = None) -> pd.DataFrame:
     Returns a table with the columns `part`, `construction`, `anchor`, `positive` and `negative`.
     Raises ValueError for another part.
     """
-    return _part("negation_triplets.csv", part, ("train", "dev", "test"))
+    return _written("negation_triplets.csv", "part", part)
 
 
 def load_queries(part: str | None = None) -> pd.DataFrame:
@@ -124,7 +118,7 @@ def load_queries(part: str | None = None) -> pd.DataFrame:
     Returns a table with the columns `part`, `row` (the sentence's row) and `query`. Raises
     ValueError for another part.
     """
-    return _part("review_queries.csv", part, ("dev", "test"))
+    return _written("review_queries.csv", "part", part)
 
 
 def load_doc_queries(part: str | None = None) -> pd.DataFrame:
@@ -136,7 +130,7 @@ def load_doc_queries(part: str | None = None) -> pd.DataFrame:
     Returns a table with the columns `id`, `part`, `kind` (plain, term, name, symptom; none: without
     an answer) and `query`. Raises ValueError for another part.
     """
-    return _part("doc_queries.csv", part, ("dev", "test"))
+    return _written("doc_queries.csv", "part", part)
 
 
 def load_doc_judgements() -> pd.DataFrame:
@@ -169,19 +163,18 @@ def load_plot_queries() -> tuple[pd.DataFrame, pd.DataFrame]:
     return _written("plot_queries.csv"), _written("plot_judgements.csv")
 
 
-def _part(name: str, part: str | None, parts: tuple[str, ...]) -> pd.DataFrame:
-    table = _written(name)
-    if part is None:
+def _written(name: str, column: str = "", value: str | None = None) -> pd.DataFrame:
+    """A table that was written for the course, or its rows with this value in a column.
+
+    Raises ValueError for a value that no row has.
+    """
+    table = pd.read_csv(TABLES / name)
+    if value is None:
         return table
-    if part not in parts:
-        first = '", "'.join(parts[:-1])
-        raise ValueError(f'part must be "{first}" or "{parts[-1]}"; got {part!r}')
-    return table[table["part"] == part].reset_index(drop=True)
-
-
-def _written(name: str) -> pd.DataFrame:
-    """A table that was written for the course."""
-    return pd.read_csv(TABLES / name)
+    known = sorted(table[column].unique())
+    if value not in known:
+        raise ValueError(f"{column} must be one of {known}; got {value!r}")
+    return table[table[column] == value].reset_index(drop=True)
 
 
 def load_docstrings(places: Mapping[str, str] | None = None) -> pd.DataFrame:

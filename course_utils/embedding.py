@@ -221,5 +221,6 @@ def _pair(model: Model) -> Pair:
     ):
         return model
     raise TypeError(
-        f"model must be a name, a folder or the pair (tokenizer, model) from load_encoder; got {type(model).__name__}"
+        "model must be a name, a folder or the pair (tokenizer, model) from load_encoder; got "
+        f"{type(model).__name__}"
     )

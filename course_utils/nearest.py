@@ -121,7 +121,8 @@ def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
         raise TypeError(f"{name} must hold numbers; got {given.dtype}")
     if given.ndim != 2 or 0 in given.shape:
         raise ValueError(
-            f"{name} must have the shape (vectors, dimensions), with at least one of each; got {tuple(given.shape)}"
+            f"{name} must have the shape (vectors, dimensions), with at least one of each; got "
+            f"{tuple(given.shape)}"
         )
     numbers = torch.as_tensor(given).detach().cpu()
     small = numbers.dtype in (torch.float16, torch.bfloat16, torch.float32)

@@ -74,9 +74,9 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
         raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}{more}")
     if foreign:
         raise ValueError(
-            f"{len(foreign)} of {len(rows)} files are not in UTF-8, or hold a zero character, which no "
-            f"text has: {_listed(foreign)}. Save them as UTF-8 in an editor, or move them out of the "
-            "folder"
+            f"{len(foreign)} of {len(rows)} files are not in UTF-8, or hold a zero character, which "
+            f"no text has: {_listed(foreign)}. Save them as UTF-8 in an editor, or move them out of "
+            "the folder"
         )
     if told:
         warnings.warn(f"{len(rows)} files were read; skipped were {told}", stacklevel=2)

@@ -14,7 +14,8 @@ def _real_tokens(token_embeddings: torch.Tensor, attention_mask: torch.Tensor) -
         )
     if token_embeddings.ndim != 3:
         raise ValueError(
-            f"token_embeddings must have the shape (batch, tokens, hidden); got {tuple(token_embeddings.shape)}"
+            "token_embeddings must have the shape (batch, tokens, hidden); got "
+            f"{tuple(token_embeddings.shape)}"
         )
     if attention_mask.shape != token_embeddings.shape[:2]:
         raise ValueError(

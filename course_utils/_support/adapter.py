@@ -51,7 +51,7 @@ def learned(model: BertForMaskedLM) -> dict[str, torch.nn.Parameter]:
 
 
 def _bases(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """What the differences are counted from, by name: the encoder's weights, and zeros for the head."""
+    """What the differences are counted from, by name: the encoder's weights, zeros for the head."""
     theirs = {f"bert.{name}": value for name, value in encoder.named_parameters()}
     return {name: theirs.get(name, value * 0) for name, value in learned(model).items()}
 

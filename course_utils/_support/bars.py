@@ -48,7 +48,8 @@ def _kind() -> Any:
         def refresh(self, *args, **settings):
             if self.disable:  # it has no clock, and the hub's client refreshes it all the same
                 return None
-            now = self._time()  # pyrefly: ignore[missing-attribute]  # tqdm sets it, and declares nothing
+            # tqdm sets it, and declares nothing
+            now = self._time()  # pyrefly: ignore[missing-attribute]
             # without a delay it begins before `start_t` is set
             if self.delay <= 0 or now >= self.start_t + self.delay:
                 # without which `close` takes the bar for one that was never shown

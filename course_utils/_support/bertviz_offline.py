@@ -46,7 +46,10 @@ scale();
 new ResizeObserver(scale).observe(document.documentElement);
 """
 # In JupyterLab's dark theme. The half turn keeps each colour what it is called.
-DARK = '<style>body[data-jp-theme-light="false"] iframe.cu-view{filter:invert(.92) hue-rotate(180deg)}</style>'
+DARK = (
+    '<style>body[data-jp-theme-light="false"] iframe.cu-view'
+    "{filter:invert(.92) hue-rotate(180deg)}</style>"
+)
 # the strongest shade in the table: white and black text both keep a contrast of 4.5 to 1 on it
 SHADE = 0.6
 
@@ -126,15 +129,16 @@ def checked(asked: Mapping[str, Any], many: int) -> dict[str, Any]:
     in_a_list = isinstance(layers, (tuple, list)) and len(layers) > 0
     if not in_a_list or not all(isinstance(layer, torch.Tensor) for layer in layers):
         raise ValueError(
-            "attention must be a list with a tensor (1, heads, n, n) for each layer; a model returns "
-            'it only when it is loaded with attn_implementation="eager" and called with '
+            "attention must be a list with a tensor (1, heads, n, n) for each layer; a model "
+            'returns it only when it is loaded with attn_implementation="eager" and called with '
             "output_attentions=True"
         )
     n = len(tokens)
     for layer in layers:
         if layer.ndim != 4 or layer.shape[0] != 1 or layer.shape[2:] != (n, n):
             raise ValueError(
-                f"{n} tokens need attention (1, heads, {n}, {n}) of each layer; got {tuple(layer.shape)}"
+                f"{n} tokens need attention (1, heads, {n}, {n}) of each layer; got "
+                f"{tuple(layer.shape)}"
             )
     if n > many:
         warnings.warn(
@@ -247,8 +251,9 @@ def page(
     scripts.append(STAND_IN.replace("WIDTH", str(width)))
     scripts = "".join(f"<script>{script}</script>" for script in scripts)
     return (
-        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
-        f'content="{POLICY}"><style>body{{margin:8px 8px 8px {margin}px;background:white;color:black}}'
+        '<!DOCTYPE html><html lang="en"><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"<style>body{{margin:8px 8px 8px {margin}px;background:white;color:black}}"
         f"svg{{overflow:visible}}</style><body>{scripts}{before}{data}{after}"
     )
 
@@ -288,7 +293,8 @@ def framed(document: str, alt: str, size: tuple[float, float], table: Table) -> 
     document = document.replace("&", "&amp;").replace("'", "&#39;")
     room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
     return (
-        f'{DARK}<div style="position:relative;width:100%;{room}"><div style="overflow:auto;height:100%">'
+        f'{DARK}<div style="position:relative;width:100%;{room}">'
+        '<div style="overflow:auto;height:100%">'
         f"{alt}. (Where scripts run, bertviz's view covers this table.)"
         f"<table><tr>{cells('th', ['', *table.columns])}</tr>{body}</table></div>"
         f'<iframe class="cu-view" title="{alt}" sandbox="allow-scripts" '

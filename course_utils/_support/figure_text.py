@@ -99,7 +99,8 @@ class _Drawn:
 
     def _line(self, line):
         x, y = line.get_data(orig=True)
-        return f"{self._named('line', line, line.get_color())}: x {self._numbers(x)} | y {self._numbers(y)}"
+        name = self._named("line", line, line.get_color())
+        return f"{name}: x {self._numbers(x)} | y {self._numbers(y)}"
 
     def _bars(self, bars):
         if bars.orientation == "horizontal":

@@ -217,7 +217,8 @@ def heatmap(
         yticklabels=list(rows),
     )
     for text, cell in zip(axes.texts, axes.collections[0].get_facecolor()):
-        text.set_color(ink_on(cell))  # pyrefly: ignore[bad-argument-type]  # a row of them is a colour
+        # a row of these is a colour
+        text.set_color(ink_on(cell))  # pyrefly: ignore[bad-argument-type]
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.tick_params(axis="y", rotation=0)
     if steep:

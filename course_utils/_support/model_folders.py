@@ -152,6 +152,7 @@ def _read_folder(folder: str | Path, masked_lm: bool) -> tuple[Any, Any, Any]:
     if "attention_mask" not in signature(model.forward).parameters or config.model_type in MIXING:
         raise EncoderError(
             f"The model in {folder} is of the kind {config.model_type}, which lets padding into "
-            f"its vectors: they would depend on the other texts of a batch. Choose another one, {OR_ELSE}"
+            "its vectors: they would depend on the other texts of a batch. Choose another one, "
+            f"{OR_ELSE}"
         )
     return tokenizer, model, report

@@ -1,4 +1,4 @@
-"""Functions that checks pass to answers. Each has a `recipe`, from which the sandbox makes it again."""
+"""Functions that checks pass to answers, each with a `recipe` to make it again in the sandbox."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def _made_by(function: Any, *recipe: Any) -> Any:
-    """The function, with what makes it again: the name of a function of this module, and its arguments."""
+    """The function, with its recipe: the name of a function of this module, and its arguments."""
     function.recipe = recipe
     return function
 
@@ -19,7 +19,7 @@ def _made_by(function: Any, *recipe: Any) -> Any:
 def linear_maker(
     weight: Tensor, rate: float
 ) -> Callable[[], tuple[torch.nn.Module, torch.optim.Optimizer]]:
-    """A function that makes the same new linear model, with these weights, and its optimiser on each call.
+    """A function that makes the same new linear model and its optimiser on each call.
 
     weight: (classes, width).
     """
@@ -34,9 +34,10 @@ def linear_maker(
 
 
 def layer_maker(query: Tensor, key: Tensor, value: Tensor) -> Callable[[Tensor], Tensor]:
-    """A function that stands in for a layer of an encoder: one head of attention, the residual connection, a norm.
+    """A function that stands in for a layer: one head of attention, the residual connection, a norm.
 
-    query, key, value: (hidden, hidden). The function takes hidden states (batch, tokens, hidden) and returns the next.
+    query, key, value: (hidden, hidden). The function takes hidden states (batch, tokens, hidden)
+    and returns the next.
     """
 
     def layer(states):
@@ -50,12 +51,12 @@ def layer_maker(query: Tensor, key: Tensor, value: Tensor) -> Callable[[Tensor],
 def small_encoder(
     token_table: Tensor, position_table: Tensor, rule: str, leak: float = 1.0
 ) -> Callable[[Tensor, Tensor], Tensor]:
-    """An encoder of one attention layer: a function of (input_ids, attention_mask) that returns a vector per position.
+    """An encoder of one attention layer: from (input_ids, attention_mask) to a vector per position.
 
     token_table, position_table: (vocabulary, hidden) and (positions, hidden).
-    rule: how it lets padding through: "none" ignores the mask, "product" multiplies scores by it, "late" multiplies
-    weights by it, "ends" treats the first and the last position of each row as real, "one" ignores the mask for the
-    last real token of each row.
+    rule: how it lets padding through: "none" ignores the mask, "product" multiplies scores by it,
+    "late" multiplies weights by it, "ends" treats the first and the last position of each row as
+    real, "one" ignores the mask for the last real token of each row.
     leak: 1.0 for all of that, 0.0 for an encoder that hides padding.
     """
 

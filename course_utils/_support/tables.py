@@ -69,8 +69,8 @@ def rows_in(text: str, name: str, **how: Any) -> Iterator[tuple[str, list[str]]]
             line = 1 + above + reader.line_num
     except csv.Error:
         raise DataError(
-            f'{name}, line {line}: a quotation mark is never closed, or text stands after it. Write two, "", for '
-            "one inside a quoted text"
+            f"{name}, line {line}: a quotation mark is never closed, or text stands after it. Write "
+            'two, "", for one inside a quoted text'
         ) from None
 
 
@@ -81,7 +81,8 @@ def check_columns(given: Iterable[str], wanted: Iterable[str], name: str) -> Non
         raise DataError(f"{name}: there is more than one column {', '.join(twice)}")
     if missing := [column for column in wanted if column not in given]:
         raise DataError(
-            f"{name}: there is no column {', '.join(missing)}; the columns must be {', '.join(wanted)}"
+            f"{name}: there is no column {', '.join(missing)}; the columns must be "
+            f"{', '.join(wanted)}"
         )
 
 

@@ -272,7 +272,7 @@ def recipes():
 
 
 def pair_trainings():
-    """{name: (loss, columns, epochs)} for the trainings on pairs, where nothing keeps denials away."""
+    """{name: (loss, columns, epochs)}: trainings on pairs, where nothing keeps denials away."""
     scored = ["anchor", "positive", "score"]
     return {
         "denials as positives": (MultipleNegativesRankingLoss, ["anchor", "negative"], 2),
