@@ -33,7 +33,8 @@ def course(tmp_path, monkeypatch):
         authoring.ROOT / "README.md",
     ):
         shutil.copy(source, tmp_path)
-    (answers := tmp_path / "answers").mkdir()
+    answers = tmp_path / "answers"
+    answers.mkdir()
     shutil.copy(authoring.ANSWERS / "lesson_04.py", answers)
     for command, places in (
         ("new_exercise", {"exercises": tmp_path, "answers": answers}),

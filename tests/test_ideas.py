@@ -210,7 +210,8 @@ def test_a_wrong_function_that_the_lesson_gives_is_not_the_learners_mistake(work
         source = source.rpartition("\n\n")[0]
         name = f"<cell {source[:12]}>"
         linecache.cache[name] = len(source), None, source.splitlines(True), name  # as IPython does
-        exec(compile(source, name, "exec"), namespace := {})
+        namespace = {}
+        exec(compile(source, name, "exec"), namespace)
         (function,) = (thing for word, thing in namespace.items() if word.endswith("nearest"))
         assert check("00-nearest", function).status == "failed"
         assert sheets.due_today(workspace)[0] == recorded
@@ -248,7 +249,8 @@ def path(workspace):
     ],
 )
 def test_a_damaged_record_is_moved_aside(workspace, path, old, new):
-    path.write_text(damaged := path.read_text().replace(old, new))
+    damaged = path.read_text().replace(old, new)
+    path.write_text(damaged)
     assert old not in damaged and "will be moved aside" in repr(asking.review())
     schedule.record(workspace, "02-mask.before", True, 2)
     assert (workspace / ".schedule.damaged.json").read_text() == damaged
@@ -256,7 +258,8 @@ def test_a_damaged_record_is_moved_aside(workspace, path, old, new):
 
 
 def test_a_record_of_a_newer_version_is_left_alone(workspace, path):
-    path.write_text(text := path.read_text().replace('"version": 1', '"version": 2'))
+    text = path.read_text().replace('"version": 1', '"version": 2')
+    path.write_text(text)
     assert "newer version of the course" in repr(asking.review()) and "newer version" in repr(
         progress()
     )
@@ -311,8 +314,9 @@ def table(form, right, learners, shuffled=False, moodle=True):
             chosen = asked.right if is_right[at] else (asked.right + 1) % 4
             cells += [asked.ask] * moodle + [asked.options[chosen].text]
         rows.append(cells)
-    csv.writer(file := io.StringIO(), quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
-    return file.getvalue()
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 @pytest.fixture
@@ -404,13 +408,12 @@ def test_other_tables_get_a_sentence(read, before, problem):
 
 def test_what_is_left_out_is_said(read):
     again = table("before", 0 * ALL_RIGHT, "a").splitlines()[1]  # all wrong at the second attempt
-    before, _ = answers = read(
-        f"sep=,\n{BEFORE}{again}\na total,\n", table("after", ALL_RIGHT, "bcd")
-    )
+    odd = f"sep=,\n{BEFORE}{again}\na total,\n"
+    before, after = read(odd, table("after", ALL_RIGHT, "bcd"))
     assert list(before.right.index) == [f"{learner}@example.org" for learner in "abc"]
     assert before.right.all(axis=None)
     assert "1 rows without" in before.notices[0] and "1 later attempts" in before.notices[1]
-    _, learners, notices = gains.gains(*answers)
+    _, learners, notices = gains.gains(before, after)
     assert learners == 2 and "2 learners are in one table only" in notices[-1]
 
 

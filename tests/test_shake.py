@@ -6,10 +6,21 @@ import sys
 
 import numpy as np
 import pytest
+import torch
+from IPython import get_ipython
+from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
+from sentence_transformers import SentenceTransformer, util
+from sklearn.metrics.pairwise import cosine_similarity
+from transformers import AutoModel, AutoTokenizer
+
+from course_utils import benchmark, closest_pairs, embed, ranking, search
+from course_utils._support.downloads import packaged_encoder
+from course_utils.embedding import hidden_states
 
 from .shake import disturb_kernels
+from .shaking import disturb
 
 TEXTS = [
     "A cat sat on the mat.",
@@ -19,51 +30,21 @@ TEXTS = [
 QUERY, TABLE = np.random.default_rng(0).normal(size=(2, 8, 16)).astype("float32")
 
 
-def encoder(attention):
-    from transformers import AutoModel, AutoTokenizer
-
-    from course_utils._support.downloads import packaged_encoder
-
-    tokenizer = AutoTokenizer.from_pretrained(packaged_encoder())
-    model = AutoModel.from_pretrained(packaged_encoder(), attn_implementation=attention)
-    return model.eval(), tokenizer(TEXTS, padding=True, return_tensors="pt")
-
-
-def last_states(attention):
-    model, inputs = encoder(attention)
-    return model(**inputs).last_hidden_state
-
-
-def attentions():
-    model, inputs = encoder("eager")
-    return model(**inputs, output_attentions=True).attentions[0]
-
-
-def sentence_transformer():
-    from sentence_transformers import SentenceTransformer
-
-    from course_utils._support.downloads import packaged_encoder
-
-    return SentenceTransformer(str(packaged_encoder()))
-
-
 def calls():
     """What lessons call, by a name: functions without arguments, which return numbers."""
-    import torch
-    from sentence_transformers import util
-    from sklearn.metrics.pairwise import cosine_similarity
-
-    from course_utils import closest_pairs, embed, search
-    from course_utils.benchmark import glove_vectors
-    from course_utils.embedding import hidden_states
-    from course_utils.ranking import max_sim
-
     query, table = torch.from_numpy(QUERY), torch.from_numpy(TABLE)
     linear = torch.nn.Linear(16, 4)
+    folder = str(packaged_encoder())
+    tokens = AutoTokenizer.from_pretrained(folder)(TEXTS, padding=True, return_tensors="pt")
+    sdpa, eager = (
+        AutoModel.from_pretrained(folder, attn_implementation=kind).eval()
+        for kind in ("sdpa", "eager")
+    )
+    library = SentenceTransformer(folder)
     return {
         "Linear": lambda: linear(query),
         "tensor @ tensor": lambda: query @ table.T,
-        "array @ array, in a cell": lambda: in_a_cell("QUERY @ TABLE.T"),
+        "array @ array, in a cell": lambda: get_ipython().run_cell("QUERY @ TABLE.T").result,
         "np.einsum": lambda: np.einsum("qd,td->qt", QUERY, TABLE),
         "EmbeddingBag": lambda: torch.nn.EmbeddingBag.from_pretrained(table)(
             torch.arange(8).reshape(4, 2)
@@ -73,34 +54,23 @@ def calls():
         "util.cos_sim": lambda: util.cos_sim(QUERY, TABLE),
         "scikit-learn's cosine_similarity": lambda: cosine_similarity(QUERY, TABLE),
         "np.linalg.norm": lambda: np.linalg.norm(TABLE, axis=1),
-        "glove_vectors": lambda: glove_vectors(TEXTS),
-        "max_sim": lambda: np.array([max_sim(QUERY[:n], TABLE) for n in range(1, 9)]),
+        "glove_vectors": lambda: benchmark.glove_vectors(TEXTS),
+        "max_sim": lambda: np.array([ranking.max_sim(QUERY[:n], TABLE) for n in range(1, 9)]),
         "search": lambda: search(QUERY, TABLE, k=3)[1],
         "closest_pairs": lambda: closest_pairs(TABLE, k=9)[1],
         "embed": lambda: embed(TEXTS),
         "embed, with laid-out weights": lambda: embed([" ".join(TEXTS * n) for n in range(1, 9)]),
         "hidden_states": lambda: next(hidden_states(TEXTS))[1][-1],
-        "transformers": lambda: last_states("sdpa"),
-        "transformers, eager": lambda: last_states("eager"),
-        "attentions": attentions,
-        "SentenceTransformer.encode": lambda: sentence_transformer().encode(TEXTS),
-        "SentenceTransformer.similarity": lambda: sentence_transformer().similarity(QUERY, TABLE),
+        "transformers": lambda: sdpa(**tokens).last_hidden_state,
+        "transformers, eager": lambda: eager(**tokens).last_hidden_state,
+        "attentions": lambda: eager(**tokens, output_attentions=True).attentions[0],
+        "SentenceTransformer.encode": lambda: library.encode(TEXTS),
+        "SentenceTransformer.similarity": lambda: library.similarity(QUERY, TABLE),
     }
-
-
-def in_a_cell(expression):
-    from IPython import get_ipython
-
-    return get_ipython().run_cell(expression).result
 
 
 def try_calls():
     """Print, as JSON, how far apart two disturbed results of each call are, and whether whole numbers stay exact."""
-    import torch
-    from IPython.core.interactiveshell import InteractiveShell
-
-    from .shaking import disturb
-
     InteractiveShell.instance().push({"QUERY": QUERY, "TABLE": TABLE})
     disturb(0)
     apart = {}

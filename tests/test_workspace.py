@@ -447,9 +447,8 @@ def test_an_update_brings_the_folder_of_further_parts(sources, workspace):
     further.parent.mkdir()
     shutil.copy(sources / FILE, further)
     assert update_workspace(workspace, sources)[-1][:2] == ("00_x.ipynb", "written")
-    (workspace / "further" / "00_x.ipynb").write_bytes(
-        written := edited(workspace, title="My title")
-    )
+    written = edited(workspace, title="My title")
+    (workspace / "further" / "00_x.ipynb").write_bytes(written)
     course(sources, *lesson(title="# New"))
     shutil.copy(sources / FILE, further)
     assert update_workspace(workspace, sources)[-1][1] == "merged"
