@@ -14,7 +14,6 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory
 
 from course_utils._support.hub_cache import PUBLIC_NAME, SHORT_NAME
-from course_utils.tools import doctor
 from course_utils.tools.kernels import provisioner
 from course_utils.tools.kernels.provisioner import (
     COLD,
@@ -237,18 +236,6 @@ def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_
 def test_only_the_owner_can_ask_and_it_is_not_started_twice(warm):
     assert os.stat(os.path.dirname(os.environ[SOCKET])).st_mode & 0o077 == 0
     assert listens() and start_warm() is None
-
-
-def test_the_doctor_says_how_kernels_start(warm, monkeypatch):
-    for change, words in (
-        (lambda: None, "instant: kernels of `course lab` start from"),
-        (lambda: monkeypatch.setenv(COLD, "1"), f"normal, a few seconds ({COLD} is set)"),
-        (lambda: monkeypatch.delenv(COLD) or monkeypatch.setenv(SOCKET, "/nowhere"), "has ended"),
-        (lambda: monkeypatch.delenv(SOCKET), "instant"),
-        (lambda: monkeypatch.setattr(sys, "platform", "darwin"), "it needs Linux"),
-    ):
-        change()
-        assert words in str(doctor.kernel_start())
 
 
 STARTS_ONE = """

@@ -147,19 +147,6 @@ def kernel() -> Finding:
     return Finding("notebook kernel", "python3 is this Python")
 
 
-def kernel_start() -> Finding:
-    """Whether kernels start from the warm process."""
-    from .kernels.provisioner import SOCKET, listens, why_not
-
-    reason = why_not()
-    if not reason and os.environ.get(SOCKET) and not listens():
-        reason = "the preloaded process has ended; `course lab` starts another"
-    if reason:
-        return Finding("kernel start", f"normal, a few seconds ({reason})")
-    how = "kernels of `course lab` start from a process with the packages and the encoder preloaded"
-    return Finding("kernel start", f"instant: {how}")
-
-
 def encoder() -> Finding:
     """Whether the packaged encoder is whole, and found by its public name."""
     from huggingface_hub import constants
@@ -222,7 +209,6 @@ CHECKS = {
     "Python": python_version,
     "packages": packages,
     "notebook kernel": kernel,
-    "kernel start": kernel_start,
     "encoder": encoder,
     "first embedding": first_embedding,
     "folder": place,

@@ -23,7 +23,6 @@ BRANCH = "colab"  # of the repository; each release writes the learner's copies 
 REQUIREMENTS = "requirements-colab.txt"  # a file of each release
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
 WAITING = "*The links will stand here when the repository has its address.*"
-FOLDER = Path(__file__).parent / "templates"
 ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 PLACES = {
     "colab": f"https://colab.research.google.com/github/{{repository}}/blob/{BRANCH}/{{file}}.ipynb",
@@ -145,19 +144,16 @@ def colab_copy(
 
     name: the lesson's, such as "further/05_effects", from where its links are seen.
     """
-    note, install = (
-        (FOLDER / file).read_text(encoding="utf-8")
-        for file in ("colab_note.txt", "colab_install.txt")
-    )
+    note = TEMPLATES.get_template("colab_note.txt").render()
     # torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
-    code = install.format(
+    install = TEMPLATES.get_template("colab_install.txt").render(
         requirements=address(project, "release", REQUIREMENTS), wheel=wheel(project)
     )
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
     return with_note(
         learner_copy(notebook),
         nbformat.v4.new_markdown_cell(note, id="in-colab"),
-        nbformat.v4.new_code_cell(code, id="install-the-course", metadata=folded),
+        nbformat.v4.new_code_cell(install, id="install-the-course", metadata=folded),
         lambda link: address(project, "colab", seen_from(name, link)).removesuffix(".ipynb"),
     )
 

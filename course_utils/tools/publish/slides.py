@@ -19,7 +19,7 @@ from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS, lesson_named, name_of, part_of, parts
 from ...diagrams.the_way import LESSONS, the_way
-from . import PublishError
+from . import TEMPLATES, PublishError
 from .book import MARKER
 from .explorers import SOURCE
 from .lectures import Block, Lecture, Slide, read_lecture
@@ -73,14 +73,15 @@ def deck_cells(
     bodies = [_body(lecture, slide, notebooks, pages or {}) for slide in lecture.slides]
     seconds = spread_minutes(lecture, [_words(*pair) for pair in zip(lecture.slides, bodies)])
     cells, start = [], 0
+    added = TEMPLATES.get_template("notes.md.j2")
     for place, (slide, body) in enumerate(zip(lecture.slides, bodies)):
         cells.append(_raw(f'<section class="{KINDS[slide.level]}" data-timing="{seconds[place]}">'))
         for press, shown in itertools.groupby(body, key=lambda cell: cell.metadata.press):
-            begins, ends = (
-                ([_raw('<div class="fragment">')], [_raw("</div>")]) if press else ([], [])
-            )
-            cells += [*begins, *shown, *ends]
-        for text in [*_added_notes(lecture, slide, start), *slide.texts("notes")]:
+            if press:
+                shown = [_raw('<div class="fragment">'), *shown, _raw("</div>")]
+            cells += shown
+        own = added.render(lecture=lecture, slide=slide, start=start)
+        for text in filter(str.strip, [own, *slide.texts("notes")]):
             cells += [_raw('<aside class="notes">'), _text(text), _raw("</aside>")]
         cells.append(_raw("</section>"))
         start += slide.minutes
@@ -135,19 +136,6 @@ def _heading(lecture, slide):
     further = ", further" if len(part_of(lecture.lesson)) > 2 else ""
     about = f"Lesson {lecture.lesson[:2]}{further} · {lecture.minutes} minutes"
     return _text(f"# {lecture.title}\n{lecture.subtitle}\n\n{about}")
-
-
-def _added_notes(lecture: Lecture, slide: Slide, start: int) -> list[str]:
-    """What the notes say by themselves: the plan, and the minutes of a section."""
-    if slide.level == 1:
-        when = f"from minute {start} to {start + slide.minutes} of {lecture.minutes}"
-        return [f"**{slide.title}:** {slide.minutes} minutes, {when}."]
-    if slide.level == 2:
-        return []
-    rows = [f"| {title} | {minutes} |" for title, minutes in lecture.sections]
-    table = "\n".join(["| section | minutes |", "|---|---|", *rows])
-    plan = "".join(slide.texts("plan"))
-    return [f"## Lecture plan\n\n{table}\n\nTotal: {lecture.minutes} minutes.\n\n{plan}"]
 
 
 def _embedded(lecture: Lecture, block: Block, notebooks, pages):
