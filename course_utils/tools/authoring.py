@@ -4,8 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from string import Template
-from typing import Any, cast
+from typing import cast
 
 from .._support.fast_nbformat import nbformat, read_notebook
 from .._support.files import write_changed
@@ -21,6 +20,7 @@ from .._support.notebooks import (
     part_of,
     parts,
 )
+from .pages import filled
 from .workspace.overview import Overview, in_hours, lesson_minutes, lessons
 
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
@@ -90,15 +90,15 @@ def new_exercise(
             f'{path.name} already has {names["id"]}, or no "## What you have seen" to insert it before.'
         )
     end = seen.index(True)
-    notebook.cells[end:end] = _notebook("exercise_cells", names).cells
+    notebook.cells[end:end] = _notebook("exercise_cells.json", names).cells
     code, tests = exercises / f"lesson_{number}.py", answers / f"lesson_{number}.py"
     words = code.with_suffix(".toml")
     old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see model.py.\n")
-    old_answers = _text_or(tests, _template("answers", names))
+    old_answers = _text_or(tests, filled("answers.txt", **names))
     texts = {
         path: nbformat.writes(notebook) + "\n",
-        code: _text_or(code, _template("exercises", names)) + _template("exercise", names),
-        words: old_words + _template("words", names),
+        code: _text_or(code, filled("exercises.txt", **names)) + filled("exercise.txt", **names),
+        words: old_words + filled("words.txt", **names),
         tests: _with_answers(old_answers, names["id"], tests),
     }
     return write_changed(texts)
@@ -153,7 +153,7 @@ def new_lesson(
     place = before[-1].end()
     row = f"| {_link(f'{number} {title}', path)} | TODO | 5 | 0 |\n"
     values = {"number": number, "title": title, "kind": kind}
-    skeleton = _notebook("lesson_skeleton", values)
+    skeleton = _notebook("lesson_skeleton.json", values)
     stated = f"# What lesson {number} asserts: tests/test_claims.py says how.\n"
     write_changed({
         table: text[:place] + row + text[place:],
@@ -187,14 +187,14 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
         "cell": shown[0],
         "notebook": f"../{name_of(path)}.ipynb",
     }
-    write_changed({target: _template("lecture", names)})
+    write_changed({target: filled("lecture.txt", **names)})
     return target
 
 
 def needed_by(number: str, kind: str) -> list[str]:
     """What else a lesson of a kind needs, and what it may have, as lines of text."""
-    names = {"number": number}
-    return _template("needed_by_a_page" if kind == "page" else "needed", names).splitlines()
+    template = "needed_by_a_page.txt" if kind == "page" else "needed.txt"
+    return filled(template, number=number).splitlines()
 
 
 def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) -> list[Path]:
@@ -295,16 +295,10 @@ def _table(is_further: bool, folder: str | Path, readme: Path) -> Path:
     return Path(folder) / "README.md" if is_further else readme
 
 
-def _template(name: str, values: Mapping[str, Any]) -> str:
-    path = Path(__file__).parent / "templates" / f"{name}.txt"
-    return path.read_text(encoding="utf-8").format(**values)
-
-
-def _notebook(name: str, values: Mapping[str, str]) -> nbformat.NotebookNode:
-    """The notebook of a template in JSON, in which each $NAME is a value."""
-    text = (Path(__file__).parent / "templates" / f"{name}.json").read_text(encoding="utf-8")
+def _notebook(template: str, values: Mapping[str, str]) -> nbformat.NotebookNode:
+    """The notebook of a template in JSON."""
     escaped = {key: json.dumps(value)[1:-1] for key, value in values.items()}
-    return cast("nbformat.NotebookNode", nbformat.reads(Template(text).substitute(escaped), 4))
+    return cast("nbformat.NotebookNode", nbformat.reads(filled(template, **escaped), 4))
 
 
 def _text_or(path: Path, default: str) -> str:

@@ -16,8 +16,9 @@ from ..._support.fast_nbformat import read_notebook
 from ..._support.files import write_changed
 from ..._support.notebooks import ROOT, name_of, parts, seen_from
 from ..doctor import NOT_IN_COLAB, TORCH_INDEX
+from ..pages import filled
 from ..workspace.copies import learner_copy, with_note
-from . import TEMPLATES, PublishError
+from . import PublishError
 
 BRANCH = "colab"  # of the repository; each release writes the learner's copies there
 REQUIREMENTS = "requirements-colab.txt"  # a file of each release
@@ -76,8 +77,7 @@ def links(project: Project, names: Sequence[str]) -> str:
     """
     if not is_known(project):
         return WAITING
-    page = TEMPLATES.get_template("links.md.j2")
-    return page.render(names=names, address=partial(address, project))
+    return filled("links.md.j2", names=names, address=partial(address, project))
 
 
 def badge(project: Project) -> str:
@@ -144,10 +144,12 @@ def colab_copy(
 
     name: the lesson's, such as "further/05_effects", from where its links are seen.
     """
-    note = TEMPLATES.get_template("colab_note.txt").render()
+    note = filled("colab_note.txt")
     # torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
-    install = TEMPLATES.get_template("colab_install.txt").render(
-        requirements=address(project, "release", REQUIREMENTS), wheel=wheel(project)
+    install = filled(
+        "colab_install.txt",
+        requirements=address(project, "release", REQUIREMENTS),
+        wheel=wheel(project),
     )
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
     return with_note(

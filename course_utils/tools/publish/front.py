@@ -12,9 +12,9 @@ from typing import Any
 from nbformat import NotebookNode
 
 from ..._support.notebooks import ROUTES, part_of
+from ..pages import filled
 from ..workspace.overview import Overview
 from ..workspace.overview import lessons as stated
-from . import TEMPLATES
 from .figures import DRAWING, without_blank_lines
 from .headings import HEADING, anchor_of
 
@@ -37,7 +37,8 @@ def title_page(
         if core.is_core:
             further = [part for part in course if part.key.startswith(f"{core.key}-")]
             cores.append((core, further))
-    return TEMPLATES.get_template("index.md.j2").render(
+    return filled(
+        "index.md.j2",
         hero=(FOLDER / "book" / "hero.svg").read_text(encoding="utf-8").strip(),
         cores=cores,
         names={part_of(name): name for name in lessons},
@@ -82,8 +83,7 @@ def literature_page(lessons: Mapping[str, NotebookNode]) -> str:
             # the book may lack a lesson
             cells = [links.get(cell, f"lesson {cell[:2]}") for cell in claim["cells"].split()]
             claim["links"] = ", ".join(dict.fromkeys(cells))
-    page = TEMPLATES.get_template("literature.md.j2")
-    return page.render(parts=parts, verdicts=verdicts, order=VERDICTS)
+    return filled("literature.md.j2", parts=parts, verdicts=verdicts, order=VERDICTS)
 
 
 def _links(lessons: Mapping[str, NotebookNode]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import helper, numpy_helper, parser
 
-from . import TEMPLATES
+from ..pages import filled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,8 @@ def write_encoder(
         if layer := LINEAR.fullmatch(name):
             linear[layer[1]] = array
     half = {name for name in linear if any(part in name for part in HALF)}
-    text = TEMPLATES.get_template("encoder.onnx.j2").render(
+    text = filled(
+        "encoder.onnx.j2",
         half=half,
         shapes={name: matrix.shape for name, matrix in linear.items()},
         block=MATRIX_BLOCK,

@@ -19,7 +19,8 @@ from markdown_it import MarkdownIt
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of
 from ..ideas.inventory import Option, inventory, read_prediction
-from . import TEMPLATES, PublishError
+from ..pages import filled
+from . import PublishError
 from .book import read_lessons
 from .mathematics import with_mathml
 from .slides import HEADING
@@ -197,14 +198,16 @@ def _set_up(cell):
 
 def moodle(bank: list[Question]) -> bytes:
     """Questions as Moodle XML, in one category per lesson."""
-    return (TEMPLATES.get_template("moodle.xml.j2").render(bank=bank, mark=MARK) + "\n").encode()
+    return filled("moodle.xml.j2", bank=bank, mark=MARK).encode()
 
 
 def qti(bank: list[Question]) -> bytes:
     """Questions as an IMS content package of QTI 2.1 items, a zip file."""
-    item = TEMPLATES.get_template("qti_item.xml.j2")
-    files = {"imsmanifest.xml": TEMPLATES.get_template("qti_manifest.xml.j2").render(bank=bank)}
-    files |= {f"items/{question.id}.xml": item.render(question=question) for question in bank}
+    files = {"imsmanifest.xml": filled("qti_manifest.xml.j2", bank=bank)}
+    files |= {
+        f"items/{question.id}.xml": filled("qti_item.xml.j2", question=question)
+        for question in bank
+    }
     package = io.BytesIO()
     with zipfile.ZipFile(package, "w") as archive:
         for name, text in files.items():

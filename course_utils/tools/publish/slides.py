@@ -19,7 +19,8 @@ from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import write_whole
 from ..._support.notebooks import BEGIN, END, NOTEBOOKS, lesson_named, name_of, part_of, parts
 from ...diagrams.the_way import LESSONS, the_way
-from . import TEMPLATES, PublishError
+from ..pages import filled
+from . import PublishError
 from .book import MARKER
 from .explorers import SOURCE
 from .lectures import Block, Lecture, Slide, read_lecture
@@ -73,14 +74,13 @@ def deck_cells(
     bodies = [_body(lecture, slide, notebooks, pages or {}) for slide in lecture.slides]
     seconds = spread_minutes(lecture, [_words(*pair) for pair in zip(lecture.slides, bodies)])
     cells, start = [], 0
-    added = TEMPLATES.get_template("notes.md.j2")
     for place, (slide, body) in enumerate(zip(lecture.slides, bodies)):
         cells.append(_raw(f'<section class="{KINDS[slide.level]}" data-timing="{seconds[place]}">'))
         for press, shown in itertools.groupby(body, key=lambda cell: cell.metadata.press):
             if press:
                 shown = [_raw('<div class="fragment">'), *shown, _raw("</div>")]
             cells += shown
-        own = added.render(lecture=lecture, slide=slide, start=start)
+        own = filled("notes.md.j2", lecture=lecture, slide=slide, start=start)
         for text in filter(str.strip, [own, *slide.texts("notes")]):
             cells += [_raw('<aside class="notes">'), _text(text), _raw("</aside>")]
         cells.append(_raw("</section>"))

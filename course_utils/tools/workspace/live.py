@@ -9,7 +9,7 @@ from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of, part_of, parts, seen_from
 from ...diary.workspace import LIVE
-from . import page
+from ..pages import filled
 from .copies import CopyError, changing, copied, learner_copy, place, with_note
 from .merging import fingerprint
 
@@ -84,7 +84,7 @@ def page_to_type(notebook: nbformat.NotebookNode, key: str) -> str:
             sections.append((heading, cell))
             heading = ""
     title = notebook.cells[0].source.splitlines()[0].removeprefix("# ")
-    return page("to_type.html.j2", title=title, key=key, sections=sections)
+    return filled("to_type.html.j2", title=title, key=key, sections=sections)
 
 
 def write_live(

@@ -17,7 +17,7 @@ from ..._support.notebooks import NOTEBOOKS, ROUTES, lesson_cells, parts
 from ...diary.passed import passed
 from ...diary.schedule import Schedule, ScheduleProblem
 from ...diary.workspace import RECORD, current
-from . import page
+from ..pages import filled
 
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
@@ -285,4 +285,4 @@ class Overview:
         return "\n".join([self.totals, "", *self.plan()])
 
     def _repr_html_(self) -> str:
-        return page("overview.html.j2", picture=self)
+        return filled("overview.html.j2", picture=self)
