@@ -168,10 +168,9 @@ ada ; 0 ; - ; ada/x.ipynb | roster.csv | README.md | .DS_Store | ada/data.csv | 
 ada ; 2 ; - ; ada/x.ipynb | ada/more.7z | essay.docx
 813 | ada ; 0 ; - ; ada.ipynb | raybob_813_99002_essay.docx
 ada | bob ; 0 ; - ; README.md | ada/x.ipynb | bob/README.md
-# recognised by content
-812 | 813 | 814 ; 0 ; - ; lovelaceada_812_99001_04_pooling.ipynb.txt | raybob_813_99002_04_pooling.json |
-    ozcarol_814_99003_04_pooling
-ada | bob | carol ; 0 ; - ; ada.ipynb.txt | bob.json | 04_pooling-carol
+# as some browsers save them
+812 | 813 ; 0 ; - ; lovelaceada_812_99001_04_pooling.ipynb.txt | raybob_813_99002_04_pooling.ipynb.json
+ada | bob ; 0 ; - ; ada.ipynb.txt | bob.ipynb.json
 # names between other words and signs, and behind those of groups
 al1 | br2 ; 0 ; SIS ; Ada Lovelace - hand-in/x.ipynb | Ray, Bob (04)/x.ipynb
 al1 | br2 ; 0 ; SIS ; 48120-99001 - Ada Lovelace - 4 December, 2026 603 PM/x.ipynb | hw4-br2/x.ipynb

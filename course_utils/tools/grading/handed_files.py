@@ -1,6 +1,6 @@
 """Files of a download before their owners are known, which of them are notebooks, and those in zips.
 
-The files are untrusted, so only their first bytes are looked at here; nothing but zips is parsed.
+The files are untrusted; nothing but zips is parsed here.
 No name from a zip is ever used as a path, links are not followed, and what unpacks to more than a
 limit is refused.
 """
@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ..._support.files import file_sha256
 from .platforms import readings
@@ -30,13 +30,8 @@ LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks in one archive
 LARGEST_OF_ONE = 512 * 2**20  # bytes of all notebooks in an archive that one learner handed in
 MOST_OF_ONE = 100  # notebooks in such an archive, and per path in a class's
 MOST_MEMBERS, MOST_MEMBERS_OF_ONE = 200_000, 20_000  # of an archive: a class's, one learner's
-BEGINNING = 2**18  # bytes that are looked at
 ZIP = re.compile(r"\.zip$", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^\..*\.ipynb\.icloud$", re.IGNORECASE)
-FIRST_KEY = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*\{\s*"
-    rb'"(?:(cells)"\s*:\s*\[|(?:metadata|nbformat|nbformat_minor|worksheets)"\s*:)'
-)
 ADVICE = {
     errno.ENOSPC: "free some space there, or set TMPDIR to a folder on a larger disk",
     errno.EDQUOT: "free some space there, or set TMPDIR to another disk",
@@ -136,28 +131,18 @@ def hidden(parts: tuple[str, ...], outer: int | None = None) -> Iterator[HandedF
 
 
 def in_place(path: Path, parts: tuple[str, ...]) -> HandedFile:
-    """A file that lies in a folder. It is a notebook by its name or by its content."""
+    """A file that lies in a folder."""
     about = path.lstat()
-    is_notebook = path.suffix.lower() == ".ipynb"
-    if not is_notebook and may_be_notebook(path.name) and about.st_size <= LARGEST:
-        with open(path, "rb") as file:
-            is_notebook = begins_notebook(file.read(BEGINNING))
-    if not is_notebook:
+    if not is_notebook(path.name):
         return HandedFile(parts, len(parts))
     if about.st_size > LARGEST:
         return refused(parts, f"it is larger than {LARGEST // 2**20} MB")
     return HandedFile(parts, len(parts), path, file_sha256(path), about.st_mtime)
 
 
-def may_be_notebook(name: str) -> bool:
-    """Whether a file's name allows it to be a notebook: "x.ipynb.txt", "x.json", "x"."""
-    return PurePosixPath(name).suffix.lower() in ("", ".json") or ".ipynb" in name.lower()
-
-
-def begins_notebook(data: bytes) -> bool:
-    """Whether these first bytes look like a notebook's. They are untrusted, and so not parsed."""
-    first = FIRST_KEY.match(data)
-    return bool(first) and (bool(first[1]) or b'"cell_type"' in data or b'"nbformat"' in data)
+def is_notebook(name: str) -> bool:
+    """Whether a file of this name is one; some browsers save "x.ipynb.txt" or "x.ipynb.json"."""
+    return ".ipynb" in name.lower()
 
 
 def utf8_name(name: str) -> str:
@@ -249,7 +234,6 @@ class _Unpacking:
         self.folder, self.label, self.whole = folder, label, whole
         self.outer = None if whole else len(label) or None
         self.bytes_left = LARGEST_ARCHIVE if whole else LARGEST_OF_ONE
-        self.looked_into = 0
         self.notebooks = Counter()  # by path; of one learner's archive, all together
 
     def member(
@@ -263,7 +247,7 @@ class _Unpacking:
             return
         parts, name = (*self.label, *inner), inner[-1]
         is_zip = bool(ZIP.search(name))
-        is_read = self.whole if is_zip else self._is_notebook(archive, member, name)
+        is_read = self.whole if is_zip else is_notebook(name)
         if name.startswith("."):
             yield from hidden(parts, self.outer)
         elif stat.S_ISLNK(member.external_attr >> 16):
@@ -281,15 +265,6 @@ class _Unpacking:
                 self.bytes_left -= member.file_size
                 when = _seconds(member.date_time)
                 yield HandedFile(parts, self.outer or len(parts), path, digest, when)
-
-    def _is_notebook(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> bool:
-        if name.lower().endswith(".ipynb") or not may_be_notebook(name):
-            return name.lower().endswith(".ipynb")
-        self.looked_into += 1
-        if not self.whole and self.looked_into > MOST_OF_ONE:
-            return False
-        with archive.open(member) as packed:
-            return begins_notebook(packed.read(BEGINNING))
 
     def _excess(self, member: zipfile.ZipInfo, inner: tuple[str, ...], is_zip: bool) -> str:
         """Why a member is beyond the limits; "" if it is within them."""
