@@ -151,11 +151,8 @@ def made_of() -> list[Path]:
     for root in ("/usr", "/"):
         # Debian's layout; elsewhere the libraries are in lib itself
         several = Path(root, "lib", f"{platform.machine()}-linux-gnu")
-        paths |= {
-            several if several.is_dir() else Path(root, "lib"),
-            Path(root, "lib64"),
-            Path(root, "lib32"),
-        }
+        libraries = several if several.is_dir() else Path(root, "lib")
+        paths |= {libraries, Path(root, "lib64"), Path(root, "lib32")}
     python = Path(sys.executable)
     while python.is_symlink():
         paths.add(python)
@@ -178,11 +175,9 @@ def read_only(path: Path) -> list[str]:
     Its parents are created explicitly, since those that Bubblewrap creates can be entered only by
     root.
     """
-    parents = [
-        word
-        for parent in reversed(path.parents[:-1])
-        for word in ("--perms", "0755", "--dir", str(parent))
-    ]
+    parents: list[str] = []
+    for parent in reversed(path.parents[:-1]):
+        parents += ["--perms", "0755", "--dir", str(parent)]
     if path.is_symlink():
         return [*parents, "--symlink", os.readlink(path), str(path)]
     return [*parents, "--ro-bind", str(path), str(path)]
@@ -286,9 +281,8 @@ class Sandbox:
             self.process.wait(1)
         status = self.process.poll() or 0
         self.errors.seek(0)
-        why = (
-            self.errors.read().decode(errors="replace").strip() or "it left no message"
-        ).splitlines()[-1][:300]
+        said = self.errors.read().decode(errors="replace").strip() or "it left no message"
+        why = said.splitlines()[-1][:300]
         if status < 0 or status > 128:  # bubblewrap adds 128 to a signal
             why = f"ended by signal {max(-status, status - 128)}"
         return SandboxError(
@@ -363,11 +357,8 @@ class Session:
         try:
             with open(shared, "wb", closefd=False) as file:
                 file.write(arrays)
-            fcntl.fcntl(
-                shared,
-                fcntl.F_ADD_SEALS,
-                fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL,
-            )
+            seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+            fcntl.fcntl(shared, fcntl.F_ADD_SEALS, seals)
             self.line.settimeout(seconds)
             with contextlib.suppress(OSError):  # `listen` finds out why
                 socket.send_fds(self.line, [wire.HEADER.pack(len(text), wire.SHARED)], [shared])
@@ -423,22 +414,19 @@ class Session:
     def _gone(self, seconds):
         """What to raise when the process has ended, so many seconds after a request."""
         how = self.close(gone=True)
-        if (
-            how["status"] == running.OUT_OF_TIME
-            and seconds > running.WALL * running.SECONDS_OF_A_CELL
-        ):
+        was_long = seconds > running.WALL * running.SECONDS_OF_A_CELL
+        if how["status"] == running.OUT_OF_TIME and was_long:
             return OutOfTime()
-        if not how["alive"] and how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
-            return Ended(
-                "timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)"
-            )
-        # SIGKILL cannot reach the first process of its namespace from inside; the kernel sends it when memory runs out
-        if not how["alive"] and how["signal"] == 9:
-            return Ended(
-                "killed", "the system ended your code's process, perhaps for lack of memory"
-            )
         if how["alive"]:
             return Ended("crashed", "your code closed its connection to the grader")
+        if how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
+            used = f"{how['seconds']:.0f} seconds"
+            return Ended("timeout", f"your code used up its processor time ({used})")
+        # SIGKILL cannot reach the first process of its namespace from inside; the kernel sends it
+        # when memory runs out
+        if how["signal"] == 9:
+            reason = "the system ended your code's process, perhaps for lack of memory"
+            return Ended("killed", reason)
         if how["status"] == sandbox_server.NOT_SHUT_IN and not self.begun:
             raise SandboxError(
                 "This machine no longer lets the sandbox isolate a submission, though it did at first. Nothing was run."
