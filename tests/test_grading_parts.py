@@ -75,6 +75,7 @@ def test_the_part_of_a_file_is_that_of_its_exercises_else_of_its_title_else_of_i
     assert keys([*FURTHER, *ALL_04]) == ["04", "04-lengths"]
     assert keys(FURTHER, texts=["14-report"]) == ["04-lengths", "14-report"]
     assert keys(titles=[WORK["titles"]["04-lengths"]]) == ["04-lengths"]
+    assert keys(titles=["04 Another title"]) == ["04", "04-lengths"]
     assert keys(name="04_lengths-ada.ipynb") == ["04-lengths"]
     assert keys(name="04_pooling-ada.ipynb") == ["04"]
     marker.work = assignment(("04",))

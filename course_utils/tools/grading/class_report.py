@@ -29,25 +29,14 @@ LINES, COLUMNS, LONGEST = 25, 160, 5_000  # of an example; a longer answer is no
 TRIED = 20  # answers that are read in search of an example
 FEWEST = 4  # learners for an interval of a correlation: its standard error is 1 / sqrt(n - 3)
 WORD = re.compile(r"[^\W_]+")
-FIGURES = [
-    f"{name}{end}" for name in ("difficulty", "discrimination") for end in ("", " low", " high")
-]
 COUNTS = ("passed", "tried", "not attempted", "missing")
 ADDRESS = re.compile(r"(https?://[^/\s]|[\w.~-][\w./~-]*$|/[\w.~-])[^\s]*")
 HEADER = [
-    "exercise",
-    "title",
-    "kind",
-    "name",
-    "learners",
-    *COUNTS,
-    *FIGURES,
-    "note",
-    "does",
-    "because",
-    "section",
+    *("exercise", "title", "kind", "name", "learners", *COUNTS),
+    *("difficulty", "difficulty low", "difficulty high"),
+    *("discrimination", "discrimination low", "discrimination high"),
+    *("note", "does", "because", "section", "slide", "who"),
 ]
-HEADER += ["slide", "who"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +47,13 @@ class Figure:
     low: float | None = None
     high: float | None = None
     why: str = ""
+
+    def columns(self, name: str) -> dict[str, float | str]:
+        """The figure and its interval as columns of class.csv."""
+        figures = {name: self.value, f"{name} low": self.low, f"{name} high": self.high}
+        return {
+            column: "" if figure is None else round(figure, 4) for column, figure in figures.items()
+        }
 
 
 @dataclass
@@ -165,27 +161,20 @@ def _item(exercise, marked, everybody):
         learners[mark.status if mark and mark.points is not None else "missing"].append(learner)
     passed, failed = learners["passed"], learners["failed"]
     tried = len(passed) + len(failed)
-    rest = [_points_of_others(learner, exercise) for learner in passed + failed]
+    numbers = (len(passed), tried, len(learners["not attempted"]), len(learners["missing"]))
+    rest = []
+    for learner in passed + failed:
+        others = [mark for other, mark in learner.exercises.items() if other != exercise]
+        rest.append(sum(mark.points for mark in others))
     return Item(
         exercise,
-        next(
-            learner.exercises[exercise].title for learner in marked if exercise in learner.exercises
-        ),
-        dict(
-            zip(
-                COUNTS,
-                (len(passed), tried, len(learners["not attempted"]), len(learners["missing"])),
-            )
-        ),
+        next(one.exercises[exercise].title for one in marked if exercise in one.exercises),
+        dict(zip(COUNTS, numbers)),
         difficulty(len(passed), tried),
         discrimination([True] * len(passed) + [False] * len(failed), rest),
         _mistakes(exercise, failed, everybody),
         _others(exercise, failed),
     )
-
-
-def _points_of_others(learner, exercise):
-    return sum(mark.points for other, mark in learner.exercises.items() if other != exercise)
 
 
 # ---------------------------------------------------------------- mistakes
@@ -322,48 +311,32 @@ def check_address(address: str) -> None:
 
 
 def table(found: Sequence[Item], names: bool = False) -> tuple[list[str], list[list]]:
-    """(header, rows) of class.csv: a row for each exercise, and one for each mistake and each other failure in it."""
+    """(header, rows) of class.csv: a row for each exercise, and one for each mistake and each other
+    failure in it.
+    """
     rows = []
     for item in found:
-        row = {"exercise": item.id, "title": item.title}
-        exercise: dict = {
-            **row,
-            "kind": "exercise",
-            **item.counts,
-            "note": item.note or item.discrimination.why,
-        }
-        for name, figure in (
-            ("difficulty", item.difficulty),
-            ("discrimination", item.discrimination),
-        ):
-            for end, value in (("", figure.value), (" low", figure.low), (" high", figure.high)):
-                exercise[name + end] = "" if value is None else round(value, 4)
-        rows.append({**exercise, **_where(place_of(item.id))})
+        row: dict = {"exercise": item.id, "title": item.title}
+        exercise = {**row, **item.counts, **_where(place_of(item.id))}
+        exercise |= item.difficulty.columns("difficulty")
+        exercise |= item.discrimination.columns("discrimination")
+        note = item.note or item.discrimination.why
+        rows.append({**exercise, "kind": "exercise", "note": note})
         for mistake in item.mistakes:
-            who = "; ".join(mistake.who) if names else ""
-            words = {
-                "name": mistake.name,
-                "does": mistake.does,
-                "because": mistake.because,
-                "who": who,
-            }
-            count = len(mistake.learners)
-            rows.append(
-                {**row, "kind": "mistake", "learners": count, **words, **_where(mistake.place)}
-            )
-        rows += [
-            {**row, "kind": "other", "learners": count, "does": case} for count, case in item.others
-        ]
+            words = {"name": mistake.name, "does": mistake.does, "because": mistake.because}
+            words["who"] = "; ".join(mistake.who) if names else ""
+            counted = {"kind": "mistake", "learners": len(mistake.learners)}
+            rows.append({**row, **counted, **words, **_where(mistake.place)})
+        for count, case in item.others:
+            rows.append({**row, "kind": "other", "learners": count, "does": case})
     return HEADER, [[row.get(column, "") for column in HEADER] for row in rows]
 
 
 def _where(place):
     if place is None:
         return {}
-    return {
-        "section": place.section,
-        "slide": f"{place.number}: {place.slide}" if place.number else "",
-    }
+    slide = f"{place.number}: {place.slide}" if place.number else ""
+    return {"section": place.section, "slide": slide}
 
 
 def write_report(
