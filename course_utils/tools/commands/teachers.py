@@ -301,4 +301,4 @@ def gains(before: Path, after: Path, out: Path | None) -> None:
     table, learners, notices = gains.gains(*gains.read_both(before, after))
     if out is not None:
         write_whole(out, table.round(3).to_csv(index_label="idea"))
-    click.echo("\n".join(gains.in_words(table, learners, notices)))
+    click.echo(gains.in_words(table, learners, notices), nl=False)

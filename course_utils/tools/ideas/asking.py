@@ -22,8 +22,8 @@ from ...diary.schedule import HARD, SURE, ScheduleProblem, record
 from ...diary.workspace import current_workspace
 from ...exercises import find
 from ...exercises.report import Note
-from .inventory import UNPILOTED
-from .route import BY_DOING, Route, placing, route, route_by_doing
+from ..pages import filled
+from .route import BY_DOING, placing, route, route_by_doing
 from .sheets import PARTLY, Sheet, due_today, predictions_of, sheet_of
 
 HERE = Path(__file__).parent
@@ -80,7 +80,7 @@ class Placing(Session):
 
     def end(self) -> str:
         known = {item.partition(".")[0] for item, right, sure in self.given if right and sure != 0}
-        return _route_in_words(route(known))
+        return filled("route.md.j2", route=route(known))
 
 
 class Reviewing(Session):
@@ -109,12 +109,6 @@ class Reviewing(Session):
         return "\n\n".join(lines)
 
 
-def _route_in_words(found: Route) -> str:
-    missing = "\n".join(f"- {idea}" for idea in found.missing)
-    still = f"Still to learn:\n\n{missing}\n\n" if missing else ""
-    return f"**{found.sentence}**\n\n{still}{UNPILOTED}"
-
-
 # ---------------------------------------------------------------- what learners call
 
 
@@ -134,15 +128,9 @@ def place(by: str = "questions") -> Asked | Note:
 def by_doing(folder: Path | None) -> str:
     """What `place(by="doing")` says, in Markdown."""
     done = passed(folder) if folder else set()
-    rows = []
-    for lesson, exercise_id in BY_DOING.items():
-        mark = "passed" if exercise_id in done else ""
-        rows.append(f"| {lesson} | {find(exercise_id).title} | `{exercise_id}` | {mark} |")
-    table = "\n".join(["| lesson | exercise | id | |", "|---|---|---|---|", *rows])
-    return (
-        "Open the lesson at its exercise, write the function from an empty cell and run its check; then run this "
-        f"again.\n\n{table}\n\n{_route_in_words(route_by_doing(done))}"
-    )
+    exercises = [find(exercise_id) for exercise_id in BY_DOING.values()]
+    found = route_by_doing(done)
+    return filled("by_doing.md.j2", exercises=exercises, done=done, route=found)
 
 
 def review() -> Asked | Note:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..._support.tables import begun
+from ..pages import filled
 from .inventory import Question, inventory
 
 WHO = (  # columns that name a learner, without signs, the best first; some of Moodle's in German
@@ -216,25 +217,19 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
     return pd.DataFrame(table, index=ideas), len(both), notices
 
 
-def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> list[str]:
-    """The table in words, without names of learners: lines for a terminal."""
+def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> str:
+    """The table in words, without names of learners, for a terminal."""
     shown = table[["before", "after"]].map("{:.2f}".format)
     for name, otherwise in (("gain", "nobody could"), ("discrimination", "none")):
         shown[name] = [_interval(row, name, otherwise) for _, row in table.iterrows()]
-    lines = [f"{learners} learners answered both forms. Intervals: 95%, over learners.", ""]
-    lines.append(shown.to_string())
-    without = table.index[~(table["gain to"] > 0) & (table["before"] < 1)]
-    doubtful = table.index[table["discrimination to"] < 0]
-    lines += [
-        "",
-        "Gained: of what was not known before, the share that is known afterwards (Hake 1998).",
-    ]
-    lines.append(f"Ideas without a gain: {', '.join(without) or 'none'}.")
-    if len(doubtful):
-        lines.append(
-            f"Good learners are more often wrong about: {', '.join(doubtful)}. Read these questions again."
-        )
-    return lines + notices
+    return filled(
+        "gains.txt.j2",
+        learners=learners,
+        table=shown.to_string(),
+        without=list(table.index[~(table["gain to"] > 0) & (table["before"] < 1)]),
+        doubtful=list(table.index[table["discrimination to"] < 0]),
+        notices=notices,
+    )
 
 
 def _interval(row: pd.Series, name: str, otherwise: str) -> str:

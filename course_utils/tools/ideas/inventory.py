@@ -20,7 +20,6 @@ from ..._support.notebooks import OPTION
 
 FORMS = ("before", "after")
 HERE = Path(__file__).parent
-UNPILOTED = "These questions have not been tried with classes yet: take the result as advice."
 
 
 @dataclass(frozen=True)

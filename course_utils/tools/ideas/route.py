@@ -5,7 +5,6 @@ them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..._support.notebooks import cores
@@ -40,20 +39,6 @@ class Route:
     skip: tuple[str, ...]
     sections: dict[str, str]
     missing: tuple[str, ...]
-
-    @property
-    def sentence(self) -> str:
-        """Such as "Begin with 03; skip 01 and 02; the section “The mask” of 02 is worth ten
-        minutes.".
-        """
-        parts = [f"Begin with lesson {self.begin}"]
-        if self.skip:
-            parts.append(f"skip {_listed(self.skip)}")
-        parts += [
-            f"the section “{title}” of {idea[:2]} is worth ten minutes"
-            for idea, title in self.sections.items()
-        ]
-        return "; ".join(parts) + "."
 
 
 def placing() -> list[Question]:
@@ -100,8 +85,3 @@ def section_title(lesson: str, cell_id: str) -> str:
         if cell["id"] == cell_id:
             return title
     raise KeyError(f"lesson {lesson} has no cell {cell_id}")
-
-
-def _listed(texts: Iterable[str]) -> str:
-    *first, last = [text.rstrip(".") for text in texts]
-    return f"{', '.join(first)} and {last}" if first else last
