@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from course_utils import diagrams
 from course_utils._support.colours import contrast
 from course_utils.diagrams import look
 from course_utils.diagrams.canvas import Canvas, DiagramError
@@ -29,40 +30,17 @@ def test_text_and_lines_can_be_read_on_every_kind(kind, mode):
     assert contrast(look.INK[mode], tuple(shade)) >= 4.5
 
 
-def drawn():
-    drawing = Canvas("05 test", 200)
-    drawing.tokens(10, 10, ["[CLS]", "<b>", "'\"&", "漢字", "[MASK]", "[PAD]"])
-    with drawing.step():
-        drawing.vector(10, 60, values=[0.1, 0.25, 1 / 3, 2])
-        drawing.arrow((60, 80), (200, 80), "(1, 5, 384)")
-    with drawing.step():
-        drawing.grid(220, 60, [[0.125, -1], ["a", 2]], cell=50)
-        drawing.bracket(220, 320, 135, "weights")
-        drawing.circle(480, 100, 12.345, "loss", look="ring")
-    return drawing.finish(f"{ALT} It says \"<b>\" & '漢字'.")
-
-
 def test_it_is_one_well_formed_picture_with_its_alternative_text():
-    diagram = drawn()
+    rows = [["[CLS]", "<b>", "'\"&", "漢字", "[MASK]", "[PAD]"], [("", "vector cells")]]
+    diagram = diagrams.table(rows, f"{ALT} It says \"<b>\" & '漢字'.", "so")
     tree = ElementTree.fromstring(diagram.svg)
     assert tree.attrib["role"] == "img" and tree.attrib["aria-label"] == diagram.alt
-    steps = [
-        group.attrib["data-step"]
-        for group in tree.iter(f"{SVG}g")
-        if group.get("class") == "cu-step"
-    ]
-    assert steps == ["1", "2"]
-    texts = ["".join(text.itertext()) for text in tree.iter(f"{SVG}text")]
+    texts = [text.text for text in tree.iter(f"{SVG}text")]
     assert texts[:4] == ["[CLS]", "<b>", "'\"&", "漢字"]
     assert repr(diagram).splitlines() == [f"Diagram. {diagram.alt}", *texts]
     assert "http" not in diagram.svg.replace("http://www.w3.org/", "")
-
-
-def test_it_is_the_same_each_time_and_rounded():
-    assert drawn().svg == drawn().svg
-    assert not re.search(
-        r"\d\.\d{3}", re.sub(r"<style>.*?</style>", "", drawn().svg, flags=re.DOTALL)
-    )
+    drawing = re.sub(r"<style>.*?</style>", "", diagram.svg, flags=re.DOTALL)
+    assert not re.search(r"\d\.\d{3}", drawing), "rounded, it is the same on all machines"
 
 
 @pytest.mark.parametrize(
@@ -95,3 +73,37 @@ def test_patching_fits_for_encoders_of_all_depths(layers):
     runs = {"source": (tokens, 1), "target": (tokens, 1)}
     svg = patching(runs, layers - 1, layers, "how far does their mean move?", every=True).svg
     assert svg.count(f">state {layers}<") == 1, "the last hidden state has its number"
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "texts"),
+    [
+        (diagrams.table, [["[CLS]", ("1.5", "loss bare")], [("both", "layer", 2)]],
+         "0 1.5, 0 [CLS], 1 both, 2 so"),
+        (diagrams.table, [[("asked", "token 0"), ("found", "sentence 2")], [("why", "bare 1")]],
+         "0 asked, 1 why, 2 found, 3 so"),
+        (diagrams.lines, {"name": ["x", "y"], "n": ["z"]}, "1 name, 1 x, 1 y, 2 n, 2 z, 3 so"),
+        (diagrams.flow, [[("a", "token"), "mean", ("b", "layer")], ["down"], [("c", "plain", 3)]],
+         "0 a, 0 b, 0 mean, 1 c, 1 down, 2 so"),
+        (diagrams.flow, [[("a", "token"), "mean", ("b", "layer")]], "0 a, 1 b, 1 mean, 2 so"),
+        (diagrams.bars, {"all": [(9, "nine", "token"), (1, "one", "loss")]},
+         "1 all, 1 nine, 1 one, 2 so"),
+    ],
+    ids=["table", "numbers", "lines", "flow", "chain", "bars"],
+)  # fmt: skip
+def test_the_kinds_appear_step_by_step_and_their_text_says_all_that_is_written(kind, data, texts):
+    """texts: each with the key press with which it appears on a slide."""
+    diagram = kind(data, ALT, "so")
+    found = []
+    for group in ElementTree.fromstring(diagram.svg).iter(f"{SVG}g"):
+        for text in group.findall(f"{SVG}text"):
+            found.append(f"{group.get('data-step', 0)} {text.text}")
+    assert sorted(found) == texts.split(", ")
+    assert diagram.alt == f"{ALT} {'; '.join(diagram.told)}."
+
+
+def test_what_is_too_wide_is_broken():
+    assert (
+        diagrams.table([[("much longer than its box " * 5, "token")]], ALT).svg.count("<text") > 1
+    )
+    assert diagrams.lines({"name": ["piece"] * 30}, ALT).svg.count(">piece<") == 30

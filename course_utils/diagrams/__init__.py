@@ -1,1 +1,6 @@
-"""The diagrams of the lessons: one file per lesson, one function per diagram, one visual language (`canvas.py`)."""
+"""The diagrams of the lessons: four kinds for everyday use, and those that a lesson has of its own."""
+
+from .kinds import bars as bars
+from .kinds import flow as flow
+from .kinds import lines as lines
+from .kinds import table as table

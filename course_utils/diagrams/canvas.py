@@ -79,8 +79,8 @@ class Canvas:
         self.gap = gap
         self._drawing = drawsvg.Group()
         self._into = self._drawing  # or the group of the step that is being drawn
-        self._steps = itertools.count(1)
-        self._told: list[str] = []
+        self._last_step = 0
+        self.told: list[str] = []
 
     def _refuse(self, why: str) -> None:
         raise DiagramError(f"The diagram {self.name!r} cannot be drawn: {why}.")
@@ -109,10 +109,18 @@ class Canvas:
         self._into.append(self._svg.Path(d=path, class_=classes))
 
     @contextmanager
-    def step(self) -> Generator[None]:
-        """What is drawn inside appears together on a slide, one key press later."""
+    def step(self, number: int | None = None) -> Generator[None]:
+        """What is drawn inside appears together on a slide, one key press later.
+
+        number: of a step that may have other parts, too; 0 is there from the beginning.
+        """
+        if number == 0:
+            yield
+            return
+        number = number or self._last_step + 1
+        self._last_step = max(self._last_step, number)
         outer = self._into
-        self._into = self._svg.Group(class_="cu-step", data_step=next(self._steps))
+        self._into = self._svg.Group(class_="cu-step", data_step=number)
         yield
         outer.append(self._into)
         self._into = outer
@@ -156,7 +164,7 @@ class Canvas:
             self._inside((x, height))
             self._add("Text", line, size, float(x), float(height), classes=classes)
         if any(lines):
-            self._told.append(" ".join(lines))
+            self.told.append(" ".join(lines))
 
     def label(self, x: float, y: float, text: object, **look: Any) -> None:
         """A small text that starts at x, with the look of a `text`."""
@@ -427,4 +435,4 @@ class Canvas:
         )
         drawing.append_css(stylesheet())
         drawing.append(self._drawing)
-        return Diagram(str(drawing.as_svg(header="", skip_js=True)), alt, self._told)
+        return Diagram(str(drawing.as_svg(header="", skip_js=True)), alt, self.told)

@@ -1,36 +1,13 @@
-"""The diagrams of lesson 08: pairs with a score, and the same pairs in two orders."""
+"""The diagram of lesson 08: the same pairs in two orders."""
 
-import textwrap
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..evaluation import ranks, spearman
 from .canvas import SMALL, Canvas, Diagram
-
-
-def pairs_with_scores(
-    rows: Sequence[tuple[float, str, str]], meanings: Mapping[float, str]
-) -> Diagram:
-    """A pair of sentences for each score, and what the score means; the scores come one at a time.
-
-    rows: (score, first sentence, second sentence). meanings: {score: a few words}.
-    """
-    row, high, left = 40, 37, 352
-    canvas = Canvas("08 pairs with scores", 24 + row * len(rows))
-    canvas.label(4, 10, "a pair of sentences", quiet=True)
-    canvas.label(left, 10, "one person's score", bold=True, kind="sentence")
-    tops = [22 + row * at for at in range(len(rows))]
-    for y, (_, first, second) in zip(tops, rows):
-        canvas.box(4, y, 340, high, kind="token")
-        canvas.label(12, y + high / 2, f"{first}\n{second}")
-    for y, (score, _, _) in canvas.steps(zip(tops, rows)):
-        canvas.box(left, y, 32, high, f"{score:g}", "sentence", bold=True)
-        canvas.label(left + 40, y + high / 2, textwrap.fill(meanings[score], 16))
-    pairs = "; ".join(
-        f"{score:g}, {meanings[score]}: {first} / {second}" for score, first, second in rows
-    )
-    return canvas.finish(f"Pairs of sentences, one for each score. {pairs}")
 
 
 def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) -> Diagram:

@@ -1,11 +1,11 @@
-"""The diagrams of lesson 11: triplets, their parts, data and losses, a margin, ten losses."""
+"""The diagrams of lesson 11: a margin, and ten losses."""
 
 import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .canvas import SMALL, WIDTH, Canvas, Diagram, text_width
+from .canvas import SMALL, Canvas, Diagram
 
 # the members of a triplet, and their kinds
 MEMBERS = {"anchor": "vector", "positive": "sentence", "denial": "loss"}
@@ -19,95 +19,6 @@ SHORT_NAMES = {
     "BatchAllTripletLoss": "batch all",
     "BatchHardTripletLoss": "batch hard",
 }
-
-
-def one_encoder(anchor: str, positive: str, negative: str, near: float, far: float) -> Diagram:
-    """A triplet: three texts, one encoder, three vectors, two cosines.
-
-    near, far: the cosines of the anchor to the positive and to the negative.
-    """
-    row, high = 74, 36
-    canvas = Canvas("11 one encoder", 234)
-    texts = {"positive: a paraphrase": positive, "anchor": anchor, "negative: a denial": negative}
-    for at, (name, text) in enumerate(texts.items()):
-        middle = 48 + at * row
-        canvas.label(6, middle - 30, name, quiet=True)
-        canvas.box(4, middle - high / 2, 222, high, text, "token", SMALL)
-        canvas.arrow((226, middle), (252, middle))
-        canvas.arrow((352, middle), (374, middle))
-        canvas.vector(376, middle - high / 2, kind="sentence", width=26, height=high)
-    words = "encoder\n\nthe same\nweights\nthree times"
-    canvas.box(254, 24, 98, 196, words, "layer", SMALL, thick=True)
-    nearest = max(near, far)
-    for middle, cosine in canvas.steps(((85, near), (159, far))):
-        kind, remark = ("loss", "\nnearer") if cosine == nearest else ("padding", "")
-        ends = ((406, middle - 32), (406, middle + 32))
-        canvas.arrow(*ends, kind=kind, tip=False, thick=True)
-        words = f"cosine {cosine:.2f}{remark}"
-        canvas.text(416, middle, words, anchor="start", bold=bool(remark), kind=kind)
-    return canvas.finish(
-        f"Three texts pass through one encoder with the same weights: the anchor, {anchor!r}, the "
-        f"positive, {positive!r}, and the negative, {negative!r}. The cosine of anchor and "
-        f"positive is {near:.2f}, that of anchor and negative {far:.2f}."
-    )
-
-
-def parts_by_construction(parts: Mapping[str, tuple[int, Sequence[str]]]) -> Diagram:
-    """The parts of a data set, none of which shares a construction with another.
-
-    parts: {name: (number of triplets, names of its constructions)}: trained on, decided with,
-    reported on.
-    """
-    left, right, high, gap = 118, 518, 25, 6
-    boxes, names, y = [], [], 32  # boxes of a part: (its kind, left, top, width, construction)
-    for (name, (count, constructions)), kind in zip(parts.items(), ("layer", "token", "sentence")):
-        x, top = left, y
-        for construction in constructions:
-            wide = text_width(construction, SMALL) + 18
-            if x + wide > right:
-                x, y = left, y + high + 4
-            boxes.append((kind, x, y, wide, construction))
-            x += wide + gap
-        names.append((kind, (top + y + high) / 2, f"{name}\n{count} triplets"))
-        y += 43
-    canvas = Canvas("11 parts by construction", y - 12)
-    canvas.text(WIDTH / 2, 11, "Each way of denying stands in one part only", bold=True)
-    for kind, middle, words in canvas.steps(names):
-        canvas.text(4, middle, words, SMALL, "start", kind=kind, bold=True)
-        for own, x, top, wide, construction in boxes:
-            if own == kind:
-                canvas.box(x, top, wide, high, construction, kind, SMALL)
-    listed = "; ".join(
-        f"{name}, {count} triplets: {', '.join(ways)}" for name, (count, ways) in parts.items()
-    )
-    return canvas.finish(
-        f"Three parts of triplets. Each way of denying stands in one of them only. {listed}."
-    )
-
-
-def data_and_losses(rows: Sequence[tuple[Sequence[str], str]]) -> Diagram:
-    """Shapes of data, each with losses that fit.
-
-    rows: [(the columns of the data, losses)], ours last.
-    """
-    row, wide, right = 44, 84, 288
-    kinds = {"anchor": "token", "positive": "sentence", "negative": "loss"}
-    canvas = Canvas("11 data and losses", 24 + row * len(rows))
-    canvas.label(4, 10, "you have", quiet=True)
-    canvas.label(right + 2, 10, "losses that fit", quiet=True)
-    for at, (columns, losses) in canvas.steps(enumerate(rows)):
-        y = 24 + row * at
-        ours = at == len(rows) - 1
-        colour = "loss" if ours else "plain"
-        for place, column in enumerate(columns):
-            kind = kinds[column] if ours else "plain"
-            canvas.box(4 + wide * place, y, wide - 6, 34, column, kind, SMALL)
-        start, end = (wide * len(columns), y + 17), (right - 2, y + 17)
-        canvas.arrow(start, end, kind=colour, thick=ours)
-        words = f"ours: {losses}" if ours else losses
-        canvas.box(right, y, 228, 34, words, colour, SMALL, bold=ours, thick=ours)
-    shapes = "; ".join(f"{', '.join(columns)}: {losses}" for columns, losses in rows)
-    return canvas.finish(f"Shapes of data, one in each row, with the losses that fit. {shapes}.")
 
 
 def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:

@@ -89,19 +89,13 @@ def shades(values: Iterable[float], lowest: float, highest: float) -> list[float
     return [(value - lowest) / (highest - lowest) for value in values]
 
 
-def in_lines(text: str, width: float, size: float = SMALL, most: int | None = None) -> str:
-    """The text broken into lines of at most this width.
-
-    most: how many lines there may be; what does not fit into them is left out, with a ….
-    """
+def in_lines(text: str, width: float, size: float = SMALL) -> str:
+    """The text broken into lines of at most this width."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
         if not lines[-1] or text_width(longer, size) <= width:
             lines[-1] = longer
-        elif len(lines) == most:
-            lines[-1] += " …"
-            break
         else:
             lines.append(word)
     return "\n".join(lines)

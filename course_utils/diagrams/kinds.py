@@ -1,0 +1,349 @@
+"""The kinds of diagrams: a lesson's cell gives the data, and one of these draws them.
+
+`table` has cells below each other, `lines` have pieces that run on, `flow` has boxes joined by
+arrows, `bars` have parts as long as they are large. Each takes a sentence that says what the
+picture shows; the alternative text is that sentence and all that is written in the picture.
+
+A cell is a text, or (text, look), or (text, look, how many columns it takes); None leaves a place
+empty. A text alone is a token. A look is a kind of `look.KINDS`, and words that say more, such as
+"token", "loss bare" or "layer thick dashed":
+
+- bare: the text without a box; without a kind, it is grey
+- thick: look here; bold, with a thick line
+- dashed: a dashed line
+- cells: a vector, as a small stack of cells
+- line, back (of arrows): an arrow without its tip, an arrow that leads the other way
+- a number: with which key press on a slide it appears, 0 is from the beginning. If no cell has one,
+  the rows appear one by one; the first row of a table or flow is there from the beginning.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from .canvas import SMALL, TEXT, WIDTH, Canvas, Diagram, Place
+from .look import KIND_OF_TOKEN, KINDS, in_lines, text_width
+
+Cell = str | tuple[object, str] | tuple[object, str, int] | None
+EDGE = 4  # what stays free at the left and at the right
+ROOM = WIDTH - 2 * EDGE
+LINE = 17  # the height of a line of text
+PADDING = 12  # of a box: what its text leaves free, across and up
+TIGHT = 7  # by how much less the tokens in a line leave free
+CONCLUSION = 22  # the height of a line of the conclusion below a drawing
+BOLD = 1.08  # how much wider bold type is
+VECTOR_HEIGHT = 36
+
+
+class Item(NamedTuple):
+    """A cell that has been read: its text, its kind, the words of its look, and its columns."""
+
+    text: str
+    kind: str
+    words: frozenset[str]
+    span: int = 1
+
+    @property
+    def bare(self) -> bool:
+        return "bare" in self.words
+
+    @property
+    def thick(self) -> bool:
+        return "thick" in self.words
+
+    @property
+    def press(self) -> int:
+        """With which key press it appears; 0 is from the beginning."""
+        return next((int(word) for word in self.words if word.isdigit()), 0)
+
+    @property
+    def mono(self) -> bool:
+        """Tokens are written in a type of equal widths, sentences are not."""
+        return self.kind in ("token", *KIND_OF_TOKEN.values()) and " " not in self.text
+
+    @property
+    def width(self) -> float:
+        """How wide the text is, in units, with what a box leaves free around it."""
+        widest = max(text_width(line, SMALL, self.mono) for line in self.text.split("\n"))
+        return widest * (BOLD if self.thick else 1) + PADDING
+
+    def height(self, width: float) -> float:
+        """How high it is when it is drawn in this width."""
+        if "cells" in self.words:
+            return VECTOR_HEIGHT
+        around = 4 if self.bare else PADDING
+        return LINE * (1 + self.broken(width).count("\n")) + around
+
+    def broken(self, width: float) -> str:
+        """The text in lines of at most this width; lines of its own stay lines."""
+        if self.width <= width or self.mono:
+            return self.text
+        lines = [in_lines(line, (width - PADDING) / BOLD) for line in self.text.split("\n")]
+        return "\n".join(lines)
+
+    def draw(self, canvas: Canvas, x: float, y: float, width: float, height: float) -> None:
+        """Draw it into the place with this upper left corner and this size."""
+        if "cells" in self.words:
+            wide = min(width, 28)
+            canvas.vector(x + (width - wide) / 2, y, kind=self.kind, width=wide, height=height)
+        elif self.bare:
+            kind = None if self.kind == "plain" else self.kind
+            quiet = kind is None and not self.thick
+            text = self.broken(width)
+            look = {"mono": self.mono, "kind": kind, "bold": self.thick, "quiet": quiet}
+            canvas.text(x + width / 2, y + height / 2, text, SMALL, **look)
+        else:
+            dashed = "dashed" in self.words or self.kind == "padding"
+            look = {"mono": self.mono, "bold": self.thick, "thick": self.thick, "dashed": dashed}
+            canvas.box(x, y, width, height, self.broken(width), self.kind, SMALL, **look)
+
+
+def read(cell: Cell) -> Item | None:
+    """What a cell says about itself. A text alone is a token, special ones look different."""
+    if cell is None:
+        return None
+    if not isinstance(cell, tuple):
+        return Item(cell, KIND_OF_TOKEN.get(cell, "token"), frozenset())
+    text, look, *span = cell
+    words = look.split()
+    kind = words[0] if words[0] in KINDS else "plain"
+    return Item(str(text), kind, frozenset(words), *span)
+
+
+Grid = list[list[Item | None]]  # an item stands in the first of its columns
+
+
+def _grid(rows: Iterable[Sequence[Cell]]) -> Grid:
+    grid = []
+    for row in rows:
+        items: list[Item | None] = []
+        for item in map(read, row):
+            items.append(item)
+            items += [None] * (item.span - 1 if item else 0)
+        grid.append(items)
+    return grid
+
+
+def _items(row: Sequence[Item | None]) -> list[tuple[int, Item]]:
+    """The items of a row, each with its column."""
+    return [(column, item) for column, item in enumerate(row) if item]
+
+
+def _numbered(grid: Grid) -> bool:
+    """Whether the cells say with which key press they appear."""
+    words = [word for row in grid for _, item in _items(row) for word in item.words]
+    return any(word.isdigit() for word in words)
+
+
+def _edges(widths: list[float], most: float, growing: Sequence[int]) -> list[float]:
+    """Where the columns begin, and where the last one ends: they fill the room, in the middle.
+
+    If they need more than the room, the widest shrink; if less, those of `growing` grow, each by
+    at most `most`.
+    """
+    cap = max(widths)
+    while sum(min(width, cap) for width in widths) > ROOM:
+        cap -= 1
+    widths = [min(width, cap) for width in widths]
+    more = (ROOM - sum(widths)) / len(growing) if growing else 0
+    for column in growing:
+        widths[column] += min(most, more)
+    left = (WIDTH - sum(widths)) / 2
+    return list(itertools.accumulate(widths, initial=left))
+
+
+def _canvas(alt: str, height: float, conclusion: str) -> Canvas:
+    """A canvas with room for the conclusion, which stands below all else in a step of its own."""
+    return Canvas(alt[:40], height + CONCLUSION * len(_broken(conclusion)) + 6)
+
+
+def _broken(conclusion: str) -> list[str]:
+    return in_lines(conclusion, ROOM / BOLD, TEXT).split("\n") if conclusion else []
+
+
+def _finish(canvas: Canvas, alt: str, conclusion: str) -> Diagram:
+    """Draw the conclusion; the alternative text is `alt` and all that is written."""
+    lines = _broken(conclusion)
+    if lines:
+        middle = canvas.height - CONCLUSION * len(lines) / 2 - 4
+        canvas.conclusion(middle, "\n".join(lines))
+    return canvas.finish(f"{alt} {'; '.join(canvas.told)}.")
+
+
+def table(
+    rows: Sequence[Sequence[Cell]], alt: str, conclusion: str = "", gap: float = 5
+) -> Diagram:
+    """Cells below each other: tokens with their ids, results with their ranks, a report.
+
+    rows: of cells. alt: a sentence that says what the table shows. conclusion: a line below it.
+    gap: between two columns.
+    """
+    grid = _grid(rows)
+    widths = [0.0] * max(map(len, grid))
+    growing = set()
+    for row in grid:
+        for column, item in _items(row):
+            if item.span == 1:
+                widths[column] = max(widths[column], item.width + gap)
+                if not item.bare:
+                    growing.add(column)
+    edges = _edges(widths, 60, sorted(growing))
+
+    def width(column: int, item: Item) -> float:
+        return edges[column + item.span] - edges[column] - gap
+
+    heights = []
+    for row in grid:
+        of_row = [item.height(width(column, item)) for column, item in _items(row)]
+        heights.append(max(of_row, default=0))
+    canvas = _canvas(alt, sum(heights) + 6 * len(heights) + 4, conclusion)
+    numbered, y = _numbered(grid), float(EDGE)
+    for number, (row, height) in enumerate(zip(grid, heights)):
+        for column, item in _items(row):
+            with canvas.step(item.press if numbered else number):
+                item.draw(canvas, edges[column], y, width(column, item), height)
+        y += height + 6
+    return _finish(canvas, alt, conclusion)
+
+
+def lines(rows: Mapping[str, Sequence[Cell]], alt: str, conclusion: str = "") -> Diagram:
+    """Pieces that run on into further lines, with a name at the left: a text as it was split.
+
+    rows: {name: pieces}; the first line of a name is bold. alt: a sentence that says what the rows
+    show. conclusion: a line below them.
+    """
+    left = _names_width(rows)
+    placed = []  # (name, y, [(piece, x, y, width)]) of each row
+    top = float(EDGE)
+    for name, cells in rows.items():
+        x, y, pieces = left, top, []
+        for piece in filter(None, map(read, cells)):
+            wide = piece.width - TIGHT * piece.mono
+            if x + wide > WIDTH - 1:
+                x, y = left, y + 30
+            pieces.append((piece, x, y, wide))
+            x += wide + 2
+        placed.append((name, top, pieces))
+        top = max(y + 25, top + LINE * (1 + name.count("\n")) + 4) + 9
+    canvas = _canvas(alt, top, conclusion)
+    numbered = _numbered(_grid(rows.values()))
+    for number, (name, y, pieces) in enumerate(placed, start=1):
+        with canvas.step(0 if numbered else number):
+            _name(canvas, y + 12, name)
+        for piece, x, y, wide in pieces:
+            with canvas.step(piece.press if numbered else number):
+                piece.draw(canvas, x, y, wide, 25)
+    return _finish(canvas, alt, conclusion)
+
+
+def _names_width(names: Iterable[str]) -> float:
+    """Where what has a name at the left begins."""
+    items = [Item(name, "plain", frozenset({"thick"})) for name in names]
+    return EDGE + max(item.width for item in items)
+
+
+def _name(canvas: Canvas, y: float, name: str) -> None:
+    """A name at the left, whose first line is around the height y and bold."""
+    first, *others = name.split("\n")
+    canvas.label(EDGE, y, first, bold=True)
+    for number, line in enumerate(others, start=1):
+        canvas.label(EDGE, y + LINE * number, line, quiet=True)
+
+
+def flow(rows: Sequence[Sequence[Cell]], alt: str, conclusion: str = "") -> Diagram:
+    """Boxes joined by arrows, across and down: the way of a text, a chain of modules.
+
+    rows: a row of boxes, a row of arrows down, a row of boxes, and so on. In a row of boxes, what
+    stands between two boxes is the arrow between them. An arrow is its text, which may be "", or
+    (text, look); None is no arrow. So [a, "mean", b] is a box, an arrow, and a box, and [] between
+    two rows only keeps them apart. A single row appears box by box.
+    alt: a sentence that says what the boxes show. conclusion: a line below them.
+    """
+    grid = _grid(rows)
+    widths = [12.0] * max(map(len, grid))
+    for row in grid[::2]:
+        for column, item in _items(row):
+            if item.span == 1:
+                least = max(item.width + 8, 30) if column % 2 else item.width
+                widths[column] = max(widths[column], least)
+    edges = _edges(widths, 44, range(len(widths)))
+    heights = [_height_in_flow(row, number, edges) for number, row in enumerate(grid)]
+    y = EDGE + 10.0  # room for the text over an arrow
+    canvas = _canvas(alt, sum(heights) + y + EDGE, conclusion)
+    numbered = _numbered(grid)
+    for number, (row, height) in enumerate(zip(grid, heights)):
+        for column, item in _items(row):
+            left, right = edges[column], edges[column + item.span]
+            middle = y + height / 2
+            place = column if len(grid) == 1 else number
+            step = (place + 1) // 2  # an arrow comes with the box that it leads to
+            with canvas.step(item.press if numbered else step):
+                if number % 2:
+                    x = (left + right) / 2
+                    _arrow(canvas, item, (x, y + 1), (x, y + height - 1))
+                elif column % 2:
+                    _arrow(canvas, item, (left + 2, middle), (right - 2, middle))
+                else:
+                    item.draw(canvas, left, y, right - left, height)
+        y += height
+    return _finish(canvas, alt, conclusion)
+
+
+def _height_in_flow(row: Sequence[Item | None], number: int, edges: Sequence[float]) -> float:
+    """How high a row of boxes or, if its number is odd, of arrows down is."""
+    items = _items(row)
+    if number % 2:
+        texts = [item.text.count("\n") for _, item in items]
+        return 24 + LINE * max(texts) if texts else 8
+    boxes = [(column, item) for column, item in items if column % 2 == 0]
+    return 4 + max(item.height(edges[column + item.span] - edges[column]) for column, item in boxes)
+
+
+def _arrow(canvas: Canvas, item: Item, start: Place, end: Place) -> None:
+    if "back" in item.words:
+        start, end = end, start
+    kind = "plain" if item.kind == "token" else item.kind
+    look = {"thick": item.thick, "dashed": "dashed" in item.words}
+    canvas.arrow(start, end, item.text, kind, tip="line" not in item.words, **look)
+
+
+Part = tuple[float, object, str | None]  # length, text, look; without a look, it is a gap
+
+
+def bars(rows: Mapping[str, Sequence[Part]], alt: str, conclusion: str = "") -> Diagram:
+    """Bars cut into parts that are as long as they are large: the parts of data, windows of a text.
+
+    rows: {name: parts}; the first line of a name is bold. Each row is a step. A text that is wider
+    than its part stands behind it, so only the last part of a bar may have one.
+    alt: a sentence that says what the bars show. conclusion: a line below them.
+    """
+    left = _names_width(rows)
+    longest = max(sum(length for length, _, _ in parts) for parts in rows.values())
+    room = WIDTH - left - EDGE
+    behind = 0.0  # what must stay free behind the longest bar
+    for parts in rows.values():
+        length, text, _ = parts[-1]
+        wide = text_width(str(text), SMALL) + 10
+        if text and wide > room * length / longest:
+            free = room * (1 - sum(part[0] for part in parts) / longest)
+            behind = max(behind, wide - free)
+    unit = (room - behind) / longest
+    high = max(34, 6 + LINE * max(1 + name.count("\n") for name in rows))
+    canvas = _canvas(alt, (high + 12) * len(rows) + EDGE, conclusion)
+    y = float(EDGE)
+    for name, parts in canvas.steps(rows.items()):
+        _name(canvas, y + high / 2 - LINE * name.count("\n") / 2, name)
+        x = left
+        for length, text, look in parts:
+            wide = length * unit
+            part = read((text, look)) if look else None
+            if part and text_width(part.text, SMALL) + 6 <= wide:
+                part.draw(canvas, x, y, wide, high)
+            elif part:
+                part._replace(text="").draw(canvas, x, y, wide, high)
+                canvas.label(x + wide + 6, y + high / 2, part.text)
+            x += wide
+        y += high + 12
+    return _finish(canvas, alt, conclusion)
