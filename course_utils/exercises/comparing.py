@@ -128,16 +128,8 @@ def difference(got, right, strict=False):
     are equal or not. A list, a tuple, a NumPy array and a tensor of the same numbers are equal,
     whatever the dtype; if `strict`, arrays must be of the same type and dtype.
     """
-    try:
-        say = _difference(got, right, strict)
-        return say and say()
-    except Exception:  # inspecting a returned object may raise
-        return f"your function returned something that cannot be compared with {kind_of(right)}"
-
-
-def equal(got, right, strict):
-    """Whether `difference` finds none, without putting one into words."""
-    return safely(_difference, got, right, strict, otherwise="not comparable") is None
+    cannot = f"your function returned something that cannot be compared with {kind_of(right)}"
+    return safely(_difference, got, right, strict, otherwise=cannot)
 
 
 def number_difference(got, right, allowed):
@@ -164,19 +156,14 @@ def weights_difference(got, right, mask, most):
     return f"your function gives padding the weight {largest:.3g} where exactly 0 is expected"
 
 
-# None, or a function that says what the difference is.
-#
-# Most differences are only looked for, and never put into words.
 def _difference(got, right, strict):
     if type(got) is type(right) and type(right) in (str, bool, int, float) and got == right:
         return None  # most items of long lists
     if isinstance(got, BaseException):
-        return lambda: (
-            f"your function raised {type(got).__name__}: {text_of(got)[:200] or '(no text)'}"
-        )
+        return f"your function raised {type(got).__name__}: {text_of(got)[:200] or '(no text)'}"
     family = _family(right, strict)
     if _family(got, strict) != family:
-        return lambda: RETURNED.format(kind_of(got), kind_of(right))
+        return RETURNED.format(kind_of(got), kind_of(right))
     if is_array(right) and tuple(right.shape):
         return _array_difference(got, right, strict)
     if family == "list":
@@ -185,7 +172,7 @@ def _difference(got, right, strict):
         return _number_difference(_listed(got), _listed(right))
     if family == "dict":
         return _dict_difference(got, right, strict)
-    return None if got == right else lambda: RETURNED.format(short(got), short(right))
+    return None if got == right else RETURNED.format(short(got), short(right))
 
 
 # An array as nested lists, or as a number; anything else as it is.
@@ -202,7 +189,7 @@ def _number_difference(got, right):
         near = ROUNDING * isinstance(got, float)
     if math.isfinite(right) and abs(got - right) <= near:
         return None
-    return lambda: RETURNED.format(*told_apart(got, right))
+    return RETURNED.format(*told_apart(got, right))
 
 
 # The sentence that shows both as a whole, or None if one is too long for that or both are shown
@@ -216,33 +203,28 @@ def _whole(got, right):
 
 def _dict_difference(got, right, strict):
     if got.keys() != right.keys():
-        return lambda: RETURNED.format(short(got), short(right))
+        return RETURNED.format(short(got), short(right))
     for key in right:
-        say = _difference(got[key], right[key], strict)
-        if say:
-            return lambda: _whole(got, right) or f"under {short(key)}: {say()}"
+        problem = _difference(got[key], right[key], strict)
+        if problem:
+            return _whole(got, right) or f"under {short(key)}: {problem}"
     return None
 
 
 def _list_difference(got, right, strict):
     differences = (_difference(*pair, strict) for pair in zip(got, right))
-    position, say = next((item for item in enumerate(differences) if item[1]), (0, None))
-    if len(got) == len(right) and not say:
+    position, problem = next((item for item in enumerate(differences) if item[1]), (0, None))
+    if len(got) == len(right) and not problem:
         return None
-
-    def say_it():
-        whole = _whole([_listed(item) for item in got], [_listed(item) for item in right])
-        if whole:
-            return whole
-        if len(got) != len(right) or say is None:
-            return f"your function returned {len(got)} items where {len(right)} are expected"
-        said = say()
-        if said.startswith("item "):
-            return said.replace(" of what", f" of item {position} of what", 1)
-        said = said.removeprefix("your function returned ")
-        return f"item {position} of what your function returned: {said}"
-
-    return say_it
+    whole = _whole([_listed(item) for item in got], [_listed(item) for item in right])
+    if whole:
+        return whole
+    if len(got) != len(right):
+        return f"your function returned {len(got)} items where {len(right)} are expected"
+    if problem.startswith("item "):
+        return problem.replace(" of what", f" of item {position} of what", 1)
+    problem = problem.removeprefix("your function returned ")
+    return f"item {position} of what your function returned: {problem}"
 
 
 def _array_difference(got, right, strict):
@@ -251,33 +233,29 @@ def _array_difference(got, right, strict):
         try:
             got = np.array(_nested(got))
         except ValueError:
-            return lambda: RETURNED.format(kind_of(got), f"the shape {shape}")
+            return RETURNED.format(kind_of(got), f"the shape {shape}")
     if tuple(got.shape) != shape:
-        return lambda: f"your result has the shape {tuple(got.shape)} where {shape} is expected"
+        return f"your result has the shape {tuple(got.shape)} where {shape} is expected"
     if strict and got.dtype != right.dtype:
-        return lambda: f"your result has the dtype {got.dtype} where {right.dtype} is expected"
+        return f"your result has the dtype {got.dtype} where {right.dtype} is expected"
     found, wanted = as_float64(got), as_float64(right)
     if np.array_equal(found, wanted):
         return None
     if (np.isnan(found) != np.isnan(wanted)).any():
-        return lambda: "your result holds NaN"
+        return "your result holds NaN"
     whole = "float" not in str(right.dtype)
     near = ROUNDING if whole else TOLERANCE * np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
     if np.isclose(found, wanted, rtol=0, atol=near, equal_nan=True).all():
         return None
 
-    def say():
-        if "bool" in str(right.dtype):
-            first, *others = np.argwhere(found != wanted).tolist()
-            expected = bool(wanted[tuple(first)])
-            return (
-                f"{1 + len(others)} of {wanted.size} entries are wrong; the first is at {first}, "
-                f"where {expected} is expected"
-            )
-        off = np.abs(np.subtract(found, wanted, where=found != wanted, out=np.zeros_like(found)))
-        return f"your result is off by up to {np.nanmax(off):.3g}"
-
-    return say
+    if "bool" in str(right.dtype):
+        first, *others = np.argwhere(found != wanted).tolist()
+        return (
+            f"{1 + len(others)} of {wanted.size} entries are wrong; the first is at {first}, "
+            f"where {bool(wanted[tuple(first)])} is expected"
+        )
+    off = np.abs(np.subtract(found, wanted, where=found != wanted, out=np.zeros_like(found)))
+    return f"your result is off by up to {np.nanmax(off):.3g}"
 
 
 # A list of numbers, lists or arrays as nested lists.

@@ -21,7 +21,6 @@ from .comparing import (
     MOST_RETURNED,
     copied,
     difference,
-    equal,
     kind_of,
     safely,
     short,
@@ -34,7 +33,7 @@ from .model import Completion
 from .otherwise import Otherwise
 from .raised import in_plain_words, line_of
 from .report import Report
-from .slips import BESIDE, RIGHT, slip_between
+from .slips import slip_between
 
 NO_FUNCTION = (
     "`check` needs the function itself, not what it returns: write `check({!r}, your_function)` without calling it. "
@@ -159,7 +158,7 @@ def _of_error(case, outcome, answer):
 def explanation_of(exercise, results):
     """What explains all results, (case, outcome).
 
-    Returns one or two known mistakes, and the sentence of a slip; or neither.
+    Returns one or two known mistakes, or the sentence of a slip, or neither.
 
     Neither, too, for an answer like the reference where that fails itself: another encoder may miss
     a target.
@@ -172,10 +171,6 @@ def explanation_of(exercise, results):
     def agrees(function):
         return all(matches(function))
 
-    def slip_from(function, than):
-        pairs = [(outcome, case.outcome_of(function)) for case, outcome in results]
-        return safely(slip_between, pairs, than, otherwise="")
-
     reference = exercise.reference
     for mistake in exercise.mistakes:
         if any(map(agrees, mistake.imitations)):
@@ -184,7 +179,10 @@ def explanation_of(exercise, results):
             )
             return ((), "") if missed else ((mistake,), "")
     for position, name in enumerate(exercise.arguments):
-        if all(equal(outcome, case.args[position], exercise.strict) for case, outcome in results):
+        if all(
+            difference(outcome, case.args[position], exercise.strict) is None
+            for case, outcome in results
+        ):
             return (), f"You return `{name}` as it is."
     pairs = [{one, other} for one, other, both in _two_at_once(exercise.mistakes) if agrees(both)]
     if pairs:  # where several explain the same results, what they share is certain
@@ -192,13 +190,9 @@ def explanation_of(exercise, results):
         return tuple(mistake for mistake in exercise.mistakes if mistake in certain), ""
     if exercise.judge:  # many results are right, so nothing follows from those of one function
         return (), ""
-    if slip := slip_from(reference, RIGHT):
-        return (), slip
-    for mistake in exercise.mistakes:
-        for imitate in mistake.imitations:
-            if slip := slip_from(imitate, BESIDE):
-                return (mistake,), f"There is a second mistake: {slip[0].lower()}{slip[1:]}"
-    return _made_in_most(exercise, matches), ""
+    beside = [(outcome, case.outcome_of(reference)) for case, outcome in results]
+    slip = safely(slip_between, beside, otherwise="")
+    return ((), slip) if slip else (_made_in_most(exercise, matches), "")
 
 
 # The mistake that explains most wrong results and contradicts no right one, in a tuple.
@@ -307,6 +301,6 @@ def _given(exercise, case):
 def _same_outcome(one, other, exercise):
     if isinstance(one, BaseException) or isinstance(other, BaseException):
         return (type(one).__name__, wording(one)) == (type(other).__name__, wording(other))
-    if equal(one, other, exercise.strict):
+    if difference(one, other, exercise.strict) is None:
         return True
     return exercise.alike is not None and safely(exercise.alike, one, other, otherwise=False)

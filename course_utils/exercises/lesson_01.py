@@ -240,8 +240,6 @@ def _splits(word, pieces, mark=""):
                 yield [mark + word[:end], *others]
 
 
-_RETURN_UNK = 'return ["[UNK]"]'
-
 WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
     shortest_start={"range(len(rest), 0, -1)": "range(1, len(rest) + 1)"},
     looked_up_unmarked={"if mark + rest": "if rest"},
@@ -253,13 +251,13 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
     ],
     found_kept=[
         *(
-            {_RETURN_UNK: f"return {kept}"}
+            {'return ["[UNK]"]': f"return {kept}"}
             for kept in ('[*found, "[UNK]"]', "found", "[*found, rest]", "[*found, mark + rest]")
         ),
-        {_RETURN_UNK: "rest = rest[1:]\n            continue"},
+        {'return ["[UNK]"]': "rest = rest[1:]\n            continue"},
     ],
     unknown_word=[
-        {_RETURN_UNK: f"return {other}"}
+        {'return ["[UNK]"]': f"return {other}"}
         for other in ('"[UNK]"', "[]", "None", '"##" + None', "len(None)")
     ],
     too_much_removed=[
@@ -402,8 +400,6 @@ def _merge_cases(rng):
     ]
 
 
-_NEW = "pair[0] + pair[1]"
-
 MERGE = exercise("01-merge", _merge_cases, merge)(
     first_only={"here == pair": "here == pair and len(merged) == position"},
     moved_by_one={"position += 2": "position += 1"},
@@ -413,7 +409,8 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
         "return merged": "return merged[::-1]",
     },
     either_order=[
-        {"here == pair": "here in (pair, pair[::-1])", _NEW: new} for new in (_NEW, '"".join(here)')
+        {"here == pair": "here in (pair, pair[::-1])", "pair[0] + pair[1]": new}
+        for new in ("pair[0] + pair[1]", '"".join(here)')
     ],
     joined_text={"here == pair": 'len(here) == 2 and "".join(here) == "".join(pair)'},
     through_text=[
@@ -423,7 +420,8 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
         for z in (" ", ",", "|")
     ],
     new_symbol_otherwise=[
-        {_NEW: new} for new in ('" ".join(pair)', "pair", 'pair[0] + pair[1].removeprefix("##")')
+        {"pair[0] + pair[1]": new}
+        for new in ('" ".join(pair)', "pair", 'pair[0] + pair[1].removeprefix("##")')
     ],
     empty_dropped={"return merged": "return [symbol for symbol in merged if symbol]"},
     last_lost={"< len(symbols)": "< len(symbols) - 1"},

@@ -186,9 +186,6 @@ def _masked_softmax(scores, attention_mask):
     return torch.softmax(masked, dim=1)
 
 
-_FILL = "scores.masked_fill(padding, -torch.inf)"
-_SOFTMAX = "torch.softmax(masked, dim=1)"
-
 BUG = exercise(
     "02-find-the-bug",
     _bug_cases,
@@ -196,16 +193,16 @@ BUG = exercise(
     judge=lambda args, outcome: weights_difference(outcome, _masked_softmax(*args), args[1], 0),
     points=2,
 )(
-    score_zero={_FILL: "scores * attention_mask"},
-    mask_unused=[{_FILL: "scores"}, {_FILL: "scores + attention_mask"}],
+    score_zero={"(masked,": "(scores * attention_mask,"},
+    mask_unused=[{"(masked,": "(scores,"}, {"(masked,": "(scores + attention_mask,"}],
     zeroed_after_softmax=[
-        {_FILL: scores, "dim=1)": "dim=1) * attention_mask"}
+        {"(masked,": f"({scores},", "dim=1)": "dim=1) * attention_mask"}
         for scores in ("scores", "scores * attention_mask")
     ],
     upside_down=[{"== 0": "== 1"}, {"== 0": "== 1", "-torch.inf": "-1e9"}],
     times_infinity=[
-        {_FILL: "scores + padding * -torch.inf"},
-        {_FILL: "scores * torch.where(padding, -torch.inf, 1.0)"},
+        {"(masked,": "(scores + padding * -torch.inf,"},
+        {"(masked,": "(scores * torch.where(padding, -torch.inf, 1.0),"},
     ],
     found_by_score=[
         {"attention_mask == 0": "scores * attention_mask == 0"},
@@ -216,23 +213,23 @@ BUG = exercise(
             {"-torch.inf": low}
             for low in ("-10.0", "-100.0", "1e9", "torch.inf", "scores.min() - 1")
         ),
-        {_FILL: "scores - 100 * padding"},
-        {_FILL: "torch.where(padding, scores.amin(dim=1, keepdim=True) - 1, scores)"},
+        {"(masked,": "(scores - 100 * padding,"},
+        {"(masked,": "(torch.where(padding, scores.amin(dim=1, keepdim=True) - 1, scores),"},
     ],
     removed_after_powers=[
-        {_FILL: scores, _SOFTMAX: "_shares(torch.softmax(masked, dim=1) * attention_mask, dim=1)"}
+        {"torch.softmax(masked": f"_shares(torch.softmax({scores}, dim=1) * attention_mask"}
         for scores in ("scores", "scores * attention_mask")
     ],
     powers_underflow=[
-        {_SOFTMAX: "_shares(torch.exp(masked), dim=1)"},
-        {_FILL: "scores", _SOFTMAX: "_shares(torch.exp(masked) * attention_mask, dim=1)"},
-        {_SOFTMAX: "_shares(torch.exp(masked - masked.max()), dim=1)"},
+        {"torch.softmax(masked": "_shares(torch.exp(masked)"},
+        {"torch.softmax(masked": "_shares(torch.exp(scores) * attention_mask"},
+        {"torch.softmax(masked": "_shares(torch.exp(masked - masked.max())"},
     ],
     not_each_row=[
         {"dim=1": "dim=0"},
         {"dim=1": "dim=0", "-torch.inf": "-1e9"},
-        {_SOFTMAX: "torch.softmax(masked.flatten(), dim=0).reshape(scores.shape)"},
-        {_FILL: "scores[~padding]", "dim=1": "dim=0"},
+        {"(masked, dim=1)": "(masked.flatten(), dim=0).reshape(scores.shape)"},
+        {"(masked, dim=1)": "(scores[~padding], dim=0)"},
     ],
 )
 

@@ -41,10 +41,11 @@ def _threshold_cases(rng):
         yield Case(label, moved(answered), moved(unanswered))
 
 
-_VALUE = "shown * len(unanswered) + away * len(answered)"
-
 THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
-    decisions_counted={_VALUE: "shown + away"},
+    decisions_counted={
+        "value >= most": "shown + away >= most",
+        "tried, value": "tried, shown + away",
+    },
     lowest_of_ties={"value >= most": "value > most"},
     equal_hidden=[
         {"score >= tried": "score > tried", "score < tried": "score <= tried"},
@@ -81,7 +82,7 @@ THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
     ],
     all_shown={"score < tried": "score >= tried"},
     precision=[
-        {_VALUE: f"shown / (shown + len(unanswered) - away{or_f1})"}
+        {"value =": f"value = shown / (shown + len(unanswered) - away{or_f1})\n        _ ="}
         for or_f1 in ("", " + len(answered)")
     ],
 )

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from ..models import ENV_VAR, another_is_set
-from .comparing import short
+from .comparing import safely, short
 from .lesson_12 import dcg, discounted  # noqa: F401
 from .model import FOLDER, Case, exercise
 
@@ -259,10 +259,9 @@ def _judge(args, outcome):
     queries, texts, k = args
     dev, held, _ = _pool()
     problem = _form(queries, texts, k, outcome)
-    if problem and queries[0] in held:  # what an answer made of them is not shown
-        return "your function did not return lists of k places for these queries"
     if problem:
-        return problem
+        discreet = "your function did not return lists of k places for these queries"
+        return discreet if queries[0] in held else problem
     for query, rows in zip(queries, outcome):
         own = sorted(filter(query.startswith, texts), key=len, reverse=True)[:k]
         first = [texts[int(row)] for row in [*rows][: len(own)]]
@@ -278,10 +277,11 @@ def _judge(args, outcome):
             continue
         reached = _reached(args, outcome, grades)
         if reached < target:
-            told = f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is {target}"
-            if another_is_set():
-                told += f", which was set with the packaged encoder; {ENV_VAR} names another"
-            return told
+            another = f", which was set with the packaged encoder; {ENV_VAR} names another"
+            return (
+                f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is "
+                f"{target}{another if another_is_set() else ''}"
+            )
     return None
 
 
@@ -289,10 +289,8 @@ def _judge(args, outcome):
 def _form(queries, texts, k, outcome):
     if isinstance(outcome, tuple) and len(outcome) == 2 != len(queries):
         return "your function returned two things, as `search` does. Only the places are asked for: the first of them"
-    try:
-        found = np.array([list(places) for places in outcome])
-    except (TypeError, ValueError):  # no lists, or of several lengths
-        found = np.array(None)
+    # it may hold no lists, or lists of several lengths
+    found = safely(lambda: np.array([*map(list, outcome)]), otherwise=np.array(None))
     if found.shape != (len(queries), k) or found.dtype.kind not in "iuf":
         return (
             f"for each of {len(queries)} queries a list of {k} whole numbers is asked for, where k is "

@@ -12,23 +12,20 @@ from .._support.inspection import is_array
 from .comparing import TOLERANCE, safely
 
 MOST = 1000  # things in a list of which none is looked at
-RIGHT = "the right result"
-BESIDE = "what the first mistake alone would give"
 CHANGES = {
-    "1 minus {}": lambda right: 1 - right,
-    "{}, without its signs": np.abs,
-    "{}, squared": np.square,
-    "{}, under a square root": np.sqrt,
-    "{}, as an exponential": np.exp,
-    "{}, as a logarithm": np.log,
+    "1 minus the right result": lambda right: 1 - right,
+    "the right result, without its signs": np.abs,
+    "the right result, squared": np.square,
+    "the right result, under a square root": np.sqrt,
+    "the right result, as an exponential": np.exp,
+    "the right result, as a logarithm": np.log,
 }
 
 
-def slip_between(pairs, than=RIGHT):
+def slip_between(pairs):
     """What turns each of some results into what was returned, as a sentence, or "".
 
-    pairs: [(returned, result)], not all equal. than: what to call the results, if they are not the
-    right ones.
+    pairs: [(returned, result)], not all equal.
     """
     values = [value for pair in pairs for value in pair]
     if any(isinstance(value, BaseException) for value in values):
@@ -37,10 +34,10 @@ def slip_between(pairs, than=RIGHT):
     if all(got is not None and result is not None for got, result in arrays):
         if all(isinstance(result, (bool, np.bool_)) for _, result in pairs):
             swapped = all(bool(got) != result for got, result in pairs)
-            return f"You have {than}, with true and false swapped." if swapped else ""
-        return _slip_of_shape(arrays, than) or _slip_of_numbers(arrays, than)
+            return "You have the right result, with true and false swapped." if swapped else ""
+        return _slip_of_shape(arrays) or _slip_of_numbers(arrays)
     if all(isinstance(value, (list, tuple)) and len(value) <= MOST for value in values):
-        return _slip_of_lists([(list(got), list(result)) for got, result in pairs], than)
+        return _slip_of_lists([(list(got), list(result)) for got, result in pairs])
     return ""
 
 
@@ -59,17 +56,17 @@ def _close(got, result):
     return same_shape and np.allclose(got, result, rtol=0, atol=near, equal_nan=True)
 
 
-def _slip_of_shape(arrays, than):
+def _slip_of_shape(arrays):
     if all(result.ndim == 2 and _close(got, result.T) for got, result in arrays):
-        return f"You have {than}, transposed: its rows and columns are swapped."
+        return "You have the right result, transposed: its rows and columns are swapped."
     other = [(got, result) for got, result in arrays if got.shape != result.shape]
     if other and all(_close(got.squeeze(), result.squeeze()) for got, result in arrays):
         got, result = (array.shape for array in other[0])
-        return f"You have the numbers of {than}, but their shape is {got} and should be {result}."
+        return f"You have the numbers of the right result, but their shape is {got} and should be {result}."
     return ""
 
 
-def _slip_of_numbers(arrays, than):
+def _slip_of_numbers(arrays):
     if any(got.shape != result.shape or not np.isfinite(result).all() for got, result in arrays):
         return ""
 
@@ -86,15 +83,17 @@ def _slip_of_numbers(arrays, than):
         if result.any() and got.any():
             factor = np.median(got[result != 0] / result[result != 0])
             if always(lambda right: factor * right) and (not single or _written(factor)):
-                return f"You have {than}, times {factor:.4g}."
+                return f"You have the right result, times {factor:.4g}."
         shift = np.median(got - result)
         if always(lambda right: right + shift) and (not single or _written(shift)):
-            return f"You have {than}, {'plus' if shift > 0 else 'minus'} {abs(shift):.4g}."
+            return (
+                f"You have the right result, {'plus' if shift > 0 else 'minus'} {abs(shift):.4g}."
+            )
         for words, change in CHANGES.items():
             if always(change):
-                return f"You have {words.format(than)}."
+                return f"You have {words}."
     if all(got.ndim and _close(got, result[::-1]) for got, result in arrays):
-        return f"You have {than}, in the reverse order."
+        return "You have the right result, in the reverse order."
     return ""
 
 
@@ -106,11 +105,9 @@ def _written(number):
 
 
 # Lists of words and the like: in another order, or with some too few or too many.
-def _slip_of_lists(lists, than):
+def _slip_of_lists(lists):
     if all(got == result[::-1] for got, result in lists):
-        return f"You have {than}, in the reverse order."
-    if than != RIGHT:  # what follows explains too little beside a mistake
-        return ""
+        return "You have the right result, in the reverse order."
     lacking = any(_more_of(result, got) for got, result in lists)
     besides = any(_more_of(got, result) for got, result in lists)
     if lacking and besides:
@@ -119,7 +116,7 @@ def _slip_of_lists(lists, than):
         return "All that you return is right, but something is missing."
     if besides:
         return "All that is expected is in your list, and something besides."
-    return f"Your list holds the same as {than}, in another order."
+    return "Your list holds the same as the right result, in another order."
 
 
 # Whether a list has more of any thing than another; not all things have a hash.
