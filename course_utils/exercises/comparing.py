@@ -36,14 +36,10 @@ def too_many(outcome):
         value = left.pop()
         if is_array(value):
             count += math.prod(value.shape)
-            continue
-        count += 1
-        if type(value) in (list, tuple, set, frozenset, dict):
-            if len(value) > MOST_RETURNED:
-                return True
-            left += [*value, *value.values()] if type(value) is dict else value
-            if len(left) > MOST_RETURNED:
-                return True
+        elif type(value) in (list, tuple, set, frozenset, dict):
+            count += len(value)
+            if count <= MOST_RETURNED:
+                left += [*value, *value.values()] if type(value) is dict else value
     return count > MOST_RETURNED
 
 

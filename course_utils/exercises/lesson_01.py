@@ -292,7 +292,6 @@ def _harmful_cases(rng):
     a, b, c, d, e, f = _syllables(rng, 6)
     single = {*(a + b + c), *("##" + letter for letter in a + b + c)}
     known = {d, *("##" + piece for piece in (e, e[1], a, b + c, b[1] + c, c[0], c[1], f))}
-    twice = {a, *("##" + piece for piece in (b, c + d, c + e, f, e + d, d[0], d[1]))}
     # only a + b + c + d[0] does harm: a shorter start is not the longest one, and a longer one
     # leaves e alone
     long = {a + b + c, "##" + d + e, "##" + d[1], "##" + e}
@@ -306,13 +305,6 @@ def _harmful_cases(rng):
         ),
         # only ## + a + b does harm, in the middle of the cut; d + e[0] changes it
         Case("Another cut is not always a longer one", d + e + a + b + c + f, known),
-        # only ## + f + e does harm; ## + b + c would if it were not used twice: then the second c +
-        # e breaks up
-        Case(
-            "Only an entry with ## does harm",
-            a + b + c + d + b + c + e + f + e + d,
-            twice | {f + e},
-        ),
         Case("The entry may be a long one", a + b + c + d + e, long),
     ]
 

@@ -351,9 +351,8 @@ def _assign_cases(rng):
         .numpy()
     )
     centres = (lengths * directions).double().numpy()
-    best = np.sort((vectors @ directions.double().numpy().T).max(axis=1))
-    wide = np.diff(best).argmax()  # far from every cosine, so that rounding decides nothing
-    threshold = float(best[wide] + best[wide + 1]) / 2
+    best = (vectors @ directions.double().numpy().T).max(axis=1)
+    threshold = float(best.min() + best.max()) / 2
     axes = np.eye(hidden)  # cosines of 0 are exact on every processor
     equal = np.concatenate([axes[:2], -axes[:1]])
     return [

@@ -133,28 +133,6 @@ def _just_below(rng, similar):
     )
 
 
-# Two draws that differ in the labels of two equal training values: 0 and 1, or 1 and 0.
-#
-# Whatever order a sort leaves them in, a cut between them is right more often than any threshold
-# in one of the two. The best threshold occurs twice in training and is no test value.
-def _equal_values(rng):
-    low, best, one, other, equal, high = sorted(
-        value * UNIT for value in rng.sample(range(12, 120, 6), 6)
-    )
-    values, labels = _shuffled(
-        rng, [low, one, other, best, best, equal, equal, high], [0, 0, 0, 1, 1, None, None, 1]
-    )
-    first, second = (place for place, label in enumerate(labels) if label is None)
-    test = [
-        low,
-        *(best + share * (equal - best) for share in (0.3, 0.6, 0.9)),
-        (equal + high) / 2,
-        high,
-    ]
-    for labels[first], labels[second] in ((0, 1), (1, 0)):
-        yield values, list(labels), test, [0, 1, 1, 1, 1, 1]
-
-
 def _threshold_cases(rng):
     return [
         Case(
@@ -169,7 +147,6 @@ def _threshold_cases(rng):
         ),
         Case("Test values just below the best threshold", *_just_below(rng, rng.randint(3, 5))),
         Case("The highest training value is the best threshold", *_just_below(rng, 1)),
-        *(Case("Training pairs with equal values", *drawn) for drawn in _equal_values(rng)),
     ]
 
 
@@ -217,13 +194,6 @@ THRESHOLD = exercise("08-threshold", _threshold_cases, _held_out, points=2)(
     ],
     not_the_lowest=[
         {"np.sort(values)": other} for other in ("values", "values[::-1]", "np.sort(values)[::-1]")
-    ],
-    cut_at_a_place=[
-        {"np.array(train_values)": "np.sort(train_values)"},
-        {
-            "candidates =": "candidates, labels = np.array(sorted(zip(values, labels))).T\n    _ =",
-            "values >= candidates[:, None]": "np.tri(len(labels)).T",
-        },
     ],
     above_all=[
         {"np.sort(values)": f"np.append(np.sort(values), values.max() + {more})"}

@@ -99,35 +99,10 @@ def _closest_cases(rng):
         # `topk` finds the diagonal twice
         Case("Two equal vectors are a pair", torch.eye(4)[[0, 1, 2, 3, 0]]),
         Case("Several pairs are equally close", halves[[0, 1, 0, 2, 3, 1, 0, 4]]),
-        *(
-            Case(
-                "A pair is a little closer than the members of a group",
-                _group_and_pair(rng, spread),
-            )
-            for spread in (False, True)
-        ),
         Case("All cosines are negative", normalise(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))),
         Case("Two vectors", torch.eye(hidden)[:2]),
         Case("Two opposite vectors", torch.stack([one, -one])),
     ]
-
-
-# Four vectors with a cosine of 0.95 to one another, and two with one of 0.9501, orthogonal to
-# them.
-#
-# spread: whether the two differ by a little in four numbers, or by more in one, as other
-# distances would notice.
-def _group_and_pair(rng, spread):
-    axes, cosine = torch.eye(9), 0.9501
-    group = [0.95**0.5 * axes[0] + 0.05**0.5 * axes[place] for place in (1, 2, 3, 4)]
-    one, across = (
-        torch.tensor([[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, -0.5, -0.5]]) @ axes[5:]
-        if spread
-        else axes[5:7]
-    )
-    later = [*group[2:], one, cosine * one + (1 - cosine**2) ** 0.5 * across]
-    rng.shuffle(later)
-    return torch.stack([*group[:2], *later])
 
 
 def _closest(vectors):
@@ -251,12 +226,7 @@ def _can_skip_cases(rng):
             np.cos(low),
         ),
         ("The pivot is the question itself", 1.0, cosines(0.2, 0.7, *close, 2.0, 3.0), itself),
-        (
-            "The pivot is the opposite of the question",
-            -1.0,
-            -cosines(0.2, 0.7, *close, 2.0, 3.0),
-            itself,
-        ),
+        ("The pivot is the opposite of the question", -1.0, -cosines(0.2, 0.7, 2.0, 3.0), 0.5),
         (
             "A sentence equal to the pivot, and one opposite to it",
             given,

@@ -379,14 +379,6 @@ def _report_cases(rng):
         yield Case(
             label, {name: score / 1000 for name, score in zip(settings, scores)}, test_scores
         )
-    low, middle, good, best = (score / 1000 for score in sorted(rng.sample(range(500, 900), 4)))
-    # each way to choose ends at another setting
-    validation = {"b": best, "a": good, "c": low, "d": middle}
-    yield Case(
-        "The highest test score belongs to another",
-        validation,
-        {"b": 0.6, "a": 0.95, "c": 0.5, "d": 0.4},
-    )
 
 
 def _score_to_report(validation_scores, test_scores):

@@ -46,14 +46,12 @@ class Otherwise:
         """This and another at once, or None where one takes away what the other replaces."""
         if self.reference is not other.reference or dict(self.swaps).keys() & dict(other.swaps):
             return None
-        for swaps in (self.swaps + other.swaps, other.swaps + self.swaps):
-            both = Otherwise(self.reference, swaps)
-            try:
-                both.function  # noqa: B018  it is made now
-            except (ValueError, SyntaxError):
-                continue
-            return both
-        return None
+        both = Otherwise(self.reference, self.swaps + other.swaps)
+        try:
+            both.function  # noqa: B018  it is made now
+        except (ValueError, SyntaxError):
+            return None
+        return both
 
 
 @functools.cache

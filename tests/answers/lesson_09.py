@@ -88,12 +88,6 @@ closest_range_too_short = closest_among(
 )
 
 
-def closest_to_the_best_row(vectors):
-    table = vectors @ vectors.T - 3 * torch.eye(len(vectors))
-    row = int(table.sum(dim=1).argmax())
-    return row, int(table[row].argmax())
-
-
 RIGHT = {
     "09-tokens": [
         tokens_by_combinations,
@@ -208,15 +202,6 @@ PROMISES = {
         (
             "with the highest cosine",
             lambda vectors: (vectors @ vectors.mean(dim=0)).topk(2).indices,
-        ),
-        ("with the highest cosine", closest_to_the_best_row),
-        (
-            "with the highest cosine",
-            lambda vectors: pair_in(vectors, -torch.cdist(vectors, vectors, p=1), -99),
-        ),
-        (
-            "with the highest cosine",
-            lambda vectors: pair_in(vectors, (1000 * vectors @ vectors.T).round(), -2000),
         ),
     ],
 }
