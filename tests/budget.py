@@ -15,7 +15,7 @@ LIMITS = {  # statements; of the lessons, words
     "course_utils/_support": 1_620,
     "course_utils/diagrams": 1_384,
     "course_utils/diary": 197,
-    "course_utils/exercises": 2_576,
+    "course_utils/exercises": 2_509,
     "course_utils/explore": 780,
     "course_utils/tools": 7_789,
     "course_utils/trainings": 1_250,

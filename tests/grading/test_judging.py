@@ -55,7 +55,7 @@ def test_comparing_has_a_clock(monkeypatch, one_thread):
     with Sandbox(seconds=1) as sandbox:
         sandbox.wait()
         marker = Marker(sandbox, ("04",), seed=4, seconds=1)
-        monkeypatch.setattr(judging, "equal", compared_for_ever)
+        monkeypatch.setattr(judging, "difference", compared_for_ever)
         wrong = (
             "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings[:, 0]"
         )
