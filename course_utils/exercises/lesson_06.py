@@ -224,10 +224,10 @@ def _project_cases(rng):
     ]
 
 
-def _plane(**how):
+def _plane(n_components=2, whiten=False):
     from sklearn.decomposition import PCA  # slow to import, and only this exercise needs it
 
-    return PCA(**{"n_components": 2, **how})
+    return PCA(n_components, whiten=whiten)
 
 
 def _distances_in_plane(first, second):
