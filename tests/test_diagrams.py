@@ -56,7 +56,7 @@ def test_it_is_one_well_formed_picture_with_its_alternative_text():
         (lambda canvas: canvas.box(10, 10, 50, 20, kind="bird"), "there is no kind 'bird'"),
         (lambda canvas: canvas.arrow((0, 0), (0, 101)), r"\(0, 101\) is outside"),
         (lambda canvas: canvas.circle(2, 50, 4), r"\(-2, 46\) is outside"),
-        (lambda canvas: canvas.grid(0, 0, [["a long text"]], cell=20), "wider than its box of 20"),
+        (lambda canvas: canvas.grid(0, 0, [[1234.5]], cell=20), "wider than its box of 20"),
         (lambda canvas: canvas.tokens(10, 10, ["x" * 80]), "outside"),
         (lambda canvas: canvas.circle(20, 20, 21), r"\(-1, -1\) is outside"),
         (lambda canvas: canvas.finish("A picture."), "alternative text is too short"),

@@ -312,31 +312,23 @@ class Canvas:
         self,
         x: float,
         y: float,
-        values: Sequence[Sequence[Any]],
+        values: Sequence[Sequence[float]],
         cell: float = 34,
-        kind: str = "head",
-        decimals: int = 2,
-        height: float | None = None,
-        size: float = SMALL,
+        height: float = 34,
         shaded: bool = True,
-    ) -> Box:
-        """A matrix: each value in its cell, darker for larger if `shaded`. Returns its box.
+    ) -> None:
+        """A matrix of numbers: each in its cell, darker for larger if `shaded`.
 
-        values: numbers or short texts.
+        cell, height: the size of a cell.
         """
-        height = height or cell
-        numbers = [abs(value) for value in itertools.chain(*values) if not isinstance(value, str)]
-        largest = max(numbers, default=1) or 1
+        largest = max(abs(value) for value in itertools.chain(*values)) or 1
         for row, row_values in enumerate(values):
             for column, value in enumerate(row_values):
                 place = (float(x + column * cell), float(y + row * height), cell, height)
-                self._rectangle(*place, self._kind(kind))
-                if not isinstance(value, str):
-                    if shaded:
-                        self._shade(*place, kind, abs(value) / largest)
-                    value = f"{round(value, decimals) + 0.0:.{decimals}f}"  # + 0.0: no -0.0
-                self._written(*place, value, size)
-        return x, y, x + len(values[0]) * cell, y + len(values) * height
+                self._rectangle(*place, "head")
+                if shaded:
+                    self._shade(*place, "head", abs(value) / largest)
+                self._written(*place, f"{round(value, 2) + 0.0:.2f}", SMALL)  # + 0.0: no -0.0
 
     def cells(
         self,
@@ -410,13 +402,12 @@ class Canvas:
             self.arrow(start, end, tip=False, **look)
         self.arrow(*last, text, tip=tip, **look)
 
-    def bracket(self, x0: float, x1: float, y: float, text: str = "", below: bool = True) -> None:
-        """A bracket over or under what lies from x0 to x1, with a text beyond it."""
+    def bracket(self, x0: float, x1: float, y: float, text: str = "") -> None:
+        """A bracket over what lies from x0 to x1, with a text above it."""
         self._inside((x0, y), (x1, y))
-        way = BRACKET if below else -BRACKET
-        self._outline(f"M{x0:.1f},{y:.1f} v{way} H{x1:.1f} v{-way}", "plain-line")
+        self._outline(f"M{x0:.1f},{y:.1f} v{-BRACKET} H{x1:.1f} v{BRACKET}", "plain-line")
         if text:
-            self.text((x0 + x1) / 2, y + 2.8 * way, text, SMALL, quiet=True)
+            self.text((x0 + x1) / 2, y - 2.8 * BRACKET, text, SMALL, quiet=True)
 
     def finish(self, alt: str) -> Diagram:
         """The finished diagram.

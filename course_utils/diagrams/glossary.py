@@ -44,7 +44,7 @@ def parts_of_a_layer() -> Diagram:
     canvas.box_from((92, 222), 40, 140, 104, 46, "query, key,\nvalue", "head", SMALL)
     canvas.box_from((146, 163), 174, 140, 96, 46, "weights\n(softmax)", "head", SMALL)
     canvas.box_from((272, 163), 300, 140, 110, 46, "mean of the\nvalues", "head", SMALL)
-    canvas.bracket(40, 410, 134, "attention head: several work side by side", below=False)
+    canvas.bracket(40, 410, 134, "attention head: several work side by side")
     canvas.arrow((412, 163), (456, 84), bend=18)
     canvas.box(300, 56, 150, 34, "feed-forward", "layer")
     canvas.arrow((298, 73), (236, 73))

@@ -44,7 +44,7 @@ def the_way(here: str = "") -> Diagram:
     for x, (lesson, text) in zip((16, 184, 352), WHOLE.items()):
         _number(canvas, x, 14, lesson, here)
         canvas.label(x + 18, 14, text, quiet=here != lesson)
-    canvas.bracket(8, 512, 34, below=False)
+    canvas.bracket(8, 512, 34)
     _fine_tuning(canvas, here)
     return canvas.finish(_in_words(here))
 
