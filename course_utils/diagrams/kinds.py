@@ -78,7 +78,7 @@ class Item(NamedTuple):
 
     def broken(self, width: float) -> str:
         """The text in lines of at most this width; lines of its own stay lines."""
-        if self.width <= width or self.mono:
+        if self.width < width + 0.1 or self.mono:  # columns are added up, so rounded
             return self.text
         lines = [in_lines(line, (width - PADDING) / BOLD) for line in self.text.split("\n")]
         return "\n".join(lines)
