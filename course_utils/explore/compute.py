@@ -201,12 +201,12 @@ def one_head(text: str, layer: int, head: int, token: int) -> dict:
             f"This encoder has layers 1 to {len(maps)}, with heads 0 to {heads - 1} in each."
         )
     _, _, output = run([text])
-    before, own = output.hidden_states[layer - 1][0], maps[layer - 1]
+    before, attention = output.hidden_states[layer - 1][0], maps[layer - 1]
     with torch.inference_mode():
-        parts = [
-            part(before).unflatten(-1, (heads, -1)) for part in (own.query, own.key, own.value)
-        ]
-    queries, keys, values = (part[:, head] for part in parts)
+        queries, keys, values = (
+            part(before).unflatten(-1, (heads, -1))[:, head]
+            for part in (attention.query, attention.key, attention.value)
+        )
     token = min(token, len(pieces) - 1)
     products = keys @ queries[token]
     scores = products / math.sqrt(queries.shape[-1])

@@ -87,14 +87,14 @@ def side_by_side(places: list[tuple[float, float]], least: float = 23) -> list[t
     """
     places = [(x + 0.01 * row, y) for row, (x, y) in enumerate(places)]
     for _ in range(60):
-        for one in range(len(places)):
-            for other in range(one):
-                (a, b), (x, y) = places[one], places[other]
+        for first in range(len(places)):
+            for second in range(first):
+                (a, b), (x, y) = places[first], places[second]
                 far = math.hypot(a - x, b - y)
                 if far < least:
                     push = (least - far) / far / 2
                     right, up = (a - x) * push, (b - y) * push
-                    places[one], places[other] = (a + right, b + up), (x - right, y - up)
+                    places[first], places[second] = (a + right, b + up), (x - right, y - up)
     return places
 
 

@@ -63,8 +63,8 @@ def merges(corpus: str, steps: int) -> dict:
     """
     counts = _counts(corpus)
     cut = {word: " ".join(word) for word in counts}  # symbols with spaces between them
-    stages, found = [cut], []
-    while len(found) < 60:
+    stages, joins = [cut], []
+    while len(joins) < 60:
         totals = Counter()
         for word, symbols in cut.items():
             for pair in itertools.pairwise(symbols.split()):
@@ -72,19 +72,19 @@ def merges(corpus: str, steps: int) -> dict:
         if not totals:
             break
         left, right = min(totals, key=lambda pair: (-totals[pair], pair))
-        found.append([left, right, totals[left, right]])
+        joins.append([left, right, totals[left, right]])
         both = re.compile(rf"(?<!\S){re.escape(left)} {re.escape(right)}(?!\S)")
         joined = (left + right).replace("\\", r"\\")  # a backslash means something to `sub`
         cut = {word: both.sub(joined, symbols) for word, symbols in cut.items()}
         stages.append(cut)
     letters = {letter for word in counts for letter in word}
-    steps = min(steps, len(found))
+    steps = min(steps, len(joins))
     shown = {word: symbols.split() for word, symbols in stages[steps].items()}
     return {
-        "merges": found,
+        "merges": joins,
         "steps": steps,
         "words": [[word, counts[word], shown[word]] for word in counts],
-        "entries": len(letters | {left + right for left, right, _ in found[:steps]}),
+        "entries": len(letters | {left + right for left, right, _ in joins[:steps]}),
         "symbols": sum(counts[word] * len(shown[word]) for word in counts),
     }
 

@@ -43,14 +43,14 @@ def documentation() -> dict:
     docs, stored = load_docstrings(), load_file(VECTORS)
     place_of = {name: place for place, name in enumerate(docs["name"])}
     asked = load_doc_queries("dev").set_index("id").loc[list(DOC_QUERIES)]
-    split = [Counter(words(page)) for page in pages(docs)]
+    words_of = [Counter(words(page)) for page in pages(docs)]
     counts = {}
     for query in asked["query"]:
         for word in words(query):
-            having = [place for place, own in enumerate(split) if word in own]
+            having = [place for place, counted in enumerate(words_of) if word in counted]
             counts[word] = [
                 np.diff(having, prepend=0).tolist(),
-                [split[place][word] for place in having],
+                [words_of[place][word] for place in having],
             ]
     asked_vectors = embed(asked["query"].tolist(), model="packaged")
     cosines = best_of_each(asked_vectors @ stored["vectors"].astype("f4").T, stored["owners"])
@@ -69,7 +69,7 @@ def documentation() -> dict:
         }
     return {
         "names": docs["name"].tolist(),
-        "lengths": [own.total() for own in split],
+        "lengths": [counted.total() for counted in words_of],
         "counts": counts,
         "fusion": FUSION,
         "queries": queries,
@@ -169,12 +169,12 @@ def _bm25_of(word, k1, b):
     """
     docs = documentation()
     lengths = np.array(docs["lengths"], dtype=float)
-    steps, found = (np.array(numbers, dtype=int) for numbers in docs["counts"][word])
-    places = np.cumsum(steps)
+    steps, times = docs["counts"][word]
+    places = np.cumsum(steps, dtype=int)  # no page may have the word
     counts, worth = np.zeros(len(lengths), dtype=int), np.zeros(len(lengths))
-    counts[places] = found
+    counts[places] = times
     rarity, worth[places] = bm25_parts(
-        found, lengths[places], lengths.mean(), len(steps), len(lengths), k1, b
+        counts[places], lengths[places], lengths.mean(), len(steps), len(lengths), k1, b
     )
     return rarity, counts, worth
 

@@ -131,10 +131,9 @@ def _columns_of(table: pd.DataFrame, form: str) -> dict[str, tuple[int, str]]:
     them.
     """
     questions: dict[str, Question] = {idea.id: getattr(idea, form) for idea in inventory().values()}
-    options = {
-        idea: [_normal(option.text) for option in asked.options]
-        for idea, asked in questions.items()
-    }
+    options = {}
+    for idea, asked in questions.items():
+        options[idea] = [_normal(option.text) for option in asked.options]
     columns = {}
     beside = ""
     for at, heading in enumerate(table.columns):

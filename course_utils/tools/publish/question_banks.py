@@ -157,14 +157,13 @@ def _question(lesson, cells, place):
         raise PublishError(
             f"The cell {cell.id} of lesson {lesson} is not a question with one right option."
         )
-    before = [
-        other for other in cells[:place] if other.cell_type == "markdown" and not _is_quiz(other)
+    texts = [
+        above for above in cells[:place] if above.cell_type == "markdown" and not _is_quiz(above)
     ]
-    wanted = CONTEXT.get(f"{lesson}-{cell.id}", (before[-1].id,))
-    context = [_set_up(other) for other in before if other.id in wanted]
-    headings = [
-        _plain(title) for _, title in HEADING.findall("\n".join(other.source for other in before))
-    ]
+    wanted = CONTEXT.get(f"{lesson}-{cell.id}", (texts[-1].id,))
+    context = [_set_up(above) for above in texts if above.id in wanted]
+    before = "\n".join(above.source for above in texts)
+    headings = [_plain(title) for _, title in HEADING.findall(before)]
     *first, text = asked.split(BREAK)
     origin = escape(PLACE.format(headings[0], headings[-1]))
     return Question(
