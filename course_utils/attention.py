@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from ._support.routes import evaluating
 from .models import load_encoder
 
 if TYPE_CHECKING:
@@ -51,14 +52,12 @@ def eager(encoder: PreTrainedModel) -> Generator[None]:
     shared.
     """
     own: Any = encoder.config._attn_implementation
-    training = encoder.training
     encoder.set_attn_implementation("eager")
-    encoder.eval()
     try:
-        yield
+        with evaluating(encoder):
+            yield
     finally:
         encoder.set_attn_implementation(own)
-        encoder.train(training)
 
 
 def attention_weights(

@@ -82,14 +82,9 @@ def is_packaged(name: Any = None) -> bool:
     return _chosen(name) == PACKAGED
 
 
-def another_is_set() -> bool:
-    """Whether COURSE_ENCODER names another encoder than the packaged one."""
-    return not is_packaged()
-
-
-def hub_is_meant() -> bool:
-    """Whether COURSE_ENCODER names a model of the hub, and not a folder."""
-    return another_is_set() and not os.path.isdir(os.path.expanduser(os.environ[ENV_VAR]))
+def another_encoder() -> str | None:
+    """What COURSE_ENCODER names, unless that is the packaged encoder."""
+    return None if is_packaged() else os.environ[ENV_VAR]
 
 
 def untouched_weights(

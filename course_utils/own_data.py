@@ -295,17 +295,17 @@ def _pairs_in_text(path: Path) -> tuple[pd.DataFrame, bool]:
         return table_in(text, path.name, PAIR, **how), False
     if "\t" not in first:
         raise DataError(
-            f"{path.name}, line 1: neither a header that names {', '.join(PAIR)}, nor tabs between columns"
+            f"{path.name}, line 1: neither a header that names {', '.join(PAIR)}, nor tabs between "
+            "columns"
         )
-    lines, rows = [], []
+    rows = {}
     for line, cells in rows_in(text, path.name, **how):
         if len(cells) < 7:
             raise DataError(
                 f"{path.name}, {line}: {len(cells)} columns, and there should be 7 or more"
             )
-        lines.append(line)
-        rows.append(cells[:7])
-    return pd.DataFrame(rows, index=lines).rename(columns=STSB_COLUMNS), True
+        rows[line] = cells[:7]
+    return pd.DataFrame.from_dict(rows, orient="index").rename(columns=STSB_COLUMNS), True
 
 
 def _checked_pair(place: str, one: Any, other: Any, score: Any) -> tuple[str, str, float]:

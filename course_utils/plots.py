@@ -47,8 +47,7 @@ HATCHES = ("", "//", "..", "xx")
 
 def use_style() -> None:
     """Apply the course's matplotlib style for this session."""
-    from matplotlib import rcParams
-    from matplotlib.rcsetup import cycler
+    from matplotlib import cycler, rcParams
 
     rcParams.update(STYLE)
     rcParams["axes.prop_cycle"] = cycler(color=PALETTE)

@@ -58,7 +58,9 @@ def setup(seed: int = 0, solutions: bool = True, online: bool = False) -> None:
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
-    hub_cache.use_cache(online or models.hub_is_meant())
+    another = models.another_encoder()
+    is_on_the_hub = another is not None and not os.path.isdir(os.path.expanduser(another))
+    hub_cache.use_cache(online or is_on_the_hub)
     huggingface_hub.utils.logging.set_verbosity_error()
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
     transformers.utils.logging.set_verbosity_error()
@@ -69,5 +71,4 @@ def setup(seed: int = 0, solutions: bool = True, online: bool = False) -> None:
     bertviz_offline.stand_in()
     hints_shown.clear()
     shows["solutions"] = solutions
-    another = os.environ[models.ENV_VAR] if models.another_is_set() else None
     cell_needs.adapt_cells(another, models.load_encoder)

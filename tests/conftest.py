@@ -92,23 +92,27 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine():
     """Refuse connections and name lookups beyond loopback. Fails the test: libraries could swallow an OSError."""
-    connect, getaddrinfo = socket.socket.connect, socket.getaddrinfo
+    getaddrinfo = socket.getaddrinfo
 
     def refuse(host):
         if not is_local(host):
             pytest.fail(f"a test wanted to reach {host}")
 
-    def checked_connect(self, address):
-        if self.family in (socket.AF_INET, socket.AF_INET6):
-            refuse(address[0])
-        return connect(self, address)
+    def checked(connect):
+        def call(self, address):
+            if self.family in (socket.AF_INET, socket.AF_INET6):
+                refuse(address[0])
+            return connect(self, address)
+
+        return call
 
     def checked_getaddrinfo(host, *args, **kwargs):
         refuse(host)
         return getaddrinfo(host, *args, **kwargs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", checked_connect)
+        for name in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, name, checked(getattr(socket.socket, name)))
         patch.setattr(socket, "getaddrinfo", checked_getaddrinfo)
         yield
 

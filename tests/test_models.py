@@ -169,12 +169,12 @@ def test_the_environment_variable_names_a_folder(tiny, encoder, monkeypatch):
     monkeypatch.setenv(models.ENV_VAR, str(tiny))
     assert load_encoder()[1].config.hidden_size == 32
     assert embed([SENTENCE]).shape == (1, 32)
-    assert encoder_folder() == tiny and models.another_is_set()
+    assert encoder_folder() == tiny and models.another_encoder()
     assert load_encoder("packaged") is encoder
     assert encoder_folder("packaged") == models.packaged_encoder()
     for none in ("", "packaged"):
         monkeypatch.setenv(models.ENV_VAR, none)
-        assert load_encoder() is encoder and not models.another_is_set()
+        assert load_encoder() is encoder and not models.another_encoder()
     monkeypatch.setenv(models.ENV_VAR, "no/such/model")
     refusal(None, "'no/such/model'")
 

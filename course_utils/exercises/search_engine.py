@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from ..models import ENV_VAR, another_is_set
+from ..models import ENV_VAR, another_encoder
 from .comparing import safely, short
 from .lesson_12 import dcg, discounted  # noqa: F401
 from .model import FOLDER, Case, exercise
@@ -280,7 +280,7 @@ def _judge(args, outcome):
             another = f", which was set with the packaged encoder; {ENV_VAR} names another"
             return (
                 f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is "
-                f"{target}{another if another_is_set() else ''}"
+                f"{target}{another if another_encoder() else ''}"
             )
     return None
 

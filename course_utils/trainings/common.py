@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 
 from .._support.files import write_whole
-from ..models import ENV_VAR, another_is_set, progress_bar
+from ..models import ENV_VAR, another_encoder, progress_bar
 
 FOLDER = Path(__file__).parent
 CHANGE = ("before", "after", "difference", "low", "high")
@@ -23,7 +23,7 @@ def script(run):
     """
     if run.__module__ != "__main__":
         return run
-    if another_is_set():
+    if another_encoder():
         sys.exit(
             f"the stored tables are the packaged encoder's, and {ENV_VAR} names another: unset it"
         )
