@@ -63,7 +63,6 @@ SEEN = [  # (check, what is set, to what, whether it is well, what is said)
     ("python_version", HERE + "BITS", 32, False, "32-bit. Fix: install a 64-bit Python"),
     ("disk", HERE + "DISK_GB", 10**9, False, "GB free"),
     ("memory", HERE + "MEMORY_GB", 10**9, False, "GB"),
-    ("place", "os.access", lambda *_: False, False, "cannot be written"),
     ("hub", HUB, lambda: True, True, " answers;"),
     ("hub", HUB, lambda: False, True, " does not answer;"),
     (
@@ -90,13 +89,6 @@ def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_pat
     assert (
         finding.fix and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
     )
-
-
-def test_the_doctor_warns_of_a_folder_that_is_synchronised(tmp_path):
-    (tmp_path / "OneDrive - School").mkdir()
-    finding = doctor.place(tmp_path / "OneDrive - School")
-    assert not finding.fix and "with --workspace" in finding.detail
-    assert "with --workspace" not in doctor.place(tmp_path).detail
 
 
 @pytest.mark.parametrize(

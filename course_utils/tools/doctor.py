@@ -67,21 +67,6 @@ def course() -> Finding:
     return Finding("course", f"{__version__}, {kind}, in {PACKAGE}")
 
 
-def place(folder: Path | None = None) -> Finding:
-    """Where the workspace would be, and what that may break."""
-    folder = folder or Path.cwd()
-    if not os.access(folder, os.W_OK):
-        fix = "change to a folder of your own: cd"
-        return Finding("folder", f"{folder} cannot be written", fix)
-    detail = str(folder)
-    if any(part.lower().startswith(("onedrive", "dropbox", "icloud")) for part in folder.parts):
-        detail += (
-            "; a program that synchronises it may hold a lesson back while you save: if saving "
-            "fails, wait, or choose a folder elsewhere with --workspace"
-        )
-    return Finding("folder", detail)
-
-
 def wanted(lock: Path = LOCK) -> dict[str, str]:
     """The packages that this machine needs: a dictionary from name to version.
 
@@ -211,7 +196,6 @@ CHECKS = {
     "notebook kernel": kernel,
     "encoder": encoder,
     "first embedding": first_embedding,
-    "folder": place,
     "disk": disk,
     "memory": memory,
     "model hub": hub,

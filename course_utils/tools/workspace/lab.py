@@ -186,7 +186,7 @@ def _show_route(workspace: Path, route: str, say: Callable[[str], object]) -> st
     """
     (name,) = [name for name in ROUTES if name.endswith(route)]
     picture = overview(workspace).on(name)
-    say("\n".join(picture.plan()))
+    say(picture.plan())
     lesson = picture.next[0] if picture.next else picture.lessons[0]
     return f"tree/{parts()[lesson.key].relative_to(NOTEBOOKS).as_posix()}"
 

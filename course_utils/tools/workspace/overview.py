@@ -266,23 +266,15 @@ class Overview:
             lines.append(f"how sure you were: {shares}")
         return lines + ([self.notice] if self.notice else [])
 
-    def plan(self) -> list[str]:
+    def plan(self) -> str:
         """The lessons with their minutes and what is passed, and what comes next, in lines."""
-        wide = max((len(lesson.title) for lesson in self.lessons), default=0)
-        most = max((len(lesson.exercises) for lesson in self.lessons), default=0)
-        rows = []
-        for lesson in self.lessons:
-            squares = "".join(
-                "✓" if exercise in self.passed else "○" for exercise, _ in lesson.exercises
-            )
-            row = (
-                f"{lesson.sign}  {lesson.title:{wide}}  {lesson.minutes:3d} min  {squares:{most}}  "
-            )
-            rows.append((row + self.count(lesson)).rstrip())
-        return [*rows, "", self.advice, *self.remembered]
+        titles = [len(lesson.title) for lesson in self.lessons]
+        exercises = [len(lesson.exercises) for lesson in self.lessons]
+        wide, most = max(titles, default=0), max(exercises, default=0)
+        return filled("plan.txt.j2", picture=self, wide=wide, most=most)
 
     def __repr__(self) -> str:
-        return "\n".join([self.totals, "", *self.plan()])
+        return f"{self.totals}\n\n{self.plan()}"
 
     def _repr_html_(self) -> str:
         return filled("overview.html.j2", picture=self)
