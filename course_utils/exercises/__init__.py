@@ -50,8 +50,7 @@ def find(exercise_id: object) -> Exercise:
     tasks = tasks_of({str(exercise_id)[:2]} & {*LESSONS})
     if exercise_id in tasks:
         return tasks[exercise_id]
-    exercises = all_exercises()
-    near = difflib.get_close_matches(str(exercise_id), exercises, n=1, cutoff=0.3)
+    near = difflib.get_close_matches(str(exercise_id), all_exercises(), n=1, cutoff=0.3)
     advice = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"exercise_id {exercise_id!r} is not an exercise of this course{advice}")
 

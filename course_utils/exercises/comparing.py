@@ -145,8 +145,7 @@ def weights_difference(got, right, mask, most):
     if problem:
         return problem
     weights = np.abs(as_float64(got if is_array(got) else np.array(_nested(got))))
-    is_padding = np.broadcast_to(as_float64(mask) == 0, weights.shape)
-    largest = weights[is_padding].max(initial=0.0)
+    largest = (weights * (as_float64(mask) == 0)).max(initial=0.0)
     if largest <= most:
         return None
     return f"your function gives padding the weight {largest:.3g} where exactly 0 is expected"

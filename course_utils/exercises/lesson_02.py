@@ -335,10 +335,8 @@ def _leaks(encode, input_ids, attention_mask, vocabulary_size):
     swapped = torch.where(padding, others, input_ids)
     before = encode(input_ids, attention_mask)
     after = encode(swapped, attention_mask)
-    changes = (after - before).abs()
-    largest = changes.amax(dim=2)
-    of_real = largest * attention_mask
-    leak = of_real.amax(dim=1) > 1e-4
+    largest = (after - before).abs().amax(dim=2)
+    leak = (largest * attention_mask).amax(dim=1) > 1e-4
     return leak.tolist()
 
 
@@ -348,11 +346,8 @@ LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
         {"(after - before).abs()": one} for one in ("after - before", "before - after")
     ],
     not_number_by_number=[
-        *({"changes.amax(dim=2)": f"changes.{other}(dim=2)"} for other in ("mean", "norm")),
-        {
-            "(after - before)": "(after.norm(dim=2) - before.norm(dim=2))",
-            "changes.amax(dim=2)": "changes",
-        },
+        *({"amax(dim=2)": f"{other}(dim=2)"} for other in ("mean", "norm")),
+        {"(after - before)": "(after.norm(dim=2) - before.norm(dim=2))", ".amax(dim=2)": ""},
     ],
     real_swapped=[
         {"torch.where(padding, others, input_ids)": "others"},
@@ -365,7 +360,11 @@ LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
     right_only={
         "attention_mask == 0": "torch.arange(attention_mask.shape[1]) >= attention_mask.sum(dim=1, keepdim=True)"
     },
-    other_limit=[{"1e-4": "0"}, {"1e-4": "1e-3"}, {".abs()": ".abs() - 1e-5 * before.abs()"}],
+    other_limit=[
+        {"1e-4": "0"},
+        {"1e-4": "1e-3"},
+        {"(after - before).abs()": "((after - before).abs() - 1e-5 * before.abs())"},
+    ],
     outside_vocabulary=[
         {"(input_ids + 1) % vocabulary_size": f"input_ids {one} 1"} for one in "+-"
     ],

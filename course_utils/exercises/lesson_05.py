@@ -93,8 +93,7 @@ def _previous_cases(rng):
 
 def _previous_score(weights):
     words = weights[:, :, 1:-1, 1:-1]
-    before = words.diagonal(-1, dim1=-2, dim2=-1)
-    return before.mean(dim=-1)
+    return words.diagonal(-1, dim1=-2, dim2=-1).mean(dim=-1)
 
 
 PREVIOUS_SCORE = completion("05-previous-score", _previous_cases, _previous_score)(
@@ -104,7 +103,7 @@ PREVIOUS_SCORE = completion("05-previous-score", _previous_cases, _previous_scor
     two_back={"(-1, dim1": "(-2, dim1"},
     first_word_counted={"1:-1, 1:-1]": "1:-1]", "(-1, dim1": "(0, dim1"},
     specials_counted={"words.diagonal": "weights.diagonal"},
-    end_dropped=[{"return before": f"return before[..., {some}]"} for some in ("1:", ":-1")],
+    end_dropped=[{".mean(dim=-1)": f"[..., {some}].mean(dim=-1)"} for some in ("1:", ":-1")],
 )
 
 
@@ -197,8 +196,7 @@ def _entropy_cases(rng):
 
 def _entropy(weights):
     logs = weights.clamp(min=1e-30).log2()
-    bits = -(weights * logs)
-    return bits.sum(dim=-1)
+    return -(weights * logs).sum(dim=-1)
 
 
 ENTROPY = exercise("05-entropy", _entropy_cases, _entropy, points=2)(
@@ -208,7 +206,7 @@ ENTROPY = exercise("05-entropy", _entropy_cases, _entropy, points=2)(
     over_columns=[{"sum(dim=-1)": f"sum(dim={dim})"} for dim in (-2, 0)],
     mean_of_rows={"sum(dim=-1)": "sum(dim=-1).mean(dim=-1)"},
     mean_over_row={"sum(dim=-1)": "mean(dim=-1)"},
-    perplexity={"return bits": "return 2 ** bits"},
+    perplexity={"return -": "return 2 ** -"},
     logarithms_only=[{"weights * logs": "logs"}, {"weights * logs": "weights.log2()"}],
     bound_too_large=[
         {"logs =": f"weights = {bounded}\n    logs ="}

@@ -159,8 +159,7 @@ def _mask_cases(rng):
 
 def _mask_tokens(ids, special_ids, mask_id, draws, share):
     special = torch.isin(ids, torch.tensor(special_ids))
-    drawn = draws < share
-    chosen = drawn & ~special
+    chosen = (draws < share) & ~special
     masked = ids.masked_fill(chosen, mask_id)
     labels = ids.masked_fill(~chosen, IGNORED)
     return masked, labels
@@ -168,7 +167,7 @@ def _mask_tokens(ids, special_ids, mask_id, draws, share):
 
 MASK_TOKENS = exercise("07-mask-tokens", _mask_cases, _mask_tokens, points=2)(
     special_chosen=[
-        {"drawn & ~special": f"drawn{spared}"}
+        {" & ~special": spared}
         for spared in (
             "",
             " & (ids != mask_id)",
@@ -185,7 +184,7 @@ MASK_TOKENS = exercise("07-mask-tokens", _mask_cases, _mask_tokens, points=2)(
     ],
     labels_of_special=[
         {"~chosen, IGNORED": f"{others}, IGNORED"}
-        for others in ("~chosen & ~special", "~drawn", "masked != mask_id")
+        for others in ("~chosen & ~special", "draws >= share", "masked != mask_id")
     ],
     labels_zero=[{"IGNORED": number} for number in ("0", "-1", "100")],
     labels_short={"labels = ids.masked_fill(~chosen, IGNORED)": "labels = ids[chosen]"},

@@ -401,8 +401,7 @@ def _accuracy_and_baseline(values, labels, threshold):
     called = values >= threshold
     accuracy = float((called == labels).mean())
     similar = float(labels.mean())
-    baseline = max(similar, 1 - similar)
-    return accuracy, baseline
+    return accuracy, max(similar, 1 - similar)
 
 
 BASELINE = completion("08-baseline", _baseline_cases, _accuracy_and_baseline)(
@@ -414,6 +413,6 @@ BASELINE = completion("08-baseline", _baseline_cases, _accuracy_and_baseline)(
         {"float(labels.mean())": "accuracy"},
         {"max(similar, 1 - similar)": "1 - accuracy"},
     ],
-    count={", baseline": ", baseline * len(labels)"},
+    count={"max(similar,": "len(labels) * max(similar,"},
     answer_returned={"max(similar, 1 - similar)": "float(similar >= 0.5)"},
 )

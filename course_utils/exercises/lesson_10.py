@@ -81,8 +81,7 @@ def _leak_cases(rng):
 def _leaks(train, test):
     def key(text):
         text = text.lower()
-        words = text.split()
-        return " ".join(words)
+        return " ".join(text.split())
 
     seen = {key(text) for text in train}
     return [text for text in test if key(text) in seen]
@@ -103,7 +102,7 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
         for lowered in ("pass", 'text = re.sub("[A-Z]", lambda capital: capital[0].lower(), text)')
     ],
     white_space=[
-        {'" ".join(words)': form}
+        {'" ".join(text.split())': form}
         for form in (
             "text",
             "text.strip()",
@@ -116,7 +115,7 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
     ],
     one_part_only=[{"key(text) in seen": "text in seen"}, {"{key(text)": "{text"}],
     not_whole_texts=[
-        {'" ".join(words)': "frozenset(words)"},
+        {'" ".join(': "frozenset("},
         {"key(text) in seen": "any(key(text) in one for one in seen)"},
     ],
     all_space_removed={'" ".join': '"".join'},
@@ -422,16 +421,15 @@ def _last_token_cases(rng):
 
 def _last_real_token(states, attention_mask):
     lengths = (attention_mask == 1).sum(dim=1)
-    last = lengths - 1
-    return states[torch.arange(len(states)), last]
+    return states[torch.arange(len(states)), lengths - 1]
 
 
 LAST_TOKEN = completion("10-last-token", _last_token_cases, _last_real_token)(
     last_position={"(attention_mask == 1).sum(dim=1)": "attention_mask.shape[1]"},
     one_too_far={"lengths - 1": "lengths"},
     one_too_early={"lengths - 1": "lengths - 2"},
-    first_real_token={"last = lengths - 1": "last = attention_mask.argmax(dim=1)"},
-    first_padding={"last = lengths - 1": "last = attention_mask.argmin(dim=1)"},
+    first_real_token={"lengths - 1": "attention_mask.argmax(dim=1)"},
+    first_padding={"lengths - 1": "attention_mask.argmin(dim=1)"},
     one_for_all=[{"sum(dim=1)": f"sum(dim=1){one}"} for one in (".max()", ".min()", "[0]")],
     padding_counted={"== 1": "== 0"},
     dimension_kept={"dim=1": "dim=1, keepdim=True"},

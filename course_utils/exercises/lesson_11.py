@@ -384,8 +384,7 @@ def _share_that_costs_nothing(anchor, positive, negative, margin):
     near = (anchor - positive).norm(dim=1)
     far = (anchor - negative).norm(dim=1)
     needed = near + margin
-    rests = needed <= far
-    return rests.float().mean().item()
+    return (needed <= far).float().mean().item()
 
 
 RESTS = completion("11-rests", _rests_cases, _share_that_costs_nothing)(
@@ -397,7 +396,7 @@ RESTS = completion("11-rests", _rests_cases, _share_that_costs_nothing)(
     either_way={"needed <= far": "(far - near).abs() >= margin"},
     mean_cost=[{"needed <= far": "(needed - far).clamp(min=0)"}, {"needed <= far": "needed - far"}],
     squared={".norm(dim=1)": ".norm(dim=1) ** 2"},
-    one_number=[{"rests.float()": f"rests.{other}().float()"} for other in ("sum", "all")],
+    one_number=[{").float()": f").{other}().float()"} for other in ("sum", "all")],
 )
 
 
@@ -418,8 +417,7 @@ def _lost_cases(rng):
 
 def _items_lost(before, after):
     was, now = before, ~after
-    lost = was & now
-    return int(lost.sum())
+    return int((was & now).sum())
 
 
 LOST = completion("11-lost", _lost_cases, _items_lost)(

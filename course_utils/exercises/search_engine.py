@@ -235,8 +235,8 @@ def _reached(args, outcome, grades):
 
 def _measured(args, outcome):
     _, held, _ = _pool()
-    value = f"mean nDCG@{args[2]} is {_reached(args, outcome, held):.3f}"
-    return f"On {len(held)} held-out queries the {value}."
+    reached = _reached(args, outcome, held)
+    return f"On {len(held)} held-out queries the mean nDCG@{args[2]} is {reached:.3f}."
 
 
 def _embedded(sentences, pooling, normalize=True):
