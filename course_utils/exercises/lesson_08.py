@@ -120,6 +120,15 @@ def _pairs_drawn(rng, *differing):
             return drawn
 
 
+# The most similar training pair is labelled 0, and its value is the best threshold.
+def _best_is_none(rng):
+    low, *others, high = sorted(
+        (rng.randint(12, 102) + place / 8) * UNIT for place in range(TRAINED[0])
+    )
+    train = _shuffled(rng, [low, *others, high], [1] + [0] * (len(others) + 1))
+    return *train, [high, high, high + 0.05, high + 0.1, low - 0.02, others[0]], [1, 1, 1, 1, 0, 0]
+
+
 # Test values just below the best threshold, the lowest similar training value, above the value
 # under it.
 def _just_below(rng, similar):
@@ -145,6 +154,7 @@ def _threshold_cases(rng):
         Case(
             "A threshold above all would be best", *_pairs_drawn(rng, "above_all", "other_measure")
         ),
+        Case("The most similar training pair is labelled 0", *_best_is_none(rng)),
         Case("Test values just below the best threshold", *_just_below(rng, rng.randint(3, 5))),
         Case("The highest training value is the best threshold", *_just_below(rng, 1)),
     ]

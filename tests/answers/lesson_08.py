@@ -172,10 +172,6 @@ PROMISES = {
         ("one of the training values", lambda *a: held_out(*a, candidates=np.unique(a[0])[:-1])),
         (
             "one of the training values",
-            lambda *a: held_out(*a, candidates=sorted({*a[0]} & {*a[2]}) or a[0]),
-        ),
-        (
-            "one of the training values",
             lambda *a: held_out(*a, candidates=[t for t, label in zip(*a[:2]) if label]),
         ),
     ],
