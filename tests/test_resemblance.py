@@ -1,14 +1,13 @@
 """`course grade --resemblance`: planted copies come first, and learners who wrote on their own are hardly ever listed.
 
 The classes are invented. Each learner's answer to an exercise is drawn from those of tests/grading/independent, written
-apart in different styles, and of tests/answers. So every answer has about six owners in a class of 60, long ones too.
+apart in different styles. So every answer has about nine owners in a class of 60, long ones too.
 """
 
 import ast
 import csv
 import random
 import re
-from collections import defaultdict
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -50,36 +49,11 @@ def independent():
     return found
 
 
-def of_the_tests(lesson):
-    """The answers of tests/answers that are one function and call no other: the rest share parts with one another."""
-    source = (HERE / f"answers/lesson_{lesson}.py").read_text()
-    tree, found = ast.parse(source), defaultdict(list)
-    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-    tables = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.Assign) and node.targets[0].id in ("RIGHT", "WRONG")
-    ]
-    for key, answers in (
-        (key.value, row) for node in tables for key, row in zip(node.value.keys, node.value.values)
-    ):
-        for answer in (one.elts[0] if isinstance(one, ast.Tuple) else one for one in answers.elts):
-            own = functions.get(answer.id) if isinstance(answer, ast.Name) else None
-            if (
-                own
-                and not {part.id for part in ast.walk(own) if isinstance(part, ast.Name)}
-                & functions.keys()
-            ):
-                found[key].append(ast.get_source_segment(source, own) + "\n")
-    return found
-
-
 APART = independent()
-POOL = {one: APART[one] + of_the_tests(one[:2])[one] for one in APART}
 
 
 def invented(rng, size=60):
-    return {one: [rng.choice(answers) for _ in range(size)] for one, answers in POOL.items()}
+    return {one: [rng.choice(answers) for _ in range(size)] for one, answers in APART.items()}
 
 
 def planted(texts, rng, copies=3):

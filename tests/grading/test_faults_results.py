@@ -166,15 +166,6 @@ def test_a_line_that_was_cut_off_costs_only_its_own_result(tmp_path):
     assert path.read_text() == LINE + LINE.replace('"ada"', '"bob"', 1)
 
 
-def test_the_command_starts_anew_when_told_to(nothing_to_mark):
-    source, out = nothing_to_mark
-    (out / "results.jsonl").write_text("mine")
-    with pytest.raises(GradeError, match="results.jsonl cannot be used"):
-        run(source, out)
-    assert not (out / "grades.csv").exists()
-    assert run(source, out, regrade=True) and (out / "results-1.jsonl").read_text() == "mine"
-
-
 def a_folder(path):
     path.mkdir(parents=True)
 
@@ -308,18 +299,6 @@ assert run(source, disk / "out")[0].points == FULL
     on_a_small_disk(tmp_path, script, source)
 
 
-def test_nobody_can_be_told(nothing_to_mark):
-    source, out = nothing_to_mark
-    to_a_full_disk = ["sh", "-c", 'exec "$@" > /dev/full', "sh"]
-    done = course("grade", source, "--out", out, "--unsafe-no-isolation", before=to_a_full_disk)
-    assert (
-        done.returncode != 0
-        and "All results are in" in done.stderr
-        and "Traceback" not in done.stderr
-    )
-    assert (out / "grades.csv").exists()
-
-
 # --- concurrent and killed writers
 
 
@@ -331,19 +310,6 @@ def test_one_run_writes_at_a_time(marked):
     ):
         run(source, out)
     assert run(source, out)[0].points == FULL
-
-
-def test_a_writer_that_is_killed(tmp_path):
-    script = (
-        "import os, sys; from tests.grading.test_faults_results import *\n"
-        "with opened(Path(sys.argv[1])) as known:\n"
-        "    for number in range(3): known.put(entry(learner=f's{number}'))\n"
-        "    os.kill(os.getpid(), 9)"
-    )
-    done = course(tmp_path / "results.jsonl", program=["-c", script], cwd=ROOT)
-    assert done.returncode == -signal.SIGKILL
-    with opened(tmp_path / "results.jsonl") as known:
-        assert sorted(learner for learner, _ in known.entries) == ["s0", "s1", "s2"]
 
 
 def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):

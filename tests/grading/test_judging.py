@@ -84,15 +84,6 @@ def test_what_is_far_too_large_is_not_iterated(outcome, one_thread):
     assert more < 200
 
 
-def test_a_tuple_of_two_lists_is_an_answer_to_two_queries():
-    exercise = find("14-search")
-    queries, texts, k = list(exercise.cases(random.Random(1)))[1].args
-    queries = queries[:2]
-    right = exercise.reference(queries, texts, k)
-    assert len(right) == 2 and exercise.judge((queries, texts, k), tuple(map(tuple, right))) is None
-    assert exercise.judge((queries, texts, k), (right, [[0.5] * k] * 2)) is not None
-
-
 @pytest.mark.nightly
 def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path):
     isolation()
