@@ -214,7 +214,7 @@ def _list_difference(got, right, strict):
     whole = _whole([_listed(item) for item in got], [_listed(item) for item in right])
     if whole:
         return whole
-    if len(got) != len(right):
+    if len(got) != len(right) or problem is None:
         return f"your function returned {len(got)} items where {len(right)} are expected"
     if problem.startswith("item "):
         return problem.replace(" of what", f" of item {position} of what", 1)
