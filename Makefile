@@ -149,7 +149,7 @@ canary:
 
 # As root, since it unpacks a system and enters it; so is build/bare root's.
 bare:
-	$(if $(filter-out 0,$(shell id -u)),sudo --preserve-env )$(PYTHON) -m tests.bare_debian $(DEBIAN)
+	$(if $(filter-out 0,$(shell id -u)),sudo --preserve-env )bash tests/bare_debian.sh $(DEBIAN)
 
 clean:
 	rm -rf $(VENV) build
