@@ -78,17 +78,10 @@ def test_tensors_come_back_as_they_were(dtype, shape):
 
 def test_tensors_of_unusual_memory():
     rows = torch.tensor([[1.0, 2.0]]).expand(3, 2)
-    found = there_and_back(rows)
-    assert torch.equal(found, rows) and found.stride()[0] == 0, (
-        "torch refuses to change such rows in place"
-    )
-    assert torch.equal(
-        there_and_back(torch.arange(6).reshape(2, 3).T), torch.arange(6).reshape(2, 3).T
-    )
-    assert torch.equal(
-        there_and_back(torch.ones(2, requires_grad=True) * 2), torch.tensor([2.0, 2.0])
-    )
-    assert torch.equal(there_and_back(torch.nn.Parameter(torch.ones(2))), torch.ones(2))
+    columns = torch.arange(6).reshape(2, 3).T
+    result = torch.ones(2, requires_grad=True) * 2
+    for sent in (rows, columns, result, torch.nn.Parameter(torch.ones(2))):
+        assert torch.equal(there_and_back(sent), sent)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +132,8 @@ def framed(value):
 
 
 def test_a_frame_written_by_hand_is_read():
-    arrays = framed(b'{"list": [{"array": ["int8", [1], 0]}, {"array": ["int8", [2], 1]}]}')
-    assert wire.unpack(arrays, b"\0\1\2")["v"][1].tolist() == [1, 2]
+    arrays = framed(b'{"list": [{"array": ["int8", [1], 0]}, {"array": ["int8", [2], 64]}]}')
+    assert wire.unpack(arrays, b"\0".ljust(wire.ALIGN) + b"\1\2")["v"][1].tolist() == [1, 2]
     assert wire.unpack(framed(b'{"list": [1, "a"]}'), b"") == {"v": [1, "a"]}
 
 
@@ -153,9 +146,9 @@ FORGED = """{"array": ["float32", [2], 0]}
 {"list": [{"array": ["int8", [4], 0]}, {"array": ["int8", [4], 0]}]}
 {"array": ["float32"]}
 {"array": [["float32"], [1], 0]}
-{"tensor": ["float32", [1], 0, [4611686018427387904]]}
-{"tensor": ["float32", [1], 0, [2, "a"]]}
-{"tensor": ["float32", [1], 0, [-1]]}
+{"tensor": ["float32", [1], 0, [1]]}
+{"tensor": ["float32", ["a"], 0]}
+{"tensor": ["float32", [-1], 0]}
 {"recipe": ["os.system", "ls"]}
 {"recipe": []}
 {"set": [{"list": []}]}
@@ -181,7 +174,7 @@ def test_forged_frames_are_refused(text):
 
 
 def test_a_bool_is_0_or_1_whatever_its_byte():
-    found = wire.unpack(framed(b'{"tensor": ["bool", [2], 0, [2]]}'), b"\x07\x00")["v"]
+    found = wire.unpack(framed(b'{"tensor": ["bool", [2], 0]}'), b"\x07\x00")["v"]
     assert found.tolist() == [True, False] and found.sum() == 1
 
 

@@ -341,8 +341,8 @@ def test_bad_tables_are_refused_in_one_sentence(tmp_path, table, words):
         ({"due": DUE}, "--due needs --received"),
         ({"due": DUE, "late": "10%"}, "is not understood"),
         ({"due": DUE, "received": "nowhere.csv"}, "nowhere.csv cannot be read: No such file"),
-        ({"late": "10% a day"}, "--late needs a deadline"),
-        ({"received": "r.csv"}, "--received needs a deadline"),
+        ({"late": "10% a day"}, "--late and --received need a deadline"),
+        ({"received": "r.csv"}, "--late and --received need a deadline"),
     ],
 )
 def test_bad_options_are_refused_before_anything_is_marked(tmp_path, options, words):

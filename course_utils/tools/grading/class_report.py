@@ -317,16 +317,24 @@ def table(found: Sequence[Item], names: bool = False) -> tuple[list[str], list[l
     rows = []
     for item in found:
         row: dict = {"exercise": item.id, "title": item.title}
-        exercise = {**row, **item.counts, **_where(place_of(item.id))}
-        exercise |= item.difficulty.columns("difficulty")
-        exercise |= item.discrimination.columns("discrimination")
-        note = item.note or item.discrimination.why
-        rows.append({**exercise, "kind": "exercise", "note": note})
+        figures = {
+            "kind": "exercise",
+            **item.counts,
+            **item.difficulty.columns("difficulty"),
+            **item.discrimination.columns("discrimination"),
+            "note": item.note or item.discrimination.why,
+        }
+        rows.append({**row, **figures, **_where(place_of(item.id))})
         for mistake in item.mistakes:
-            words = {"name": mistake.name, "does": mistake.does, "because": mistake.because}
-            words["who"] = "; ".join(mistake.who) if names else ""
-            counted = {"kind": "mistake", "learners": len(mistake.learners)}
-            rows.append({**row, **counted, **words, **_where(mistake.place)})
+            words = {
+                "kind": "mistake",
+                "name": mistake.name,
+                "learners": len(mistake.learners),
+                "does": mistake.does,
+                "because": mistake.because,
+                "who": "; ".join(mistake.who) if names else "",
+            }
+            rows.append({**row, **words, **_where(mistake.place)})
         for count, case in item.others:
             rows.append({**row, "kind": "other", "learners": count, "does": case})
     return HEADER, [[row.get(column, "") for column in HEADER] for row in rows]

@@ -120,8 +120,9 @@ def grade(
         if any(given):
             keep(terms, out, lessons)
         if lateness and not given.due:
-            due = f"{lateness.due:%Y-%m-%d %H:%M}"
-            warn(f"An earlier run's deadline counts, {due}; --due none removes it.")
+            warn(
+                f"An earlier run's deadline counts, {lateness.due:%Y-%m-%d %H:%M}; --due none removes it."
+            )
         store = held.enter_context(opened(out / RESULTS, anew=options.regrade))
         hand_ins = gather(source, held.enter_context(_unpacking(out)), roster)
         given_tables = [path for path in (terms.received, options.roster) if path]
@@ -145,8 +146,7 @@ def grade(
         tables = list(downloads.values())
         write_tables(out, learners, work, options.isolated, hand_ins.left_out, tables)
         titles = [work["titles"][lesson] for lesson in lessons_of(learners)]
-        addresses = {"book": options.book, "decks": options.decks}
-        write_report(out, learners, titles, options.names, **addresses)
+        write_report(out, learners, titles, options.names, options.book, options.decks)
         warnings += _write_extras(out, learners, options)
         if hand_ins.left_out:
             files = counted(len(hand_ins.left_out), "file")

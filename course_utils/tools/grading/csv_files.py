@@ -45,8 +45,7 @@ def numbered_rows(path: str | Path, headings: Collection[str] = ()) -> Rows:
                 f"{shown}, {line}: there are more values than columns; quote any text that "
                 "contains a comma."
             )
-        values = cells[: len(header)]
-        table.append((line, dict(zip_longest(header, values, fillvalue=""))))
+        table.append((line, dict(zip_longest(header, cells[: len(header)], fillvalue=""))))
     return table
 
 
@@ -81,8 +80,7 @@ def write_table(
 
     mark: its first characters; spreadsheets read a file with a byte order mark as UTF-8.
     """
-    lines = [_line(row) for row in (header, *rows)]
-    write_whole(path, mark + "".join(lines))
+    write_whole(path, mark + "".join(map(_line, [header, *rows])))
 
 
 def _line(row: Sequence[object]) -> str:

@@ -220,16 +220,9 @@ def read_lateness(terms: Terms) -> Lateness | None:
     due, late, received = terms
     if not due:
         if late or received:
-            option = "--late" if late else "--received"
-            raise GradeError(f'{option} needs a deadline: --due "{EXAMPLE}".')
+            raise GradeError(f'--late and --received need a deadline: --due "{EXAMPLE}".')
         return None
-    try:
-        deadline = _date(due)
-    except ValueError:
-        raise GradeError(
-            f"--due {for_messages(due)!r} is no date and time; "
-            f'write it like "{EXAMPLE}" or "{EXAMPLE} +01:00".'
-        ) from None
+    deadline = _date("--due ", due)
     rule = read_rule(late) if late else None
     if not received:
         raise GradeError(
@@ -271,18 +264,25 @@ def keep(terms: Terms, out: Path, lessons: list[str]) -> None:
         write_whole(out / KEPT, json.dumps(kept) + "\n")
 
 
-def _date(text: str, forms: Sequence[str] = ()) -> datetime:
-    """A date and time, with an offset from UTC or without one. Raises ValueError."""
-    text, when = " ".join(text.split()), None
-    if ISO.match(text):
-        text = re.sub(r" ?(UTC|Z)$", "+00:00", text)
-        when = datetime.fromisoformat(re.sub(r" (?=[+-]\d)", "", text))
-    in_english = GERMAN_MONTH.sub(lambda month: GERMAN_MONTHS[month[0]], GERMAN_DAY.sub("", text))
+def _date(where: str, text: str, forms: Sequence[str] = ()) -> datetime:
+    """A date and time, with an offset from UTC or without one. Raises GradeError.
+
+    where: what the sentence begins with.
+    """
+    words, when = " ".join(text.split()), None
+    if ISO.match(words):
+        words = re.sub(r" ?(UTC|Z)$", "+00:00", words)
+        with suppress(ValueError):
+            when = datetime.fromisoformat(re.sub(r" (?=[+-]\d)", "", words))
+    in_english = GERMAN_MONTH.sub(lambda month: GERMAN_MONTHS[month[0]], GERMAN_DAY.sub("", words))
     for form in forms:
         with suppress(ValueError):
             when = datetime.strptime(in_english, form)
     if when is None or not 2000 <= when.year < 2100:
-        raise ValueError
+        raise GradeError(
+            f"{where}{for_messages(text)!r} is no date and time; write it like {EXAMPLE} or "
+            f"{EXAMPLE} +01:00."
+        )
     return when
 
 
@@ -315,8 +315,8 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
             continue
         where = f"{name}, {number}: "
         granted = EXTENSION.search(cells.get("status", ""))
-        until = _received(where, granted[1], zone) if granted else None
-        when = _received(where, cells[column], zone)
+        until = _in_zone(_date(where, granted[1], LONG_FORMS), zone) if granted else None
+        when = _in_zone(_date(where, cells[column], LONG_FORMS), zone)
         person = learner_in(cells)
         names = [text for text in (person.learner, person.email, *person.also, person.name) if text]
         lesson = _lesson(where, cells.get("lesson", ""))
@@ -333,12 +333,3 @@ def _lesson(where: str, text: str) -> str:
             "05-layer."
         )
     return key
-
-
-def _received(where: str, text: str, zone: tzinfo | None) -> datetime:
-    try:
-        return _in_zone(_date(text, LONG_FORMS), zone)
-    except (ValueError, OverflowError, OSError):
-        raise GradeError(
-            f"{where}{for_messages(text)!r} is no date and time; write it like {EXAMPLE}."
-        ) from None

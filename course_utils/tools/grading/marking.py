@@ -79,9 +79,10 @@ def assignment(
             elif is_code:
                 known[cell_checksum(cell.source)] = cell.source
                 points[name] = marks.get("points")
-    exercises = {}
-    for exercise, function in functions.items():
-        exercises[exercise] = function, points.get(f"{exercise}-check", 0)
+    exercises = {
+        exercise: (function, points.get(f"{exercise}-check", 0))
+        for exercise, function in functions.items()
+    }
     return {
         "exercises": exercises,
         "by_hand": by_hand,
@@ -197,7 +198,7 @@ class Marker:
                 exercise for exercise in self.work["exercises"] if part_with(exercise) in lessons
             ]
             marks = {exercise: self.exercise(notebook, exercise, deadline) for exercise in counts}
-        except (Ended, OutOfTime, _Unreadable) as error:
+        except (Ended, OutOfTime, _NoAnswer) as error:
             if getattr(error, "state", "") == "killed":  # before any of the learner's code ran
                 raise SandboxError(
                     "The system killed a sandbox process, probably for lack of memory: free some, or use fewer "
@@ -232,7 +233,8 @@ class Marker:
             exercises, by_hand, known = work["exercises"], work["by_hand"], work["known"]
             facts = session.ask(do="open", exercises=exercises, by_hand=by_hand, known=known)
         if "present" not in facts:
-            raise _Unreadable(facts.get("broken", "it does not fit into memory"))
+            why = facts.get("broken", "it does not fit into memory")
+            raise _NoAnswer("crashed", why, "The notebook could be read at first, but not later.")
         return session, {"titles": [], "problems": [], "texts": {}, **facts}
 
     def close(self) -> None:
@@ -255,7 +257,8 @@ class Marker:
             lessons = sorted(set(keys) & set(self.work["titles"]))
             if lessons:
                 return lessons
-        raise _Unreadable(f"it has no exercise of {', '.join(self.work['titles'])}")
+        reason = f"it has no exercise of {', '.join(self.work['titles'])}"
+        raise _NoAnswer("unreadable", reason, f"There is no answer to mark: {reason}.")
 
     def exercise(self, notebook: bytes, exercise_id: str, deadline: float) -> Mark:
         """The mark for one exercise.
@@ -302,7 +305,7 @@ class Marker:
         try:
             session, reply = self.define(notebook, exercise_id, deadline, run)
             report, answer = self.judge(session, exercise_id, reply, deadline)
-        except (Ended, MemoryError, OutOfTime, _NoAnswer, _Unreadable) as error:
+        except (Ended, MemoryError, OutOfTime, _NoAnswer) as error:
             if isinstance(error, (MemoryError, OutOfTime)):
                 self.close()
             state, reason, message = _explained(error)
@@ -401,19 +404,16 @@ def _beginning_with(mark, sentence):
 def _explained(error):
     """Why an answer could not be judged: the state and the reason of its mark, and a sentence for the learner."""
     if isinstance(error, OutOfTime):
-        reason = "running its cell took too long"
-        return "timeout", reason, f"Stopped: {reason}."
+        return (
+            "timeout",
+            "running its cell took too long",
+            "Stopped: running its cell took too long.",
+        )
     if isinstance(error, MemoryError):  # of this process, which judges
-        reason = "what it returned is too large to be judged"
-        return "memory", reason, "What your function returned is too large to be judged."
-    if isinstance(error, _Unreadable):
-        return "crashed", str(error), "The notebook could be read at first, but not later."
+        message = "What your function returned is too large to be judged."
+        return "memory", "what it returned is too large to be judged", message
     message = getattr(error, "message", f"{error.reason[:1].upper()}{error.reason[1:]}.")
     return error.state, error.reason, message
-
-
-class _Unreadable(Exception):
-    """A notebook cannot be read. The message says why."""
 
 
 class _NoAnswer(Exception):

@@ -63,8 +63,7 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
 
 
 def _has_handed_in(learner: LearnerRecord, lesson: str) -> bool:
-    exercises = learner.exercises.items()
-    there = [exercise for exercise, mark in exercises if mark.status != "missing"]
+    there = [exercise for exercise, mark in learner.exercises.items() if mark.status != "missing"]
     there += [cell for cell in learner.by_hand if cell in learner.texts]
     return bool(learner.files) and lesson in map(part_with, there)
 

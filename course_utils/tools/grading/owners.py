@@ -83,8 +83,7 @@ class Owners:
         if not named:
             return Owner(for_keys(own or self.root or "nameless"))
         if len(named) == 1:
-            person = named[0]
-            return Owner(person.learner, person.name)
+            return Owner(named[0].learner, named[0].name)
         maybe = tuple(person.learner for person in named)
         why = f"its name matches {in_words(maybe)}; rename it so that it matches one learner"
         return LeftOut(file.file, why, maybe)

@@ -49,7 +49,7 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
     place = _section_above(own, _number(own, exercise, cell))
     if place is None or cell and not _has(part, cell):
         return None
-    number = _slide_of(part, cell) if cell else _slide_of_section(own, _number(own, exercise))
+    number = _slide_of(part, _number(part, exercise, cell), cell)
     if number is None:
         return place
     slide = _slides(part)[number]
@@ -85,23 +85,22 @@ def _section_above(part, number):
     return Place(title, f"{name_of(parts()[part])}.html#{make_id(title)}") if title else None
 
 
-def _slide_of(part, cell):
-    """The number of the slide that shows a cell, else of the last one above it, or None."""
-    slides, number = _slides(part), _number(part, "", cell)
-    showing = [place for place, slide in enumerate(slides) if cell in slide.cells]
-    above = [place for place, slide in enumerate(slides) if number and slide.at <= number]
-    return next(iter(showing + above[-1:]), None)
+def _slide_of(part, number, cell):
+    """The number of the slide that a place of a part leads to, or None.
 
-
-def _slide_of_section(part, number):
-    """The number of the first slide of the section above a cell, else of the last one above it."""
+    It is the first that shows the cell or, without a cell, the first of the section above the
+    place; else the last one above the place.
+    """
     cells, slides = cells_of(part), _slides(part)
-    sections = [place for place, cell in enumerate(cells) if _section(cell)]
-    start = max(place for place in sections if place <= number)
-    end = next((place for place in sections if place > number), len(cells))
-    inside = [place for place, slide in enumerate(slides) if start <= slide.at < end]
-    above = [place for place, slide in enumerate(slides) if slide.at <= number]
-    return next(iter(inside[:1] + above[-1:]), None)
+    if cell:
+        wanted = [place for place, slide in enumerate(slides) if cell in slide.cells]
+    else:
+        sections = [place for place, other in enumerate(cells) if _section(other)]
+        start = max(place for place in sections if place <= number)
+        end = min((place for place in sections if place > number), default=len(cells))
+        wanted = [place for place, slide in enumerate(slides) if start <= slide.at < end]
+    above = [place for place, slide in enumerate(slides) if number and slide.at <= number]
+    return next(iter(wanted + above[-1:]), None)
 
 
 def _grade_id(cell):

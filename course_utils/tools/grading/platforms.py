@@ -162,8 +162,7 @@ DATES_OF_GRADES = {"Last modified (grade)", "Zuletzt geändert (Bewertung)"}
 def worksheet_numbers(rows: Iterable[dict[str, str]]) -> set[str]:
     """The numbers of all participants in Moodle's grading worksheet, none for other rows."""
     cells = [row.get("Identifier") or row.get("ID") or "" for row in rows]
-    matches = [PARTICIPANT.fullmatch(cell.strip()) for cell in cells]
-    return {match[1] for match in matches if match}
+    return {match[1] for match in map(PARTICIPANT.fullmatch, map(str.strip, cells)) if match}
 
 
 def _filled_worksheet(

@@ -91,8 +91,7 @@ def learner_in(cells: Mapping[str, str]) -> Learner:
     value = {}
     for kind, columns in COLUMNS.items():
         value[kind] = next((cells[column] for column in columns if cells.get(column)), "")
-    raw = PARTICIPANT.sub(r"\1", value["id"]) or value["email"]
-    key = for_keys(raw)
+    key = for_keys(PARTICIPANT.sub(r"\1", value["id"]) or value["email"])
     name, first = value["name"], value["first"]
     if first not in name or not name:
         # beside a first name, a column Name has the last one

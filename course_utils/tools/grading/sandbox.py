@@ -233,9 +233,8 @@ class Sandbox:
             sys.executable,
             "-m",
             "course_utils.tools.grading.sandbox_server",
-            str(theirs.fileno()),
+            *(str(theirs.fileno()), "walls" if isolated else "open", str(seconds), str(memory)),
         ]
-        command += ["walls" if isolated else "open", str(seconds), str(memory)]
         if os.environ.get(COLD) if cold is None else cold:
             command.append("cold")
         with theirs:
@@ -352,7 +351,7 @@ class Session:
             return self.ask(seconds, **request), request
         import fcntl  # unavailable on Windows, where nothing is marked
 
-        text, arrays = wire.parts(request, wire.ALIGN)
+        text, arrays = wire.parts(request)
         shared = os.memfd_create("arguments", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
             with open(shared, "wb", closefd=False) as file:
@@ -368,17 +367,15 @@ class Session:
         finally:
             os.close(shared)
         if after != arrays:
-            request = wire.unpack(text, after, recipes=True, align=wire.ALIGN)
+            request = wire.unpack(text, after, recipes=True)
         return reply, request
 
     def tell(self, seconds: float, *parts: bytes) -> None:
         """Send parts of a frame, so many seconds at most."""
         self.line.settimeout(seconds)
-        try:
+        with contextlib.suppress(ConnectionError, TimeoutError):  # `listen` finds out why
             for part in parts:
                 self.line.sendall(part)
-        except (BrokenPipeError, ConnectionError, TimeoutError):
-            pass  # `listen` finds out why
 
     def listen(self, seconds: float) -> dict:
         """The next reply."""
@@ -420,13 +417,14 @@ class Session:
         if how["alive"]:
             return Ended("crashed", "your code closed its connection to the grader")
         if how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
-            used = f"{how['seconds']:.0f} seconds"
-            return Ended("timeout", f"your code used up its processor time ({used})")
+            reason = f"your code used up its processor time ({how['seconds']:.0f} seconds)"
+            return Ended("timeout", reason)
         # SIGKILL cannot reach the first process of its namespace from inside; the kernel sends it
         # when memory runs out
         if how["signal"] == 9:
-            reason = "the system ended your code's process, perhaps for lack of memory"
-            return Ended("killed", reason)
+            return Ended(
+                "killed", "the system ended your code's process, perhaps for lack of memory"
+            )
         if how["status"] == sandbox_server.NOT_SHUT_IN and not self.begun:
             raise SandboxError(
                 "This machine no longer lets the sandbox isolate a submission, though it did at first. Nothing was run."

@@ -217,6 +217,5 @@ def _reply(submission, text, arrays, shared):
     if text == b"notebook":
         submission.cells, submission.python = read_notebook(arrays)
         return {"cells": len(submission.cells)}
-    align = wire.ALIGN if shared else 1
-    request = wire.unpack(text, arrays, recipes=True, align=align, shared=shared)
+    request = wire.unpack(text, arrays, recipes=True, shared=shared)
     return getattr(submission, request.pop("do"))(**request)

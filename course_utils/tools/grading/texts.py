@@ -112,8 +112,7 @@ def normalised(text: object) -> str:
 @cache
 def lesson_names() -> list[str]:
     """The names of the lessons' files; longest first, as one may begin with another."""
-    names = [path.stem for path in parts().values()]
-    return sorted(names, key=lambda name: (-len(name), name))
+    return sorted((path.stem for path in parts().values()), key=lambda name: (-len(name), name))
 
 
 def notebooks_named_in(text: str) -> list[str]:

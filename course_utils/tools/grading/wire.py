@@ -28,7 +28,7 @@ DTYPES = (
     *("float16", "float32", "float64"),
 )
 SHARED = 2**32 - 1  # instead of the size of the arrays: they are in an in-memory file sent along
-ALIGN = 64  # bytes, of arrays in that file
+ALIGN = 64  # arrays begin at multiples of this many bytes
 DEEPEST = 40  # levels of nested lists
 LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back in all, and as JSON
 LARGEST_REPLY_JSON = 8 * 2**20
@@ -65,35 +65,14 @@ def pack(message: dict) -> bytes:
     return b"".join([HEADER.pack(len(text), len(arrays)), text, arrays])
 
 
-def parts(message: dict, align: int = 1) -> tuple[bytes, bytes]:
-    """The JSON and the bytes of all arrays of one frame. align: arrays begin at multiples of this many bytes."""
-    arrays = _Arrays(align)
+def parts(message: dict) -> tuple[bytes, bytearray]:
+    """The JSON and the bytes of all arrays of one frame."""
+    arrays = bytearray()
     text = json.dumps(_encoded(message, arrays, 0)).encode()
-    return text, b"".join(arrays)
+    return text, arrays
 
 
-class _Arrays(list):
-    """Accumulates the bytes of arrays."""
-
-    def __init__(self, align: int) -> None:
-        self.align, self.size = align, 0
-
-    def add(self, data: bytes) -> int:
-        """Add bytes and return their offset."""
-        place = _aligned(self.size, self.align)
-        self += [bytes(place - self.size), data]
-        self.size = place + len(data)
-        return place
-
-
-def _aligned(place, align):
-    """The first multiple of `align` that is not below a place."""
-    return -(-place // align) * align
-
-
-def unpack(
-    text: bytes, arrays: Any, recipes: bool = False, align: int = 1, shared: bool = False
-) -> dict:
+def unpack(text: bytes, arrays: Any, recipes: bool = False, shared: bool = False) -> dict:
     """Decode the message of one frame from its two parts. Raises WireError.
 
     arrays: bytes or a memory map.
@@ -102,7 +81,7 @@ def unpack(
     changes are visible to both.
     """
     try:
-        message = _Decoder(arrays, recipes, align, shared).value(json.loads(text))
+        message = _Decoder(arrays, recipes, shared).value(json.loads(text))
     except WireError:
         raise
     except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError) as error:
@@ -152,8 +131,7 @@ def _encoded(value, arrays, depth):
     if kind is np.ndarray and value.dtype.name in DTYPES:
         return {"array": _stored(value, arrays)}
     if kind.__name__ in ("Tensor", "Parameter"):
-        stored = _stored_tensor(value, arrays)
-        return {"tensor": stored} if stored else {"thing": "tensor"}
+        return _encoded_tensor(value, arrays)
     if depth < DEEPEST:
         for name, base in (("list", list), ("tuple", tuple), ("set", (set, frozenset))):
             if isinstance(value, base):
@@ -174,27 +152,24 @@ def _encoded(value, arrays, depth):
 
 
 def _stored(array, arrays):
-    return [array.dtype.name, list(array.shape), arrays.add(np.ascontiguousarray(array).tobytes())]
+    arrays += bytes(-len(arrays) % ALIGN)
+    place = len(arrays)
+    arrays += np.ascontiguousarray(array).tobytes()
+    return [array.dtype.name, list(array.shape), place]
 
 
-def _stored_tensor(tensor, arrays):
+def _encoded_tensor(tensor, arrays):
     import torch
 
-    if tensor.layout != torch.strided or tensor.device.type != "cpu":
-        return None
-    shape = list(tensor.shape)
-    tensor = tensor.detach().resolve_conj().resolve_neg()
-    for dim, step in enumerate(tensor.stride()):
-        # rows that share memory, as after `expand`, still do
-        if step == 0 and tensor.shape[dim] > 1:
-            tensor = tensor.narrow(dim, 0, 1)
     name = str(tensor.dtype).removeprefix("torch.")
+    is_plain = tensor.layout == torch.strided and tensor.device.type == "cpu"
+    if not is_plain or name not in (*DTYPES, "bfloat16"):
+        return {"thing": "tensor"}
+    tensor = tensor.detach().resolve_conj().resolve_neg()
     if name == "bfloat16":  # NumPy has no such type
         tensor = tensor.contiguous().view(torch.int16)
-    elif name not in DTYPES:
-        return None
     _, *stored = _stored(tensor.numpy(), arrays)
-    return [name, *stored, shape]
+    return {"tensor": [name, *stored]}
 
 
 class _Decoder:
@@ -203,8 +178,8 @@ class _Decoder:
     Arrays must be contiguous in its bytes, so that the result is no larger than what was sent.
     """
 
-    def __init__(self, arrays, recipes, align=1, shared=False):
-        self.arrays, self.recipes, self.align, self.shared = arrays, recipes, align, shared
+    def __init__(self, arrays, recipes, shared):
+        self.arrays, self.recipes, self.shared = arrays, recipes, shared
         self.place = self.parts = self.keys = 0
         self.hashes = Counter()
 
@@ -225,8 +200,7 @@ class _Decoder:
         if not isinstance(content, list):
             raise WireError("what came back is not a value")
         if kind == "number":
-            array = self.array(*content)
-            return array[()] if array.shape == () else array
+            return self.array(*content)[()]  # from an array without axes
         if kind == "array":
             return self.array(*content)
         if kind == "tensor":
@@ -265,7 +239,7 @@ class _Decoder:
             raise WireError("what came back holds an array of unknown kind")
         dtype, count = np.dtype(name), math.prod(shape)
         end = place + count * dtype.itemsize
-        if place != _aligned(self.place, self.align) or end > len(self.arrays):
+        if place != self.place + -self.place % ALIGN or end > len(self.arrays):
             raise WireError("what came back holds an array that is not where it should be")
         self.place = end
         array = np.frombuffer(self.arrays, dtype, count, place).reshape(shape)
@@ -275,23 +249,12 @@ class _Decoder:
             return array.view(np.uint8).astype(bool)
         return array.copy()
 
-    def tensor(self, name, stored_shape, place, shape):
+    def tensor(self, name, shape, place):
         import torch
 
-        tensor = torch.from_numpy(
-            self.array("int16" if name == "bfloat16" else name, stored_shape, place)
-        )
         if name == "bfloat16":
-            tensor = tensor.view(torch.bfloat16)
-        if shape != stored_shape:
-            possible = all(type(number) is int and number >= 0 for number in shape)
-            if not possible or math.prod(shape) > LARGEST_REPLY // 8:
-                raise WireError("what came back holds a tensor with an impossible shape")
-            try:
-                tensor = tensor.expand(shape)
-            except RuntimeError:
-                raise WireError("what came back holds a tensor whose shapes do not match") from None
-        return tensor
+            return torch.from_numpy(self.array("int16", shape, place)).view(torch.bfloat16)
+        return torch.from_numpy(self.array(name, shape, place))
 
 
 def wording(error: BaseException) -> list[str]:
