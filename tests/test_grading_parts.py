@@ -79,7 +79,7 @@ def test_the_part_of_a_file_is_that_of_its_exercises_else_of_its_title_else_of_i
     assert keys(name="04_lengths-ada.ipynb") == ["04-lengths"]
     assert keys(name="04_pooling-ada.ipynb") == ["04"]
     marker.work = assignment(("04",))
-    with pytest.raises(marking._Unreadable, match="no exercise of 04"):
+    with pytest.raises(marking._NoAnswer, match="no exercise of 04"):
         keys(FURTHER)
 
 
