@@ -17,7 +17,7 @@ LIMITS = {  # statements; of the lessons, words
     "course_utils/diary": 197,
     "course_utils/exercises": 2_501,
     "course_utils/explore": 775,
-    "course_utils/tools": 7_752,
+    "course_utils/tools": 7_694,
     "course_utils/trainings": 1_250,
     "tests": 14_149,
     "notebooks/*.ipynb": 48_720,
