@@ -103,10 +103,8 @@ def similarities(pairs: pd.DataFrame, model: Model = None) -> dict[str, np.ndarr
     }
     layers = layer_vectors(sentences, model, poolings=("mean", "cls", "max"))
     last = max(layer for layer, _ in layers)
-    for layer in range(last + 1):
-        spaces[f"layer {layer}, mean"] = layers[layer, "mean"]
-    for pooling in ("cls", "max"):
-        spaces[f"layer {last}, {pooling}"] = layers[last, pooling]
+    spaces |= {f"layer {layer}, mean": layers[layer, "mean"] for layer in range(last + 1)}
+    spaces |= {f"layer {last}, {pooling}": layers[last, pooling] for pooling in ("cls", "max")}
     return {
         name: row_cosines(vectors[: len(pairs)], vectors[len(pairs) :])
         for name, vectors in spaces.items()

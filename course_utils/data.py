@@ -1,7 +1,5 @@
 """Real text from installed packages, and the small tables written for the course."""
 
-from __future__ import annotations
-
 import inspect
 import os
 from collections.abc import Iterator, Mapping

@@ -1,14 +1,9 @@
 """Evaluate similarities: correlations, thresholds and bootstrap intervals. Derived in lesson 08."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike
 
 BLOCK = 2_000_000  # numbers resampled at a time, to bound memory
 

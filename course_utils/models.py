@@ -147,19 +147,15 @@ def _load_packaged():  # cached, as checking the checksum reads all weights
 
 
 def _load_folder(folder, masked_lm=False):
-    return _load_as_it_is(folder, masked_lm, _stamp(folder))
+    # what changes when a model is saved again to its folder: the sizes and times of its files
+    files = [(path, path.stat()) for path in _model_files(folder)]
+    stamp = tuple((str(path), about.st_size, about.st_mtime_ns) for path, about in files)
+    return _load_as_it_is(folder, masked_lm, stamp)
 
 
 @functools.lru_cache(maxsize=64)
 def _load_as_it_is(folder, masked_lm, stamp):
     return load_folder(folder, masked_lm, max_tokens)
-
-
-def _stamp(folder):
-    """What changes when a model is saved again to its folder: the sizes and times of its files."""
-    return tuple(
-        (str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in _model_files(folder)
-    )
 
 
 def _model_files(folder):

@@ -2,16 +2,11 @@
 lesson 09.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike
 
 BLOCK = 1 << 22  # similarities computed at a time: 16 MB, about the size of a cache
 SAME = 1e-6  # cosines this close are equal but for rounding, which differs between processors

@@ -4,8 +4,6 @@ refused by a sentence.
 Lessons 08 and 14 use it.
 """
 
-from __future__ import annotations
-
 import csv
 import difflib
 import math
@@ -28,8 +26,6 @@ MARKUP = (
     r"|table|ul)\b[^<>]*>"
 )
 PAIR = ["sentence1", "sentence2", "score"]
-# as the task's own site has them, without a header
-STSB_COLUMNS = {4: "score", 5: "sentence1", 6: "sentence2"}
 
 
 # Texts
@@ -305,7 +301,9 @@ def _pairs_in_text(path: Path) -> tuple[pd.DataFrame, bool]:
                 f"{path.name}, {line}: {len(cells)} columns, and there should be 7 or more"
             )
         rows[line] = cells[:7]
-    return pd.DataFrame.from_dict(rows, orient="index").rename(columns=STSB_COLUMNS), True
+    # the columns as the task's own site has them, without a header
+    names = {4: "score", 5: "sentence1", 6: "sentence2"}
+    return pd.DataFrame.from_dict(rows, orient="index").rename(columns=names), True
 
 
 def _checked_pair(place: str, one: Any, other: Any, score: Any) -> tuple[str, str, float]:

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
     from matplotlib.figure import Figure as Canvas
     from numpy.typing import ArrayLike
 
-INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
 STYLE = {
     "figure.figsize": (7, 3.6),
     "savefig.dpi": 110,
@@ -34,7 +32,11 @@ STYLE = {
     "axes.titlesize": "medium",
     "axes.titleweight": "bold",
     "font.size": 12,
-    **dict.fromkeys(INKED, INK[0]),
+    "text.color": INK[0],
+    "axes.labelcolor": INK[0],
+    "axes.edgecolor": INK[0],
+    "xtick.color": INK[0],
+    "ytick.color": INK[0],
     "lines.linewidth": 2,
     "lines.markersize": 6,
 }
@@ -177,6 +179,8 @@ def dots(
     compare with, a dictionary from words to values, as dashed lines; the words stand above the
     rows.
     """
+    from matplotlib.colors import to_rgba
+
     names, intervals = list(names), intervals or {}
     values = np.array([list(of_names) for of_names in series.values()], dtype=float)
     everything = np.concatenate([values.ravel(), *map(np.ravel, intervals.values())])
@@ -195,7 +199,7 @@ def dots(
         shape = axes.scatter(
             of_names, heights, s=45, marker=marker, label=label, gid="dots", zorder=3
         )
-        colours = _with_grey(shape, in_colour)
+        colours = np.where(in_colour[:, None], shape.get_facecolor(), to_rgba(GREY))
         unclear = np.zeros(len(names), bool)
         if label in intervals:
             low, high = np.asarray(intervals[label], dtype=float)
@@ -246,13 +250,6 @@ def _shifts(values: np.ndarray, apart: bool) -> np.ndarray:
     shifts = np.linspace(-0.4, 0.4, len(values)) * (1 - 1 / len(values))
     at_one_place = np.ptp(values, axis=0) < 0.01 * np.ptp(values)
     return shifts[:, None] * (at_one_place | apart)
-
-
-def _with_grey(shape: PathCollection, in_colour: np.ndarray) -> np.ndarray:
-    """A colour for each point: that of the shape, or grey."""
-    from matplotlib.colors import to_rgba
-
-    return np.where(in_colour[:, None], shape.get_facecolor(), to_rgba(GREY))
 
 
 def beeswarm(

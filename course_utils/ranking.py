@@ -4,26 +4,26 @@ lesson 12.
 Lesson 14 cuts texts with a simpler form of `sections`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import regex
+from numpy.typing import ArrayLike
 
 from ._support.tables import strings_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 FUSION = 60  # the constant of reciprocal rank fusion
 # soft hyphens, joiners, marks of direction
 INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")
+# keys, each with the lines that belong to it, and comments
+FRONT_MATTER = re.compile(
+    r"""(?:\#.*\n)* (?:[\w"'$.][^:\n]*:(?:[ \t].*)?\n (?:(?:[ \t\#-].*)?\n)*)*""", re.VERBOSE
+)
 UNSPACED = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]{3}"
 )
@@ -192,38 +192,23 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
 
 
 def _front_matter(lines: list[str]) -> tuple[str, list[str]]:
-    """(title, the lines below) of a text that may begin with front matter."""
-    end = next((at for at, line in enumerate(lines) if at and line.rstrip() in ("---", "...")), 0)
-    found = _yaml(lines[1:end]) if end and lines[0].rstrip() == "---" else None
-    if found is None:
-        return "", lines
-    title = found.get("title")
-    return " ".join(title.split()) if isinstance(title, str) else "", lines[end + 1 :]
+    """(title, the lines below) of a text that may begin with front matter.
 
-
-def _yaml(lines: list[str]) -> dict[str, Any] | None:
-    """What these lines say as YAML, all values as text; None if they are text between two rules.
-
-    A value that is no YAML, such as a title with a colon, counts as it stands, as in most programs.
+    A title that is no YAML, such as one with a colon, counts as it stands, as in most programs.
     """
     import yaml
 
-    blocks = []  # a line with a key, and what belongs to it
-    for line in lines:
-        if re.match(r"[\w\"'$.][^:]*:(\s|$)", line):
-            blocks.append([line])
-        elif blocks and re.match(r"[\s#-]|$", line):
-            blocks[-1].append(line)
-        elif not line.startswith("#"):
-            return None
-    found = {}
-    for block in blocks:
+    end = next((at for at, line in enumerate(lines) if at and line.rstrip() in ("---", "...")), 0)
+    front = "".join(f"{line}\n" for line in lines[1:end])
+    if not end or lines[0].rstrip() != "---" or not FRONT_MATTER.fullmatch(front):
+        return "", lines  # text, perhaps between two rules
+    title = ""
+    if stated := re.search(r"^title:(.*)\n(?:[ \t#-].*\n|\n)*", front, re.MULTILINE):
         try:
-            found |= yaml.load("\n".join(block), Loader=yaml.BaseLoader)
-        except (yaml.YAMLError, TypeError):
-            key, _, value = block[0].partition(":")
-            found[key.strip()] = value.strip(" \t\"'")
-    return found
+            title = yaml.load(stated[0], Loader=yaml.BaseLoader)["title"]
+        except yaml.YAMLError:
+            title = stated[1].strip(" \t\"'")
+    return " ".join(title.split()) if isinstance(title, str) else "", lines[end + 1 :]
 
 
 def best_of_each(scores: ArrayLike, owners: ArrayLike) -> np.ndarray:

@@ -82,7 +82,8 @@ def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path)
     disk has too little room; nothing is written then.
     """
     folder = Path(folder).expanduser().resolve()
-    if folder.exists() and not _holds_only_a_model(folder):
+    is_free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    if not is_free and not (folder / "config.json").is_file():
         raise FileExistsError(
             f"{folder} is there already and holds no model, so it is left alone. Choose another name"
         )
@@ -108,8 +109,3 @@ def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path)
                 old.rename(folder)
             raise
     return folder
-
-
-def _holds_only_a_model(folder: Path) -> bool:
-    """Whether this is a model's folder, or an empty one."""
-    return folder.is_dir() and ((folder / "config.json").is_file() or not any(folder.iterdir()))

@@ -84,7 +84,7 @@ def sources(tmp_path):
 @pytest.fixture
 def workspace(sources, tmp_path):
     """A workspace written from it."""
-    assert write_workspace(tmp_path / "my work", sources) == [(FILE, "written")]
+    assert write_workspace(tmp_path / "my work", sources) == [(FILE, "written", "")]
     return tmp_path / "my work"
 
 
@@ -162,13 +162,13 @@ def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_onl
     copy = workspace / FILE
     copy.unlink()
     course(sources, *lesson(below=[part("pictures", PICTURES), part("draw", "draw()", "code")]))
-    assert write_workspace(workspace, sources) == [(FILE, "written")]
+    assert write_workspace(workspace, sources) == [(FILE, "written", "")]
     assert Mine(workspace).texts() == ["# Title", "x = 1", STUBBED, "The end"]
     metadata = Mine(workspace).notebook["metadata"]  # as JupyterLab stores it on opening
     assert metadata["kernelspec"]["display_name"] == "Python 3 (ipykernel)"
     assert metadata["language_info"]["version"] == platform.python_version()
     before = copy.stat().st_mtime_ns
-    assert write_workspace(workspace, sources) == [(FILE, "unchanged")]
+    assert write_workspace(workspace, sources) == [(FILE, "unchanged", "")]
     assert copy.stat().st_mtime_ns == before
 
 
@@ -178,7 +178,7 @@ def test_a_copy_that_was_only_run_is_renewed(sources, workspace):
     mine.notebook["metadata"]["language_info"] = {"name": "python", "version": "3"}
     mine.save()
     course(sources, *lesson("second text"))
-    assert write_workspace(workspace, sources) == [(FILE, "renewed")]
+    assert write_workspace(workspace, sources) == [(FILE, "renewed", "")]
     assert Mine(workspace).texts()[0] == "second text"
 
 
@@ -193,10 +193,10 @@ def test_what_was_edited_is_kept_whatever_the_record_holds(sources, workspace, r
         (workspace / RECORD).unlink()
     else:
         (workspace / RECORD).write_text(record)
-    assert write_workspace(workspace, sources) == [(FILE, "kept")]
+    assert write_workspace(workspace, sources) == [(FILE, "kept", "")]
     assert json.loads((workspace / RECORD).read_text())["version"] == __version__
     course(sources, part("title", "# New"))
-    assert write_workspace(workspace, sources) == [(FILE, "kept")]
+    assert write_workspace(workspace, sources) == [(FILE, "kept", "")]
     assert (workspace / FILE).read_bytes() == mine
     assert "# Title!" in "".join(updated(workspace, [part("title", "# New")])[1])
 
@@ -261,7 +261,7 @@ def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, work
     assert (workspace / SAVED / "00_start_here-1.ipynb").read_bytes() == before
     nbformat.validate(nbformat.read(now.path, as_version=4))
     assert updates_nothing(workspace) and write_workspace(workspace, sources) == [
-        (FILE, "unchanged")
+        (FILE, "unchanged", "")
     ]
     assert os.listdir(workspace / SAVED) == ["00_start_here-1.ipynb"]
 
@@ -398,7 +398,9 @@ def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(
     path.write_bytes(content)
     course(sources, part("title", "# New"))
     by_lab = "unreadable" if content in UNREADABLE else "kept"
-    assert write_workspace(workspace, sources) == [(FILE, by_lab)] and path.read_bytes() == content
+    assert (
+        write_workspace(workspace, sources) == [(FILE, by_lab, "")] and path.read_bytes() == content
+    )
     assert (
         update_workspace(workspace, sources) == [(FILE, "unreadable", "")]
         and path.read_bytes() == content
@@ -643,7 +645,7 @@ def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_t
     (tmp_path / "model").mkdir()
     monkeypatch.setattr(os, "execv", Mock(side_effect=SystemExit))
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
-    kept = [("04_pooling.ipynb", "kept")]
+    kept = [("04_pooling.ipynb", "kept", "")]
     monkeypatch.setattr("course_utils.tools.workspace.lab.write_workspace", lambda _: kept)
     text, _ = run("lab", "--workspace", tmp_path / "my work")
     assert f'course update --workspace "{tmp_path / "my work"}"` merges' in text

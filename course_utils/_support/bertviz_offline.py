@@ -15,8 +15,9 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+import pandas as pd
 import torch
 
 from .downloads import packaged_folder
@@ -50,16 +51,6 @@ DARK = (
     '<style>body[data-jp-theme-light="false"] iframe.cu-view'
     "{filter:invert(.92) hue-rotate(180deg)}</style>"
 )
-# the strongest shade in the table: white and black text both keep a contrast of 4.5 to 1 on it
-SHADE = 0.6
-
-
-class Table(NamedTuple):
-    """What a view shows where there is no script: a weight for each row and column."""
-
-    weights: torch.Tensor
-    rows: Sequence[Any]
-    columns: Sequence[Any]
 
 
 class View:
@@ -180,7 +171,7 @@ def head_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     made = page_of(
         {"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + outside
     )
-    table = Table(attention[layer][0, heads].mean(0), tokens, tokens)
+    table = pd.DataFrame(attention[layer][0, heads].mean(0).numpy(), tokens, tokens)
     labels = {"title": what.capitalize(), "xlabel": "looked at", "ylabel": "token"}
     return View(framed(made, alt, size, table), still(table, f"{alt}.", labels))
 
@@ -205,7 +196,7 @@ def model_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     made = page_of(
         {"include_layers": layers, "include_heads": heads, "display_mode": "light"}, size[0]
     )
-    table = Table(shown.amax((-1, -2)), layers, heads)
+    table = pd.DataFrame(shown.amax((-1, -2)).numpy(), layers, heads)
     labels = {"title": "The largest weight of each head", "xlabel": "head", "ylabel": "layer"}
     return View(framed(made, alt, size, table), still(table, f"{alt}.", labels))
 
@@ -273,37 +264,34 @@ def _literal(value):
     return f"{value:.3f}" if isinstance(value, float) else json.dumps(value).replace("<", r"\u003c")
 
 
-def framed(document: str, alt: str, size: tuple[float, float], table: Table) -> str:
-    """A page in a frame over a table, as high as the page needs at the available width."""
+def framed(document: str, alt: str, size: tuple[float, float], table: pd.DataFrame) -> str:
+    """A page in a frame over a table of weights, which shows where there is no script.
 
-    def cells(kind, values):
-        return "".join(f"<{kind}>{html.escape(str(value))}</{kind}>" for value in values)
+    The frame is as high as the page needs at the available width.
+    """
 
-    def shaded(values):
-        shade = "background:rgba(66,146,198"
-        return "".join(
-            f'<td style="{shade},{SHADE * value:.2f})">{value:.2f}</td>'
-            for value in values.tolist()
-        )
+    def cell(value):
+        # the strongest shade: white and black text both keep a contrast of 4.5 to 1 on it
+        return f'<td style="background:rgba(66,146,198,{0.6 * value:.2f})">{value:.2f}</td>'
 
-    body = "".join(
-        f"<tr>{cells('th', [row])}{shaded(values)}</tr>"
-        for row, values in zip(table.rows, table.weights, strict=True)
-    )
+    heads = "".join(f"<th>{html.escape(str(name))}</th>" for name in ["", *table.columns])
+    body = ""
+    for name, values in zip(table.index, table.to_numpy().tolist(), strict=True):
+        body += f"<tr><th>{html.escape(str(name))}</th>{''.join(map(cell, values))}</tr>"
     document = document.replace("&", "&amp;").replace("'", "&#39;")
     room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
     return (
         f'{DARK}<div style="position:relative;width:100%;{room}">'
         '<div style="overflow:auto;height:100%">'
         f"{alt}. (Where scripts run, bertviz's view covers this table.)"
-        f"<table><tr>{cells('th', ['', *table.columns])}</tr>{body}</table></div>"
+        f"<table><tr>{heads}</tr>{body}</table></div>"
         f'<iframe class="cu-view" title="{alt}" sandbox="allow-scripts" '
         f'style="position:absolute;top:0;left:0;width:100%;height:100%;'
         f"border:0;background:white\" srcdoc='{document}'></iframe></div>"
     )
 
 
-def still(table: Table, alt: str, labels: Mapping[str, str]) -> Figure:
+def still(table: pd.DataFrame, alt: str, labels: Mapping[str, str]) -> Figure:
     """The still picture of a table: a heatmap with its numbers."""
     from matplotlib import rcParams
 
@@ -312,6 +300,6 @@ def still(table: Table, alt: str, labels: Mapping[str, str]) -> Figure:
     rcParams["text.parse_math"] = False  # "$" in tokens
     try:
         with warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
-            return heatmap(*table, alt=alt, limits=(0, 1), **labels)
+            return heatmap(table, table.index, table.columns, alt=alt, limits=(0, 1), **labels)
     finally:
         rcParams["text.parse_math"] = math

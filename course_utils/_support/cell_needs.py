@@ -16,30 +16,26 @@ from .notebooks import tagged
 CHECKPOINT = re.compile(rf'checkpoint = "{PUBLIC_NAME}"$', re.MULTILINE)
 
 
-def _is_bert(tokenizer: Any, model: Any) -> bool:
-    """Not only BERT's model: multilingual encoders often have one, and the tokenizer of
-    XLM-RoBERTa.
-    """
-    return model.config.model_type == "bert" and "token_type_ids" in tokenizer.model_input_names
-
-
-def _is_built_like_bert(model: Any) -> bool:
-    return {"encoder.layer.0.attention.self.query", "pooler.dense"} <= dict(
-        model.named_modules()
-    ).keys()
-
-
-def _cuts_word_pieces(tokenizer: Any) -> bool:
-    return type(tokenizer.backend_tokenizer.model).__name__ == "WordPiece"
-
-
-# Tags of cells: what an encoder must be to run the cell, and what the cell is about.
+# Tags of cells, and what the cell is about.
 CONDITIONS = {
-    "needs-packaged-encoder": (lambda tokenizer, model: False, "about the packaged encoder"),
-    "needs-bert": (_is_bert, "about BERT"),
-    "needs-bert-parts": (lambda tokenizer, model: _is_built_like_bert(model), "about BERT's parts"),
-    "needs-wordpiece": (lambda tokenizer, model: _cuts_word_pieces(tokenizer), "about WordPiece"),
+    "needs-packaged-encoder": "the packaged encoder",
+    "needs-bert": "BERT",
+    "needs-bert-parts": "BERT's parts",
+    "needs-wordpiece": "WordPiece",
 }
+
+
+def _is_met(need: str, tokenizer: Any, model: Any) -> bool:
+    """Whether cells with a tag of CONDITIONS can run with an encoder that is not the packaged one."""
+    parts = {"encoder.layer.0.attention.self.query", "pooler.dense"}
+    return {
+        "needs-packaged-encoder": False,
+        # multilingual encoders often have BERT's model, and the tokenizer of XLM-RoBERTa
+        "needs-bert": model.config.model_type == "bert"
+        and "token_type_ids" in tokenizer.model_input_names,
+        "needs-bert-parts": parts <= dict(model.named_modules()).keys(),
+        "needs-wordpiece": type(tokenizer.backend_tokenizer.model).__name__ == "WordPiece",
+    }[need]
 
 
 def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]) -> None:
@@ -59,10 +55,9 @@ def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]
         skipped.
         """
         source = "".join(lines)
-        if (need := _need(source)) is not None:
-            holds, about = CONDITIONS[need]
-            if not holds(*load_encoder()):
-                return [f'print("skipped: this cell is {about}")\n']
+        need = _need(source)
+        if need is not None and not _is_met(need, *load_encoder()):
+            return [f'print("skipped: this cell is about {CONDITIONS[need]}")\n']
         return CHECKPOINT.sub(lambda _: line, source).splitlines(keepends=True)
 
     steps[:] = [step for step in steps if getattr(step, "__name__", "") != adapted.__name__]

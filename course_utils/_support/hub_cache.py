@@ -69,7 +69,8 @@ def cache_with(theirs: Path | None = None) -> Path:
     """
     import platformdirs
 
-    own = _models_of(theirs) if theirs else []
+    beside = theirs.glob("*--*") if theirs else ()
+    own = [path for path in beside if path.name.startswith(KINDS) and path.name != ENTRY]
     installed = Path(sys.prefix) / "share" / "sentence-embeddings-course" / "hub"
     users = Path(platformdirs.user_cache_dir("sentence-embeddings-course")) / "hub"
     for folder in ([] if own else [installed]) + [users]:
@@ -82,13 +83,6 @@ def cache_with(theirs: Path | None = None) -> Path:
 def _temporary() -> tempfile.TemporaryDirectory[str]:
     """A folder that is removed at the end of this process."""
     return tempfile.TemporaryDirectory(prefix="sentence-embeddings-course-")
-
-
-def _models_of(cache: Path) -> list[Path]:
-    """What a learner's cache holds beside the packaged encoder."""
-    return [
-        path for path in cache.glob("*--*") if path.name.startswith(KINDS) and path.name != ENTRY
-    ]
 
 
 def _completed(folder: Path, own: list[Path]) -> Path:

@@ -10,7 +10,6 @@ from typing import Any
 
 from .downloads import EncoderError
 
-MIXING = ("funnel",)  # kinds that have a mask and let padding through all the same
 # else transformers invents one
 VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 OR_ELSE = "or leave out the name to use the packaged encoder."
@@ -149,7 +148,8 @@ def _read_folder(folder: str | Path, masked_lm: bool) -> tuple[Any, Any, Any]:
         "output_loading_info": True,
     }
     model, report = kind_of_model.from_pretrained(folder, config=config, **how, **trust)
-    if "attention_mask" not in signature(model.forward).parameters or config.model_type in MIXING:
+    # Funnel has a mask, and lets padding through all the same
+    if "attention_mask" not in signature(model.forward).parameters or config.model_type == "funnel":
         raise EncoderError(
             f"The model in {folder} is of the kind {config.model_type}, which lets padding into "
             "its vectors: they would depend on the other texts of a batch. Choose another one, "

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
-    from torch import Tensor
 
 
 def _made_by(function: Any, *recipe: Any) -> Any:
@@ -17,7 +16,7 @@ def _made_by(function: Any, *recipe: Any) -> Any:
 
 
 def linear_maker(
-    weight: Tensor, rate: float
+    weight: torch.Tensor, rate: float
 ) -> Callable[[], tuple[torch.nn.Module, torch.optim.Optimizer]]:
     """A function that makes the same new linear model and its optimiser on each call.
 
@@ -33,7 +32,9 @@ def linear_maker(
     return _made_by(make, "linear_maker", weight, rate)
 
 
-def layer_maker(query: Tensor, key: Tensor, value: Tensor) -> Callable[[Tensor], Tensor]:
+def layer_maker(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
+) -> Callable[[torch.Tensor], torch.Tensor]:
     """A function that stands in for a layer: one head of attention, the residual connection, a norm.
 
     query, key, value: (hidden, hidden). The function takes hidden states (batch, tokens, hidden)
@@ -49,8 +50,8 @@ def layer_maker(query: Tensor, key: Tensor, value: Tensor) -> Callable[[Tensor],
 
 
 def small_encoder(
-    token_table: Tensor, position_table: Tensor, rule: str, leak: float = 1.0
-) -> Callable[[Tensor, Tensor], Tensor]:
+    token_table: torch.Tensor, position_table: torch.Tensor, rule: str, leak: float = 1.0
+) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
     """An encoder of one attention layer: from (input_ids, attention_mask) to a vector per position.
 
     token_table, position_table: (vocabulary, hidden) and (positions, hidden).

@@ -88,15 +88,11 @@ def check_columns(given: Iterable[str], wanted: Iterable[str], name: str) -> Non
 
 def strings_of(strings: Iterable[str], name: str) -> list[str]:
     """Strings as a list. name: what an error calls them. Raises TypeError for anything else."""
-    if isinstance(strings, str):
-        raise TypeError(f"{name} must be a list of strings; got one string")
     # a dictionary or a table would yield its keys or column names; a set has no order
-    if isinstance(strings, (bytes, dict, set)) or getattr(strings, "ndim", 1) != 1:
+    no_list = not isinstance(strings, Iterable) or isinstance(strings, (str, bytes, dict, set))
+    if no_list or getattr(strings, "ndim", 1) != 1:
         raise TypeError(f"{name} must be a list of strings; got {type(strings).__name__}")
-    try:
-        strings = list(strings)
-    except TypeError:
-        raise TypeError(f"{name} must be a list of strings; got {type(strings).__name__}") from None
+    strings = list(strings)
     for place, string in enumerate(strings):
         if not isinstance(string, str):
             raise TypeError(f"{name}[{place}] must be a string; got {type(string).__name__}")

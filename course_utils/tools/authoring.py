@@ -191,12 +191,6 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
     return target
 
 
-def needed_by(number: str, kind: str) -> list[str]:
-    """What else a lesson of a kind needs, and what it may have, as lines of text."""
-    template = "needed_by_a_page.txt" if kind == "page" else "needed.txt"
-    return filled(template, number=number).splitlines()
-
-
 def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) -> list[Path]:
     """Update what is stated about a lesson or a further part from its text.
 
@@ -222,7 +216,8 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     first = notebook.cells[0]
     if not MINUTES.search(first.source):
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
-    number = sum(map(_is_code_to_write, notebook.cells))
+    answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
+    number = sum(cell.cell_type == "code" for cell in answers)
     in_words = COUNTS[number] if number < len(COUNTS) else str(number)
     exercises = f"{in_words} {'exercise' if number == 1 else 'exercises'}"
     first.source = MINUTES.sub(f"About {minutes} minutes", first.source)
@@ -236,10 +231,6 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
         table: text[: stated.start()] + new_row + text[stated.end() :],
     })  # fmt: skip
     return list(dict.fromkeys(changed + _renew_routes(Path(folder), readme)))
-
-
-def _is_code_to_write(cell: nbformat.NotebookNode) -> bool:
-    return cell.cell_type == "code" and bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
 def _renew_routes(folder: Path, readme: Path) -> list[Path]:

@@ -55,7 +55,11 @@ def embed_corpus(
         )
     todo = {path: part for path, part in parts.items() if not path.exists()}
     for path in parts.keys() - todo.keys():
-        _require(path, _fingerprint([digest, *parts[path]]))
+        if _read(path)[1].get("texts") != _fingerprint([digest, *parts[path]]):
+            raise CorpusError(
+                f"{path} holds vectors of other texts, of another model, or of shards of another "
+                "size: name another folder."
+            )
     found = len(parts) - len(todo)
     with progress_bar(total=len(parts), initial=found, unit="shard") as bar:
         for path, part in todo.items():
@@ -116,12 +120,3 @@ def _read(path: Path) -> tuple[np.ndarray, dict[str, str]]:
             return file.get_tensor("vectors"), file.metadata() or {}
     except SafetensorError as error:
         raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
-
-
-def _require(path: Path, fingerprint: str) -> None:
-    """Raise CorpusError if a shard was computed from something else."""
-    if _read(path)[1].get("texts") != fingerprint:
-        raise CorpusError(
-            f"{path} holds vectors of other texts, of another model, or of shards of another size: "
-            "name another folder."
-        )

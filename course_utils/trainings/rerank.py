@@ -130,10 +130,9 @@ def right_by_vectors(held):
 def right_by(tokenizer, model, held):
     """For how many of these groups the cross-encoder puts the right text first."""
     model.eval()
-    right = 0
+    batches = (held[start : start + BATCH] for start in range(0, len(held), BATCH))
     with torch.inference_mode():
-        for start in range(0, len(held), BATCH):
-            right += ranking_loss(tokenizer, model, held[start : start + BATCH])[1]
+        right = sum(ranking_loss(tokenizer, model, batch)[1] for batch in batches)
     model.train()
     return right
 

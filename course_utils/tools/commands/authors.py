@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from ..._support.notebooks import KINDS, as_key
+from ..pages import filled
 from .options import FOLDER
 
 
@@ -78,7 +79,8 @@ def new_lesson(number: str, title: str, kind: str) -> None:
     click.echo(
         f"Written: {_short(path)}, a row in the table of README.md, and tests/claims/{number}.toml."
     )
-    click.echo("\n".join([*authoring.needed_by(number, kind), f"Then: make lesson L={number}."]))
+    needed = "needed_by_a_page.txt" if kind == "page" else "needed.txt"
+    click.echo(f"{filled(needed, number=number).rstrip()}\nThen: make lesson L={number}.")
 
 
 @click.command()

@@ -12,7 +12,6 @@ from .inventory import Idea, Question, inventory
 
 # the cores that may be skipped: ten minutes of questions
 ASKED = tuple(f"{number:02d}" for number in range(1, 11))
-BEHIND = "11"  # the core behind the last of them
 BY_DOING = {  # an exercise of each core that cannot be written without what the core is about
     "01": "01-wordpiece",
     "02": "02-pad-batch",
@@ -58,7 +57,7 @@ def route(known: set[str]) -> Route:
     for idea in inventory().values():
         if idea.lesson in ASKED:
             (known_of if idea.id in known else unknown_of)[idea.lesson].append(idea)
-    first = next((lesson for lesson in ASKED if not known_of[lesson]), BEHIND)
+    first = next((lesson for lesson in ASKED if not known_of[lesson]), "11")
     begin = "00" if first == ASKED[0] else first
     whole = [lesson for lesson in ASKED if not unknown_of[lesson]]
     skip = [lesson for lesson in ASKED if lesson < first or lesson in whole]

@@ -49,7 +49,6 @@ EXPLORER = " data-explorer="
 PASSED = "✓ passed"
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
 TITLE = re.compile(r"\A# .+\n")
-FURTHER_PARTS = "```{{toctree}}\n:hidden:\n\n{}\n```"
 
 
 def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.NotebookNode]:
@@ -67,7 +66,8 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
         except (PublishError, ValueError) as error:
             raise PublishError(f"The lesson {path} cannot go into the book: {error}.") from None
         if path.stem[:2] in LESSONS:
-            _put_below_title(cells, _map(path.stem[:2]))
+            the_map = without_blank_lines(the_way(path.stem[:2]).svg)
+            _put_below_title(cells, f'<div class="cu-diagram cu-map">{the_map}</div>')
         if path.stem == "glossary":
             _set_glossary(cells)
         notebook.cells = cells
@@ -79,11 +79,6 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
 
 def _put_below_title(cells: list[nbformat.NotebookNode], text: str) -> None:
     cells[0].source = TITLE.sub(lambda title: f"{title[0]}\n{text}\n", cells[0].source)
-
-
-def _map(lesson: str) -> str:
-    """The map of the course, with the place where a lesson stands."""
-    return f'<div class="cu-diagram cu-map">{without_blank_lines(the_way(lesson).svg)}</div>'
 
 
 def _set_glossary(cells: list[nbformat.NotebookNode]) -> None:
@@ -192,9 +187,8 @@ def _build(
     for name, notebook in lessons.items():
         further = [f"/{other}" for other in lessons if other.startswith(f"{FURTHER}/{name[:2]}_")]
         if further and name[:2] in LESSONS:  # they hang below their core in the table of contents
-            notebook.cells.append(
-                nbformat.v4.new_markdown_cell(FURTHER_PARTS.format("\n".join(further)))
-            )
+            below = "\n".join(["```{toctree}", ":hidden:", "", *further, "```"])
+            notebook.cells.append(nbformat.v4.new_markdown_cell(below))
         nbformat.write(notebook, source / f"{name}.ipynb")
     (source / "literature.md").write_text(literature_page(lessons), encoding="utf-8")
     front = source / "index.md"

@@ -23,7 +23,6 @@ from .question_banks import BREAK, MARK, xhtml
 
 # drawn once; Anki finds decks and note types of an earlier import by these
 DECKS = {"Terms": 1_734_209_511, "Mistakes": 1_734_209_512}
-NOTE_TYPE_ID = 1_734_209_513
 FRONT = (
     '<p class="about">{{About}}</p>{{Front}}'
     "{{#More}}<details><summary>The exercise</summary>{{More}}</details>{{/More}}"
@@ -33,7 +32,7 @@ MESSAGE = MarkdownIt("zero").enable(["backticks", "emphasis"])
 
 
 NOTE_TYPE = genanki.Model(
-    NOTE_TYPE_ID,
+    1_734_209_513,
     "Sentence embeddings",
     fields=[{"name": name} for name in ("About", "Front", "Back", "More")],
     templates=[{"name": "Card", "qfmt": FRONT, "afmt": FRONT + "<hr id=answer>{{Back}}"}],

@@ -20,13 +20,13 @@ from ..pages import filled
 from ..workspace.copies import learner_copy, with_note
 from . import PublishError
 
-BRANCH = "colab"  # of the repository; each release writes the learner's copies there
 REQUIREMENTS = "requirements-colab.txt"  # a file of each release
 BEGIN, END = "<!-- course links -->", "<!-- end -->"  # around what `write_links` writes
 WAITING = "*The links will stand here when the repository has its address.*"
 ADDRESS = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 PLACES = {
-    "colab": f"https://colab.research.google.com/github/{{repository}}/blob/{BRANCH}/{{file}}.ipynb",
+    # the branch colab of the repository: each release writes the learner's copies there
+    "colab": "https://colab.research.google.com/github/{repository}/blob/colab/{file}.ipynb",
     "binder": "https://mybinder.org/v2/gh/{repository}/HEAD?labpath=workspace%2F00_start_here.ipynb",
     "codespace": "https://codespaces.new/{repository}",
     "release": "https://github.com/{repository}/releases/download/{version}/{file}",

@@ -34,14 +34,15 @@ def number_figures(cells: list[NotebookNode], chapter: str) -> None:
     number = 0
     for cell in cells:
         shown = [output for output in cell.get("outputs", []) if "data" in output]
-        if not shown or not _is_figure(shown[0]):
+        page = shown[0].data.get("text/html", "") if shown else ""
+        if "<iframe" not in page and not DIAGRAM.search(page):
             continue
         number += 1
         output, kind = shown[0], "view"
         alt = output.metadata.get("image/png", {}).get("alt", "")
-        if "<iframe" not in output.data["text/html"]:
-            kind, alt = "diagram", _alternative_text(cell.id, output.data["text/html"])
-            output.data["text/html"] = _in_a_box(output.data["text/html"])
+        if "<iframe" not in page:
+            kind, alt = "diagram", _alternative_text(cell.id, page)
+            output.data["text/html"] = _in_a_box(page)
         if not alt:
             raise PublishError(f"the cell {cell.id} shows a picture that has no alt text")
         tags = cell.metadata.setdefault("tags", [])
@@ -55,11 +56,6 @@ def number_figures(cells: list[NotebookNode], chapter: str) -> None:
             "classes": kind,
         }
         cell.metadata["mystnb"] = {"image": {"alt": alt}, "figure": figure}
-
-
-def _is_figure(output):
-    shown = output.data.get("text/html", "")
-    return "<iframe" in shown or DIAGRAM.search(shown) is not None
 
 
 def _alternative_text(name, diagram):

@@ -39,8 +39,8 @@ def _listing(match):
         name = "line"
         if set(line) == {"-"}:
             name = "line rule"
-        elif kind == "table" and is_sentence(line, widest_row):
-            name = "line sentence"
+        elif kind == "table" and not starts(line) and (is_prose(line) or width(line) > widest_row):
+            name = "line sentence"  # above or below the rows; if it is too long, it goes on below
         else:
             columns = max(columns, width(line))
         if kind == "code":
@@ -81,13 +81,6 @@ def kind_of(language: str, lines: list[str]) -> str:
     written = sum(bool(line.strip()) for line in lines)
     many = len(rows) >= max(2, written / 2)
     return "table" if many or any(len(NUMBER.findall(row)) >= 3 for row in rows) else "text"
-
-
-def is_sentence(line: str, widest_row: int) -> bool:
-    """Whether a line of a table stands above or below its rows; if it is too long, it goes on
-    below.
-    """
-    return not starts(line) and (is_prose(line) or width(line) > widest_row)
 
 
 def hang(kind: str, line: str) -> int:

@@ -33,7 +33,6 @@ MATHML = "http://www.w3.org/1998/Math/MathML"
 KEPT = set(
     "blockquote code div em li ol p pre span strong sub sup table tbody td th thead tr ul".split()
 )
-EMPTY = ("br", "hr")
 BREAK = "\n\n"  # between paragraphs
 PLACE = "From lesson {}, section “{}”. Cells, pictures and outputs that are mentioned stand there."
 # Cells that a question needs to be understood, where that is not the text directly above it; () where it needs none.
@@ -92,7 +91,7 @@ def _markup(node, in_math):
         attributes = {"xmlns": MATHML, **node.attrib} if node.tag == "math" else node.attrib
     elif node.tag == "img":
         return escape(f"[{node.get('alt', '')}]")
-    elif node.tag in EMPTY:
+    elif node.tag in ("br", "hr"):
         return f"<{node.tag}/>"
     elif node.tag == "a" and node.get("href", "").startswith("http"):
         attributes = {"href": node.get("href")}

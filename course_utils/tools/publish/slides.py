@@ -28,8 +28,10 @@ from .mathematics import with_mathml
 from .paper import print_pdf
 
 DECK = Path(__file__).parent / "deck"
-SIGN = '<svg class="sign" viewBox="0 0 24 24" role="img" aria-label="{}" {}>{}</svg>'
-STROKE = 'fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round"'
+SIGN = (
+    '<svg class="sign" viewBox="0 0 24 24" role="img" aria-label="{}" fill="none" '
+    'stroke="currentColor" stroke-width="2" stroke-linecap="round">{}</svg>'
+)
 EXPLORER = re.compile(r'data-explorer="(\w+)"')
 WORDS_IN_A_LOOK = 40  # a room looks at a slide for as long as 40 words take to say
 HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
@@ -231,7 +233,7 @@ def render(path: Path, book: str | None = None) -> str:
         "title": lecture.title,
         **_libraries(),
         "own": _read(DECK / "deck.js"),
-        "signs": {sign: SIGN.format(sign, STROKE, drawn) for sign, drawn in signs.items()},
+        "signs": {sign: SIGN.format(sign, drawn) for sign, drawn in signs.items()},
         "seconds": 60 * lecture.minutes,
     }
     exporter = HTMLExporter(

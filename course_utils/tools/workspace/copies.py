@@ -6,6 +6,7 @@ cells, by id. A file whose cells differ from them is the learner's.
 
 import json
 import re
+import textwrap
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -32,6 +33,7 @@ from .merging import STUB, checksums, fingerprint, in_words, merge, parse_notebo
 
 REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
+SOLUTION = re.compile(rf"^([ \t]*){BEGIN}[ \t]*$.*?^[ \t]*{END}[ \t]*$", re.MULTILINE | re.DOTALL)
 TO_A_LESSON = re.compile(r"(?<=\]\()[\w./-]+(?=\.ipynb)")
 # in the record: the course that wrote there last. A newer one may have other lessons
 WRITER = "version"
@@ -70,21 +72,12 @@ def stub_out(source: str) -> str:
 
     Raises ValueError for an unpaired mark.
     """
-    lines, inside = [], False
-    for line in source.splitlines():
-        mark = line.strip()
-        if mark == (END if inside else BEGIN):
-            inside = not inside
-            if inside:
-                indent = line[: len(line) - len(line.lstrip())]
-                lines += [indent + text for text in STUB]
-        elif mark in (BEGIN, END):
-            raise ValueError(f"{mark!r} has no matching marker")
-        elif not inside:
-            lines.append(line)
-    if inside:
-        raise ValueError(f"{BEGIN!r} has no matching marker")
-    return "\n".join(lines)
+    stub = "\n".join(STUB)
+    text, regions = SOLUTION.subn(lambda region: textwrap.indent(stub, region[1]), source)
+    marks = [line.strip() for line in source.splitlines() if line.strip() in (BEGIN, END)]
+    if marks != [BEGIN, END] * regions:
+        raise ValueError(f"{BEGIN!r} or {END!r} has no matching marker")
+    return text
 
 
 def learner_copy(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -123,47 +116,40 @@ def with_note(
 
 
 def write_workspace(
-    workspace: str | Path, sources: str | Path = NOTEBOOKS
-) -> list[tuple[str, str]]:
+    workspace: str | Path, sources: str | Path = NOTEBOOKS, merging: bool = False
+) -> list[tuple[str, str, str]]:
     """Bring a workspace up to date: write missing lessons, renew unedited ones, keep the rest.
 
     A copy that was run but not edited counts as unedited: JupyterLab stores outputs by itself.
+    merging: merge lessons that both sides changed, see `update_workspace`.
 
-    Returns a list of (file name, action): "written", "renewed", "unchanged"; "kept" if the
-    learner's version stays although the lesson has changed; "unreadable" if the file is not a
-    notebook, which stays too. Raises CopyError with a one-sentence message if there are no sources
-    or the workspace cannot be written. Work done before the error is recorded.
+    Returns a list of (file name, action, description): "written", "renewed", "unchanged"; "kept" if
+    the learner's version stays although the lesson has changed; "unreadable" if the file is not a
+    notebook, which stays too; "merged", which alone has a description. Raises CopyError with a
+    one-sentence message if there are no sources or the workspace cannot be written. Work done
+    before the error is recorded.
     """
     workspace, lessons = Path(workspace), _sources(Path(sources))
     report = []
     with changing(workspace) as record:
         for lesson in lessons:
-            target = workspace / f"{name_of(lesson)}.ipynb"
-            report.append((lesson.name, place(target, copied(lesson), record)))
+            target, text = workspace / f"{name_of(lesson)}.ipynb", copied(lesson)
+            action, words = place(target, text, record), ""
+            if action == "kept" and merging:
+                action, words = _merge_into(target, text, record, workspace / SAVED)
+            report.append((lesson.name, action, words))
     return report
 
 
 def update_workspace(
     workspace: str | Path, sources: str | Path = NOTEBOOKS
 ) -> list[tuple[str, str, str]]:
-    """Bring a workspace up to date, merging lessons that both sides changed.
+    """Bring an existing workspace up to date, merging lessons that both sides changed.
 
-    A learner's file is saved in the folder SAVED before it is changed.
-
-    Returns a list of (file name, action, description): "written", "renewed", "unchanged",
-    "unreadable" as in `write_workspace`, without a description; "merged". Raises CopyError with a
-    one-sentence message.
+    A learner's file is saved in the folder SAVED before it is changed. Returns and raises what
+    `write_workspace` does.
     """
-    workspace, lessons = existing(workspace), _sources(Path(sources))
-    report = []
-    with changing(workspace) as record:
-        for lesson in lessons:
-            target, text = workspace / f"{name_of(lesson)}.ipynb", copied(lesson)
-            action, words = place(target, text, record), ""
-            if action == "kept":
-                action, words = _merge_into(target, text, record, workspace / SAVED)
-            report.append((lesson.name, action, words))
-    return report
+    return write_workspace(existing(workspace), sources, merging=True)
 
 
 def reset_lesson(

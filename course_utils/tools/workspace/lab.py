@@ -149,10 +149,9 @@ def open_lab(
 
 def _write_lessons(workspace: Path, say: Callable[[str], object]) -> None:
     report = write_workspace(workspace)
-    left_alone = [(name, action, "") for name, action in report if action in LEFT_ALONE]
-    for line in report_lines(left_alone, workspace):
+    for line in report_lines([row for row in report if row[1] in LEFT_ALONE], workspace):
         say(line)
-    lessons = {name: action for name, action in report if name != GLOSSARY}
+    lessons = {name: action for name, action, _ in report if name != GLOSSARY}
     written = sum(action in ("written", "renewed") for action in lessons.values())
     cores = sum(len(part_of(name)) == 2 for name in lessons)
     news = f"{written} of them newly written" if written else "all already there"

@@ -163,9 +163,9 @@ def _merge_cell(cell: Cell, own: Cell | None, was: str | None, done: Counter[str
     done["both"] += 1
     if not own["source"].strip():
         return [cell]
-    if own["cell_type"] == "markdown":
-        return [cell, _note(own, "yours", TEXT_NOTE + own["source"])]
-    return [cell, _note(own, "yours", CODE_NOTE + as_block(own))]
+    is_text = own["cell_type"] == "markdown"
+    note = TEXT_NOTE + own["source"] if is_text else CODE_NOTE + as_block(own)
+    return [cell, _note(own, "yours", note)]
 
 
 def _note(cell: Cell, kind: str, text: str) -> Cell:

@@ -86,7 +86,7 @@ def lesson_minutes(notebook: Mapping[str, Any]) -> int:
     for cell in lesson_cells(notebook):
         if cell["cell_type"] == "markdown" and not _is_written(cell):
             minutes += _reading_minutes(cell)
-        elif cell["cell_type"] == "code" and not _is_worked_by_the_learner(cell):
+        elif cell["cell_type"] == "code":
             minutes += _running_minutes(cell)
     return max(5, 5 * int(minutes / 5 + 0.5))
 
@@ -99,6 +99,9 @@ def _reading_minutes(cell: Mapping[str, Any]) -> float:
 
 
 def _running_minutes(cell: Mapping[str, Any]) -> float:
+    """Of a code cell; none where the learner writes it, whose minutes are stated above it."""
+    if "nbgrader" in cell["metadata"] or "completion" in cell["metadata"].get("tags", []):
+        return 0
     is_folded = cell["metadata"].get("jupyter", {}).get("source_hidden")
     lines = 0 if is_folded else sum(bool(line.strip()) for line in _text(cell).splitlines())
     return (CELL_SECONDS + lines * LINE_SECONDS) / 60 + _is_picture(cell) * PICTURE_MINUTES
@@ -107,10 +110,6 @@ def _running_minutes(cell: Mapping[str, Any]) -> float:
 def in_hours(number: int) -> str:
     """Such as "7 hours"."""
     return f"{number} hour{'' if number == 1 else 's'}"
-
-
-def _is_worked_by_the_learner(cell: Mapping[str, Any]) -> bool:
-    return "nbgrader" in cell["metadata"] or "completion" in cell["metadata"].get("tags", [])
 
 
 def _is_picture(cell: Mapping[str, Any]) -> bool:
