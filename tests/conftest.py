@@ -35,6 +35,13 @@ SIZES = {
 }
 
 
+def random_model(kind, **sizes):
+    """A model of this kind, as transformers names it, with random weights."""
+    from transformers import AutoConfig, AutoModel
+
+    return AutoModel.from_config(AutoConfig.for_model(kind, **sizes)).eval()
+
+
 def is_local(host):
     """Whether a host is this machine's loopback, by name or by number."""
     if host in (None, "", "localhost", "ip6-localhost", b"localhost"):
@@ -193,6 +200,21 @@ def ask(monkeypatch, tmp_path):
     yield point
     hub_dataset.cache_clear()
     hub_snapshot.cache_clear()
+
+
+@pytest.fixture
+def shell():
+    """IPython. Tests set `request`, which a kernel's shell has: what JupyterLab sends with a cell."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    class Shell(InteractiveShell):
+        request = {}
+
+        def get_parent(self):
+            return self.request
+
+    yield Shell.instance(user_ns={})
+    Shell.clear_instance()
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from bs4 import BeautifulSoup
 
 from course_utils.tools.grading.results import LearnerRecord, Mark
 
@@ -84,50 +85,32 @@ def invented(count, seed=3):
 
 
 class Page(HTMLParser):
-    """A page parsed with the standard library: its tags, its visible text, its tables by id."""
+    """A page whose tags must all be closed in their order: its tags, its visible text, its tables by id."""
 
     def __init__(self, source):
-        super().__init__(convert_charrefs=True)
-        self.source, self.tags, self.attributes, self.open, self.texts, self.tables = (
-            source,
-            [],
-            [],
-            [],
-            [],
-            {},
-        )
-        self.table = None
+        super().__init__()
+        self.source = source
+        self.open = []
         self.feed(source)
         self.close()
         assert self.open == [], "tags were left open"
-        self.text = re.sub(r"\s+", " ", "".join(self.texts))
+        self.soup = BeautifulSoup(source, "html.parser", multi_valued_attributes=None)
+        self.tags = [(element.name, element.attrs) for element in self.soup.find_all(True)]
+        self.attributes = [pair for _, attributes in self.tags for pair in attributes.items()]
+        self.text = re.sub(r"\s+", " ", self.soup.text)
 
     def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        self.attributes += attributes
+        assert len(dict(attributes)) == len(attributes), f"<{tag}> has an attribute twice"
         if tag not in VOID:
             self.open.append(tag)
-        if tag == "table":
-            self.table = self.tables.setdefault(dict(attributes)["id"], [])
-        elif tag == "tr":
-            self.table.append([])
-        elif tag in ("td", "th"):
-            self.table[-1].append("")
 
     def handle_endtag(self, tag):
         assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.texts.append(data)
-        if "td" in self.open or "th" in self.open:
-            self.table[-1][-1] += data
 
     def handle_comment(self, data):
         pytest.fail("a page has a comment")
 
     def rows(self, table):
         """A table's rows without its header."""
-        return [
-            [re.sub(r"\s+", " ", cell).strip() for cell in row] for row in self.tables[table][1:]
-        ]
+        _, *rows = self.soup.find("table", id=table)("tr")
+        return [[" ".join(cell.text.split()) for cell in row(["td", "th"])] for row in rows]

@@ -87,28 +87,30 @@ def test_a_models_own_tuple_is_taken_and_nothing_is_changed(view):
     assert torch.equal(attentions, kept) and tokens == list("abcd")
 
 
-def test_what_is_shown_at_first():
+@pytest.mark.parametrize(
+    "view, chosen, shown",
+    [
+        (head_view, {}, {"layer": 0, "heads": [0, 1, 2, 3], "include_layers": [0, 1, 2]}),
+        (
+            head_view,
+            {"layer": torch.tensor(2), "heads": torch.tensor([1, 3])},
+            {"layer": 2, "heads": [1, 3]},
+        ),
+        (head_view, {"include_layers": [1, 2]}, {"layer": 1, "include_layers": [1, 2]}),
+        (
+            model_view,
+            {"include_layers": [2], "include_heads": [1, 3]},
+            {"include_layers": [2], "include_heads": [1, 3], "total_heads": 4},
+        ),
+    ],
+)
+def test_what_is_shown_at_first(view, chosen, shown):
     attentions = random_attentions(3, 4, 4)
-    params = data(head_view(attentions, list("abcd")))
-    assert (params["layer"], params["heads"], params["include_layers"]) == (
-        0,
-        [0, 1, 2, 3],
-        [0, 1, 2],
-    )
-    params = data(
-        head_view(attentions, list("abcd"), layer=torch.tensor(2), heads=torch.tensor([1, 3]))
-    )
-    assert (params["layer"], params["heads"]) == (2, [1, 3])
-    params = data(head_view(attentions, list("abcd"), include_layers=[1, 2]))
-    assert (params["layer"], params["include_layers"]) == (1, [1, 2])
-    params = data(model_view(attentions, list("abcd"), include_layers=[2], include_heads=[1, 3]))
-    assert (params["include_layers"], params["include_heads"], params["total_heads"]) == (
-        [2],
-        [1, 3],
-        4,
-    )
-    shown = torch.tensor(params["attention"][0]["attn"])
-    torch.testing.assert_close(shown, attentions[2:, [1, 3]], rtol=0, atol=5.01e-4)
+    params = data(view(attentions, list("abcd"), **chosen))
+    assert params | shown == params
+    layers, heads = params["include_layers"], params.get("include_heads", range(4))
+    weights = torch.tensor(params["attention"][0]["attn"])
+    torch.testing.assert_close(weights, attentions[layers][:, heads], rtol=0, atol=5.01e-4)
 
 
 @VIEWS

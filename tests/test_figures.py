@@ -111,14 +111,10 @@ def test_what_has_no_words_is_an_error_and_is_shown_all_the_same(draw, what, sho
 
 
 @pytest.fixture
-def show():
+def show(shell):
     """What IPython shows of a value: ({kind of content: content}, metadata)."""
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell.instance(user_ns={})
     show_as_the_course_does()
-    yield shell.display_formatter.format
-    InteractiveShell.clear_instance()
+    return shell.display_formatter.format
 
 
 def test_a_figure_is_shown_as_a_drawing_a_picture_and_text(show):

@@ -305,7 +305,7 @@ def test_an_empty_class_and_one_without_exercises_or_points(tmp_path):
     assert (
         "learners 0" in page.text
         and "There are no learners yet." in page.text
-        and page.tables == {}
+        and not page.soup("table")
     )
     page = summary(tmp_path, [learner(points=0, exercises={}, status="nothing handed in")])
     assert "No exercises were handed in." in page.text and page.rows("statuses") == [

@@ -122,35 +122,27 @@ def test_its_public_name_is_the_packaged_encoder_here_too():
     assert load_encoder(PUBLIC_NAME) is load_encoder("all-MiniLM-L6-v2") is load_encoder("packaged")
 
 
-def test_online_gives_back_what_was_there(monkeypatch):
-    given = constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
+@pytest.fixture
+def given(monkeypatch):
+    """The session was given a network and a cache named "mine"; what `use_cache` sets is undone."""
+    for name in ("HF_HUB_OFFLINE", "HF_HUB_CACHE"):
+        monkeypatch.setattr(constants, name, getattr(constants, name))
     monkeypatch.setattr(hub_cache, "_given", lambda: (False, "mine"))
-    try:
-        hub_cache.use_cache(online=True)
-        assert (constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE) == (False, "mine")
-        hub_cache.use_cache(online=False)
-        assert constants.HF_HUB_OFFLINE and loads(constants.HF_HUB_CACHE)
-    finally:
-        constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE = given
 
 
-def test_a_name_that_is_not_there_says_at_once_that_the_session_is_offline(capsys, monkeypatch):
-    from IPython.core.interactiveshell import InteractiveShell
+def test_online_gives_back_what_was_there(given):
+    hub_cache.use_cache(online=True)
+    assert (constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE) == (False, "mine")
+    hub_cache.use_cache(online=False)
+    assert constants.HF_HUB_OFFLINE and loads(constants.HF_HUB_CACHE)
 
-    shell = InteractiveShell.instance(user_ns={})
+
+def test_a_name_that_is_not_there_says_at_once_that_the_session_is_offline(given, shell, capsys):
+    hub_cache.use_cache(online=False)
     shell.run_cell("from transformers import AutoModel")
-    load = 'AutoModel.from_pretrained("bert-base-uncased")'
-    given = constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
-    monkeypatch.setattr(hub_cache, "_given", lambda: (False, given[1]))
-    try:
-        hub_cache.use_cache(online=False)
-        begun = time.monotonic()
-        assert (
-            isinstance(shell.run_cell(load).error_in_exec, OSError) and time.monotonic() - begun < 5
-        )
-        assert capsys.readouterr().out.rstrip().endswith(hub_cache.NOTE)
-        shell.run_cell("open('no such file')")
-        assert hub_cache.NOTE not in capsys.readouterr().out
-    finally:
-        constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE = given
-        InteractiveShell.clear_instance()
+    begun = time.monotonic()
+    ran = shell.run_cell('AutoModel.from_pretrained("bert-base-uncased")')
+    assert isinstance(ran.error_in_exec, OSError) and time.monotonic() - begun < 5
+    assert capsys.readouterr().out.rstrip().endswith(hub_cache.NOTE)
+    shell.run_cell("open('no such file')")
+    assert hub_cache.NOTE not in capsys.readouterr().out

@@ -14,7 +14,6 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertModel
 
 from course_utils import embed, load_encoder, load_reviews
 from course_utils._support.downloads import packaged_encoder
@@ -23,15 +22,14 @@ from course_utils._support.routes import MIN_TOKENS_TO_PACK, by_length, packaged
 from course_utils.embedding import has_bfloat16
 from course_utils.pooling import POOLINGS
 
-from .conftest import PIECES, SIZES
+from .conftest import PIECES, SIZES, random_model
 from .project import ROOT
 
 
 def small(**sizes):
     torch.manual_seed(0)
-    return BertModel(
-        BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **{**SIZES, **sizes})
-    ).eval()
+    sizes = {"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **sizes}
+    return random_model("bert", **sizes)
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +42,8 @@ def plain():
 def distilled(tiny):
     """(tokenizer, model) of an encoder that is not BERT."""
     torch.manual_seed(0)
-    sizes = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}
-    model = DistilBertModel(
-        DistilBertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **sizes)
-    ).eval()
-    return load_encoder(tiny)[0], model
+    sizes = {"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES}
+    return load_encoder(tiny)[0], random_model("distilbert", **sizes)
 
 
 def assert_as_in_the_library(encoder, rows):

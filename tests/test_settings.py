@@ -8,25 +8,10 @@ from course_utils import models, setup
 from course_utils._support import notebooks
 from course_utils._support.hub_cache import PUBLIC_NAME
 
-from .conftest import SIZES
+from .conftest import SIZES, random_model
 
 PRINTS = "x = 1\nprint(\n    x\n)"
 ANSWER = f"def f(x):\n    {notebooks.BEGIN}\n    return x\n    {notebooks.END}"
-
-
-@pytest.fixture
-def shell():
-    """Tests set `request`, which a kernel's shell has: the message that JupyterLab sends with a cell."""
-    from IPython.core.interactiveshell import InteractiveShell
-
-    class Shell(InteractiveShell):
-        request = {}
-
-        def get_parent(self):
-            return self.request
-
-    yield Shell.instance(user_ns={})
-    Shell.clear_instance()
 
 
 @pytest.fixture
@@ -73,19 +58,7 @@ def test_a_cell_says_that_it_is_skipped(tag, kind, skipped, shell, lesson, monke
     from tokenizers import Tokenizer
     from tokenizers.models import BPE, WordPiece
 
-    names = {
-        "roberta": "Roberta",
-        "distilbert": "DistilBert",
-        "albert": "Albert",
-        "electra": "Electra",
-    }
-    sizes = (
-        {"n_layers": 1, "dim": 32, "n_heads": 4, "hidden_dim": 64}
-        if kind == "distilbert"
-        else SIZES
-    )
-    config = getattr(transformers, f"{names.get(kind, 'Bert')}Config")(vocab_size=9, **sizes)
-    model = getattr(transformers, f"{names.get(kind, 'Bert')}Model")(config)
+    model = random_model("bert" if kind == "multilingual" else kind, vocab_size=9, **SIZES)
     inside = Tokenizer(BPE() if kind == "roberta" else WordPiece())
     types = [] if kind == "multilingual" else ["token_type_ids"]
     tokenizer = transformers.PreTrainedTokenizerFast(

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 
 def schedule(step, steps, warmup, peak, rise=lambda share: share, fall=lambda share: share):
@@ -95,29 +97,18 @@ def in_float64(model, optimizer, batches):
     one_epoch(model.double(), optimizer, map(wide, batches))
 
 
-def groups_union_find(pairs):
-    parent = list(range(len(pairs)))
-
-    def root(n):
-        while parent[n] != n:
-            n = parent[n]
-        return n
-
-    last = {}
-    for n, pair in enumerate(pairs):
-        for sentence in pair:
-            if sentence in last:
-                one, other = sorted((root(last[sentence]), root(n)))
-                parent[other] = one
-            last[sentence] = n
-    roots = [root(n) for n in range(len(pairs))]
-    names = {}
-    return [names.setdefault(one, len(names)) for one in roots]
+def groups_by_scipy(pairs):
+    """Components are numbered from the first sentence on, as the pairs are."""
+    numbers = {text: n for n, text in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
+    first = [numbers[one] for one, _ in pairs]
+    second = [numbers[other] for _, other in pairs]
+    links = coo_array((np.ones(len(pairs)), (first, second)), shape=(len(numbers),) * 2)
+    return connected_components(links, directed=False)[1][first].tolist()
 
 
 def groups_after(change=list, result=lambda found: found):
     """An answer that changes the pairs before it groups them, or the numbers afterwards."""
-    return lambda pairs: result(groups_union_find(change(list(pairs))))
+    return lambda pairs: result(groups_by_scipy(change(list(pairs))))
 
 
 def each(change):
@@ -146,7 +137,7 @@ RIGHT = {
     ],
     "10-schedule": [schedule, schedule_numpy, schedule_in_float32],
     "10-split-pairs": [
-        groups_union_find,
+        groups_by_scipy,
         groups_after(result=tuple),
         groups_after(result=lambda found: np.array(found, dtype=int)),
     ],
