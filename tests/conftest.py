@@ -11,6 +11,7 @@ from huggingface_hub import constants
 
 del os.environ["HF_HUB_OFFLINE"]  # lessons, and all other processes, are as a learner has them
 
+import gc
 import ipaddress
 import socket
 import string
@@ -154,6 +155,20 @@ def tiny(one_thread, tmp_path_factory):
         vocab={piece: row for row, piece in enumerate(PIECES)}, model_max_length=64
     ).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def sentence_model(tiny):
+    """The same as Sentence Transformers' model."""
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(tiny), device="cpu")
+
+
+@pytest.fixture
+def little_garbage():
+    """A trainer collects garbage, which takes half a second among all that the libraries hold."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The lessons as notebooks, read once for all tests of a process, which must not change them; numbers in texts."""
 
+import ast
 import re
 
 import nbformat
@@ -19,6 +20,26 @@ def tags(cell):
 def code_of(notebook):
     """The code cells of a lesson, above the pictures for its lecture."""
     return [cell for cell in lesson_cells(notebook) if cell.cell_type == "code"]
+
+
+def cell_of(key, cell_id):
+    """The cell of this name in a lesson or, if it has none, in one of its further parts."""
+    for part in sorted(SOURCES):
+        for cell in SOURCES[part].cells:
+            if part[:2] == key and cell.id == cell_id:
+                return cell
+    raise LookupError(f"lesson {key} has no cell {cell_id}")
+
+
+def function_of(key, cell_id, name, **names):
+    """A function as a lesson defines it in a cell, which finds the given `names` there."""
+    (definition,) = [
+        part
+        for part in ast.parse(cell_of(key, cell_id).source).body
+        if isinstance(part, ast.FunctionDef) and part.name == name
+    ]
+    exec(compile(ast.Module([definition], []), cell_id, "exec"), names)
+    return names[name]
 
 
 def printed_by(cell):

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import warnings
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.displaypub import CapturingDisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import (
     Dense,
@@ -375,16 +375,11 @@ def test_a_bar_shows_after_two_seconds(disable, seconds_a_look, shown, tiny, cap
 
 
 @pytest.fixture
-def published():
+def published(shell):
     """The outputs that a notebook is sent in this process: {"data": ..., "update": whether it replaces the last}."""
-
-    class Shell(InteractiveShell):
-        kernel = None
-
-    shell = Shell.instance()
+    shell.kernel = None
     shell.display_pub = CapturingDisplayPublisher()
-    yield shell.display_pub.outputs
-    Shell.clear_instance()
+    return shell.display_pub.outputs
 
 
 @pytest.mark.parametrize(
@@ -425,9 +420,6 @@ def test_in_a_notebook_a_bar_begins_and_ends_empty(
 def test_a_shared_pair_that_somebody_changed_gives_the_same_and_stays_changed(
     packed, interrupted, encoder, monkeypatch
 ):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
     tokenizer, model = encoder
     sentences = ["short", "a somewhat longer sentence", "word " * 400]
     if not packed:
@@ -436,7 +428,9 @@ def test_a_shared_pair_that_somebody_changed_gives_the_same_and_stays_changed(
     model.train()
     tokenizer.padding_side = tokenizer.truncation_side = "left"
     if interrupted:
-        monkeypatch.setattr("course_utils._support.routes.by_length", interrupt)
+        monkeypatch.setattr(
+            "course_utils._support.routes.by_length", Mock(side_effect=KeyboardInterrupt)
+        )
     try:
         with pytest.raises(KeyboardInterrupt) if interrupted else contextlib.nullcontext():
             assert np.array_equal(embed(sentences), before)

@@ -3,9 +3,7 @@
 import ast
 import re
 from collections import Counter
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 import torch
@@ -17,7 +15,8 @@ from course_utils import embed, load_encoder, load_senses
 from course_utils.benchmark import glove_vectors
 from course_utils.exercises.lesson_06 import COSINE
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / "notebooks" / "06_similarity.ipynb"
+from .sources import SOURCES, cell_of
+
 GENERATOR = torch.Generator().manual_seed(6)
 A, B = torch.randn(2, 9, generator=GENERATOR)
 AWKWARD = [
@@ -37,16 +36,9 @@ def test_the_reference_cosine_is_that_of_both_libraries(a, b):
     )
 
 
-def _source(cell):
-    (source,) = [
-        one.source for one in nbformat.read(NOTEBOOK, as_version=4).cells if one.id == cell
-    ]
-    return source
-
-
 def _of(cell, name):
     """The value that a lesson's cell gives to a name, written as a literal."""
-    for statement in ast.parse(_source(cell)).body:
+    for statement in ast.parse(cell_of("06", cell).source).body:
         if isinstance(statement, ast.Assign) and statement.targets[0].id == name:
             return ast.literal_eval(statement.value)
     raise LookupError(f"{cell} gives {name} no value")
@@ -66,7 +58,7 @@ def test_the_pairs_keep_their_rules():
     assert all(Counter(_words(one)) == Counter(_words(other)) for one, other in swaps)
     assert all(_words(one) != _words(other) for one, other in paraphrases + swaps)
     # not the pictures' bytes
-    sources = [cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells]
+    sources = [cell.source for cell in SOURCES["06"].cells]
     assert not any("1995" in source for source in sources), "the source's pair is an item of STS-B"
 
 
@@ -96,7 +88,7 @@ def test_no_near_tie_decides_a_sign_or_an_axis(name):
 
 def test_the_glove_mean_leaves_out_unknown_words_and_refuses_a_sentence_of_them():
     names = {"np": np}
-    exec(_source("glove-split"), names)
+    exec(cell_of("06", "glove-split").source, names)
     glove_mean = names["glove_mean"]
     sentences = ["The ferry leaves.", "Nobody snorfles here!", "No"]
     expected = glove_vectors(sentences)

@@ -2,24 +2,20 @@
 
 import hashlib
 import math
+from functools import partial
 
-import nbformat
 import pytest
 import torch
 from torch.func import functional_call
 from transformers import BertConfig, BertForMaskedLM, pipeline
 
 from course_utils import load_masked_lm, load_reviews
-from course_utils._support.notebooks import parts
 from course_utils.exercises.lesson_07 import BUG, EDIT_ROW, IGNORED, MASK_TOKENS, SURPRISAL
 from course_utils.trainings.adapter import held_out, masked_batch
 
-CELLS = {
-    cell.id: cell
-    for key, path in parts().items()
-    if key[:2] == "07"
-    for cell in nbformat.read(path, as_version=4).cells
-}
+from .sources import cell_of, function_of
+
+_from_the_notebook = partial(function_of, "07", math=math, torch=torch)
 SENTENCE = "The [MASK] sat on the mat."
 MASKED = [
     "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]", "[MASK] at the beginning, naïve café-owner?",
@@ -87,15 +83,6 @@ def test_masks_and_labels_lead_to_the_librarys_loss(seed):
     assert 2 ** bits.mean().item() == pytest.approx(math.exp(output.loss.item()), rel=1e-5)
 
 
-def _from_the_notebook(cell_id, name, **given):
-    """A function as the lesson defines it."""
-    source = CELLS[cell_id].source
-    definition = source[source.index(f"def {name}(") :].split("\n\n")[0]
-    space = {"torch": torch, "math": math, **given}
-    exec(definition, space)
-    return space[name]
-
-
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_sentence_scored_in_one_batch_is_the_sentence_scored_mask_by_mask(text):
     tokenizer, model = load_masked_lm()
@@ -128,7 +115,7 @@ def test_filling_by_hand_is_the_librarys_pipeline(text):
     batch = tokenizer(text, return_tensors="pt")
     with torch.inference_mode():
         space = {"batch": batch, "logits": model(**batch).logits}
-    by_hand = CELLS["softmax"].source.split("top =")[0]
+    by_hand = cell_of("07", "softmax").source.split("top =")[0]
     exec(by_hand, space)
     for answer in unmasker(text, top_k=60):
         assert space["probabilities"][answer["token"]].item() == pytest.approx(

@@ -1,18 +1,17 @@
 """Lesson 09: its references equal the library."""
 
-import ast
 import itertools
 from types import SimpleNamespace
 
-import nbformat
 import numpy as np
 import pytest
 import torch
 from sentence_transformers import util
 
 from course_utils import load_encoder
-from course_utils._support.notebooks import parts
 from course_utils.exercises.lesson_09 import CAN_SKIP, TOKENS
+
+from .sources import function_of
 
 
 def test_the_tokens_of_pairs_are_what_the_tokenizer_gives():
@@ -48,14 +47,10 @@ def test_each_sentence_that_is_not_skipped_could_be_above_the_best():
 
 
 def test_the_search_to_take_along_re_ranks_its_candidates():
-    (cell,) = [
-        cell for cell in nbformat.read(parts()["09"], 4).cells if cell.id == "take-it-with-you"
-    ]
-    (ask,) = [node for node in ast.parse(cell.source).body if isinstance(node, ast.FunctionDef)]
     vectors = np.eye(150, dtype=np.float32)
     query = np.linspace(1, 0, 150, dtype=np.float32)  # the first documents are nearest
-    names = {"util": util, "model": SimpleNamespace(encode_query=lambda text, **_: query)}
-    exec(compile(ast.Module([ask], []), "ask", "exec"), names)
+    model = SimpleNamespace(encode_query=lambda text, **_: query)
+    ask = function_of("09", "take-it-with-you", "ask", util=util, model=model)
     documents = [f"document {number}" for number in range(150)]
 
     def backwards(question, texts, top_k):
@@ -63,6 +58,6 @@ def test_the_search_to_take_along_re_ranks_its_candidates():
         return [{"corpus_id": 99 - place, "score": 9 - place} for place in range(top_k)]
 
     ranker = SimpleNamespace(rank=backwards)
-    assert [text for _, text in names["ask"]("Which?", documents, vectors, k=2)] == documents[:2]
-    ranked = names["ask"]("Which?", documents, vectors, k=2, ranker=ranker)
+    assert [text for _, text in ask("Which?", documents, vectors, k=2)] == documents[:2]
+    ranked = ask("Which?", documents, vectors, k=2, ranker=ranker)
     assert ranked == [(9, "document 99"), (8, "document 98")]

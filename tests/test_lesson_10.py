@@ -1,6 +1,5 @@
 """Lesson 10: splits that share nothing, a loop equal to the library's, and tables that match the trainings."""
 
-import gc
 import re
 
 import numpy as np
@@ -40,10 +39,8 @@ def test_the_schedule_is_the_librarys(steps, warmup):
 
 
 @pytest.fixture
-def small(tiny, monkeypatch):
+def small(tiny, little_garbage, monkeypatch):
     """The learning curve's code with a tiny encoder and a few short trainings."""
-    # a trainer collects garbage, which takes half a second among all that the libraries hold
-    gc.freeze()
     monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     train, validation, test = learning_curve.review_parts()
     # the tiny encoder has 64 positions

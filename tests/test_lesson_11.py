@@ -1,6 +1,5 @@
 """Lesson 11: losses equal to the library's, splits that share nothing, and a table that matches the trainings."""
 
-import gc
 import random
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import torch
 from datasets import Dataset
 from scipy.stats import spearmanr
-from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.sampler import GroupByLabelBatchSampler
 from sentence_transformers.sentence_transformer import losses as library
 from sentence_transformers.sentence_transformer.evaluation import (
@@ -22,11 +20,6 @@ from course_utils.exercises.lesson_11 import RANKING, TRIPLET
 from course_utils.trainings import losses, negation, questions
 
 from .tables import replace, written
-
-
-@pytest.fixture(scope="module")
-def sentence_model(tiny):
-    return SentenceTransformer(str(tiny), device="cpu")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -108,9 +101,7 @@ def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
 
 
 @pytest.fixture
-def small(tiny, monkeypatch):
-    # a trainer collects garbage, which takes half a second among all that the libraries hold
-    gc.freeze()
+def small(tiny, little_garbage, monkeypatch):
     fit, dev, test = negation.negation_parts()
     mixed = pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8})
     less = {

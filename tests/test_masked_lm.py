@@ -17,7 +17,7 @@ from course_utils._support.downloads import EncoderError
 from course_utils.models import load_encoder
 from course_utils.trainings import adapter as train
 
-from .conftest import PIECES, SIZES
+from .conftest import PIECES, SIZES, random_model
 
 
 @pytest.fixture(scope="module")
@@ -125,12 +125,9 @@ def test_an_encoder_without_a_head_is_refused(tiny):
 
 def small(**settings):
     """An encoder that trains in a second."""
-    from transformers import BertConfig, BertModel
-
     torch.manual_seed(0)
-    return BertModel(
-        BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **{**SIZES, **settings})
-    )
+    sizes = {"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **settings}
+    return random_model("bert", **sizes)
 
 
 def test_differences_bring_a_model_back_to_a_part_in_a_hundred(one_thread):

@@ -15,7 +15,6 @@ from xml.etree import ElementTree
 
 import nbformat
 import pytest
-from click.testing import CliRunner
 from filelock import FileLock
 
 from course_utils._support import files
@@ -34,7 +33,6 @@ from course_utils.diary.records import LARGEST
 from course_utils.diary.workspace import LIVE, RECORD, SAVED
 from course_utils.exercises import LESSONS as WITH_EXERCISES
 from course_utils.exercises import all_exercises, check
-from course_utils.tools import cli
 from course_utils.tools.authoring import COUNTS, ROW
 from course_utils.tools.workspace.copies import learner_copy
 from course_utils.tools.workspace.overview import (
@@ -45,6 +43,8 @@ from course_utils.tools.workspace.overview import (
     overview,
     progress,
 )
+
+from .commands import run
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = list(parts().values())
@@ -321,10 +321,6 @@ def test_ticks_are_seen_on_their_square_and_squares_on_light_and_dark_pages():
 # ---------------------------------------------------------------- the command
 
 
-def run(*arguments):
-    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
-
-
 def test_the_command_prints_the_picture(workspace, tmp_path, monkeypatch):
     remember("00-nearest")
     shown = repr(progress())
@@ -336,8 +332,7 @@ def test_the_command_prints_the_picture(workspace, tmp_path, monkeypatch):
         ("..", ["--workspace", tmp_path / "workspace"]),
     ):
         monkeypatch.chdir(tmp_path / folder)
-        done = run("progress", *arguments)
-        assert done.exit_code == 0 and done.output == f"{shown}\n"
+        assert run("progress", *arguments) == (f"{shown}\n", 0)
 
 
 @pytest.mark.parametrize("command", [["progress"], ["reset", "04"], ["update"]])
@@ -345,10 +340,9 @@ def test_the_command_prints_the_picture(workspace, tmp_path, monkeypatch):
 def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
-    done = run(*command, "--workspace", tmp_path / folder)
-    assert done.exit_code == 1
-    assert done.output.startswith(f"Error: {tmp_path / folder} is not a folder with your lessons")
-    assert len(done.output.splitlines()) == 1
+    printed, status = run(*command, "--workspace", tmp_path / folder)
+    assert status == 1 and len(printed.splitlines()) == 1
+    assert printed.startswith(f"Error: {tmp_path / folder} is not a folder with your lessons")
     assert (
         sorted(os.listdir(tmp_path)) == ["empty", "file"] and os.listdir(tmp_path / "empty") == []
     )
@@ -357,8 +351,7 @@ def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
 def test_notes_that_may_not_be_read_are_one_sentence(workspace, monkeypatch):
     remember("00-nearest")
     monkeypatch.setattr("course_utils.diary.passed._read", refuse)
-    done = run("progress")
-    assert done.exit_code == 1 and done.output == f"Error: {PROGRESS}: Permission denied.\n"
+    assert run("progress") == (f"Error: {PROGRESS}: Permission denied.\n", 1)
 
 
 def test_a_terminal_without_these_signs_gets_question_marks(workspace):

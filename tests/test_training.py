@@ -1,6 +1,5 @@
 """Training can be watched, stops when it diverges, and saves everything or nothing."""
 
-import gc
 import shutil
 from pathlib import Path
 
@@ -31,10 +30,7 @@ TEXTS = [f"{'a b c'[number % 5 :]} {'x y' if number % 2 else 'm n'}" for number 
 SHORT = {"num_train_epochs": 2, "per_device_train_batch_size": 4, "learning_rate": 1e-2}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def little_garbage():
-    """A trainer collects garbage, which takes half a second among all that the libraries hold."""
-    gc.freeze()
+pytestmark = pytest.mark.usefixtures("little_garbage")
 
 
 def classifier(tiny, folder, **changes):
@@ -98,30 +94,25 @@ def test_training_that_diverges_stops_with_a_sentence(make, tiny, tmp_path):
 # Files
 
 
-@pytest.fixture(scope="module")
-def model(tiny):
-    return SentenceTransformer(str(tiny), device="cpu")
-
-
-def test_a_saved_model_is_the_model_and_replaces_what_was_there(model, tmp_path):
-    folder = save_model(model, tmp_path / "new" / "model")
+def test_a_saved_model_is_the_model_and_replaces_what_was_there(sentence_model, tmp_path):
+    folder = save_model(sentence_model, tmp_path / "new" / "model")
     (folder / "stale.txt").touch()
-    assert save_model(model, folder) == folder and not (folder / "stale.txt").exists()
+    assert save_model(sentence_model, folder) == folder and not (folder / "stale.txt").exists()
     assert np.array_equal(
-        SentenceTransformer(str(folder), device="cpu").encode(TEXTS), model.encode(TEXTS)
+        SentenceTransformer(str(folder), device="cpu").encode(TEXTS), sentence_model.encode(TEXTS)
     )
     assert load_encoder(folder)[1].config.hidden_size == 32
     assert [path.name for path in folder.parent.iterdir()] == ["model"], "nothing is left beside it"
 
 
 @pytest.mark.parametrize("mine", ["thesis", "thesis/notes.txt"])
-def test_saving_leaves_alone_what_is_no_model(mine, model, tmp_path):
+def test_saving_leaves_alone_what_is_no_model(mine, sentence_model, tmp_path):
     (tmp_path / mine).parent.mkdir(exist_ok=True)
     (tmp_path / mine).write_text("mine")
     with pytest.raises(FileExistsError, match="thesis is there already and holds no model"):
-        save_model(model, tmp_path / "thesis")
+        save_model(sentence_model, tmp_path / "thesis")
     (tmp_path / "empty").mkdir()
-    assert (save_model(model, tmp_path / "empty") / "config.json").is_file()
+    assert (save_model(sentence_model, tmp_path / "empty") / "config.json").is_file()
     assert (tmp_path / mine).read_text() == "mine"
 
 
@@ -132,8 +123,10 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("breaking", ["write", "rename"])
-def test_saving_that_breaks_brings_the_whole_old_model_back(breaking, model, tmp_path, monkeypatch):
-    folder, rename = save_model(model, tmp_path / "model"), Path.rename
+def test_saving_that_breaks_brings_the_whole_old_model_back(
+    breaking, sentence_model, tmp_path, monkeypatch
+):
+    folder, rename = save_model(sentence_model, tmp_path / "model"), Path.rename
     (folder / "old.txt").touch()
     before = contents(tmp_path)
 
@@ -148,19 +141,21 @@ def test_saving_that_breaks_brings_the_whole_old_model_back(breaking, model, tmp
         return rename(path, target)
 
     monkeypatch.setattr(
-        *{"write": (model, "save_pretrained", half), "rename": (Path, "rename", in_use)}[breaking]
+        *{"write": (sentence_model, "save_pretrained", half), "rename": (Path, "rename", in_use)}[
+            breaking
+        ]
     )
     with pytest.raises(OSError, match="No space left" if breaking == "write" else "in use"):
-        save_model(model, folder)
+        save_model(sentence_model, folder)
     assert contents(tmp_path) == before and [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_a_full_disk_is_seen_before_anything_is_written(model, tmp_path, monkeypatch):
+def test_a_full_disk_is_seen_before_anything_is_written(sentence_model, tmp_path, monkeypatch):
     monkeypatch.setattr(
         shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000)
     )
     with pytest.raises(
         OSError, match=r"the model needs \d+ MB and .* has 0 MB left. Nothing was written"
     ):
-        save_model(model, tmp_path / "model")
+        save_model(sentence_model, tmp_path / "model")
     assert not list(tmp_path.iterdir())

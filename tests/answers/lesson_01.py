@@ -126,14 +126,6 @@ def merge_by_loop(symbols, pair, new=None, form=str):
     return out
 
 
-def totals_by_default(words, counts):
-    totals = collections.defaultdict(float)
-    for word, symbols in words.items():
-        for i in range(1, len(symbols)):
-            totals[symbols[i - 1], symbols[i]] += counts[word]
-    return totals
-
-
 RIGHT = {
     "01-encode": [
         encode_by_loop,
@@ -192,7 +184,6 @@ COMPLETED = {
         ),
     ],
     "01-pair-totals": [
-        totals_by_default,
         lambda words, counts: collections.Counter(
             pair
             for word, s in words.items()

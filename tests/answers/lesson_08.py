@@ -58,16 +58,6 @@ def grouped_by_loop(gold, a, b, groups, draws):
     return [np.percentile(gains, 2.5), np.percentile(gains, 97.5)]
 
 
-def grouped_in_float32(gold, a, b, groups, draws):
-    columns, groups, gains = torch.tensor([gold, a, b]), torch.tensor(groups), []
-    for drawn in draws:
-        gold_, one, other = columns[
-            :, torch.cat([(groups == g).nonzero()[:, 0] for g in drawn])
-        ].tolist()
-        gains.append(spearman_in_float32(gold_, one) - spearman_in_float32(gold_, other))
-    return torch.stack(gains).quantile(torch.tensor([0.025, 0.975]))
-
-
 def grouped(gold, a, b, groups, draws, chosen=None, method="linear"):
     """A right answer, with places to break one sentence of the text."""
     gold, a, b, groups = map(np.array, (gold, a, b, groups))
@@ -97,17 +87,12 @@ RIGHT = {
         lambda x, y: torch.tensor(spearman_by_counting(x, y)),
     ],
     "08-threshold": [held_out, held_out_in_float32, lambda *args: torch.tensor(held_out(*args))],
-    "08-groups": [
-        grouped_by_loop,
-        grouped,
-        grouped_in_float32,
-        lambda *args: torch.tensor(grouped(*args)),
-    ],
+    "08-groups": [grouped_by_loop, grouped, lambda *args: torch.tensor(grouped(*args))],
 }
 COMPLETED = {
     "08-paired-gain": [
         lambda gold, a, b, draws: grouped_by_loop(gold, a, b, range(len(gold)), draws),
-        lambda gold, a, b, draws: grouped_in_float32(gold, a, b, range(len(gold)), draws),
+        gain_by(spearman_in_float32),
         gain_by(
             lambda x, y: pd.Series(x).corr(pd.Series(y), method="spearman"),
             lambda gains: pd.Series(gains).quantile([0.025, 0.975]).tolist(),
