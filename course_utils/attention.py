@@ -89,8 +89,7 @@ def head_scores(attentions: torch.Tensor) -> dict[str, torch.Tensor]:
     Means are over the pieces between [CLS] and [SEP]. Raises ValueError for fewer than two such
     pieces, which have no neighbours.
     """
-    tokens = attentions.shape[-1]
-    if attentions.ndim != 4 or tokens < 4:
+    if attentions.ndim != 4 or attentions.shape[-1] < 4:
         raise ValueError(
             "attentions must be (layers, heads, tokens, tokens) with at least 4 tokens; got "
             f"{tuple(attentions.shape)}"

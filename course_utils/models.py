@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._support.adapter import ADAPTER, apply, masked_lm_on
 from ._support.bars import progress_bar as progress_bar
 from ._support.downloads import EncoderError, hub_snapshot, packaged_encoder, packaged_folder
 from ._support.files import file_sha256
@@ -130,6 +129,8 @@ def _folder_of(name: str | Path) -> str:
 @functools.cache
 def _load_adapted():
     from safetensors.torch import load_file
+
+    from ._support.adapter import ADAPTER, apply, masked_lm_on
 
     tokenizer, encoder = _load_packaged()
     try:

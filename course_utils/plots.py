@@ -133,14 +133,13 @@ def bars(
     width = 0.8 / len(series)
     for number, (label, values) in enumerate(series.items()):
         left = np.arange(len(names)) - 0.4 + number * width
-        hatch = HATCHES[number % len(HATCHES)]
         axes.bar(
             left,
             np.array(list(values), dtype=float),  # counts are stored as decimals, too
             width,
             align="edge",
             label=label,
-            hatch=hatch,
+            hatch=HATCHES[number % len(HATCHES)],
             edgecolor="white",
             linewidth=0.5,
         )

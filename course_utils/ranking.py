@@ -282,10 +282,8 @@ def recalls(
     """For each query, the share of its relevant texts that are among the first k. Arguments,
     errors: see above.
     """
-    values = []
-    for places, right in _checked(found, relevant):
-        values.append(len(set(places[:k]) & set(right)) / len(set(right)))
-    return np.array(values)
+    pairs = [(set(places[:k]), set(right)) for places, right in _checked(found, relevant)]
+    return np.array([len(places & right) / len(right) for places, right in pairs])
 
 
 def ndcgs(

@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 from course_utils import embed, load_encoder, load_glove, load_scored_pairs
 from course_utils.benchmark import (
@@ -19,7 +18,8 @@ from course_utils.benchmark import (
     similarities,
 )
 from course_utils.evaluation import auc, best_threshold, pearson, spearman
-from course_utils.tools.cli import main
+
+from .commands import run
 
 AWKWARD = [
     "The ferry leaves at noon.", "Snorfle blimbat qwxz", "The ferry leaves at noon.", "No", "naïve café; 北京!",
@@ -114,20 +114,17 @@ def test_the_table_holds_what_the_measures_give(pairs):
 # The command
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, ["benchmark", "--repeats", "20", *map(str, arguments)])
+BENCHMARK = ("benchmark", "--repeats", 20)
 
 
 def test_the_command_prints_the_table_for_any_model_and_file(pairs, tiny, tmp_path):
     path = tmp_path / "mine.csv"
     pairs[["sentence1", "sentence2", "score"]].to_csv(path, index=False)
-    done = run("--model", tiny, "--data", path)
-    assert done.exit_code == 0, done.output
-    assert f"{len(pairs)} pairs, " in done.output
-    assert (
-        re.search(r"layer 2, mean +-?0\.\d\d \(.*\) .*", done.output)
-        and "layer 3" not in done.output
-    ), "the tiny model has two layers"
+    text, status = run(*BENCHMARK, "--model", tiny, "--data", path)
+    assert status == 0 and f"{len(pairs)} pairs, " in text
+    assert re.search(r"layer 2, mean +-?0\.\d\d \(.*\) .*", text) and "layer 3" not in text, (
+        "the tiny model has two layers"
+    )
 
 
 HEADER = "sentence1,sentence2,score\n"
@@ -144,5 +141,5 @@ def test_what_cannot_be_had_or_measured_is_one_sentence(arguments, words, tmp_pa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.csv").write_text(f"{HEADER}A b.,C d.,\n")
     (tmp_path / "same.csv").write_text(f"{HEADER}A b.,C d.,2\nE f.,G h.,2\n")
-    done = run(*arguments)
-    assert done.exit_code == 1 and words in done.output and "Traceback" not in done.output
+    text, status = run(*BENCHMARK, *arguments)
+    assert status == 1 and words in text

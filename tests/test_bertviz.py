@@ -158,13 +158,9 @@ def test_nothing_is_asked_for_elsewhere(view):
 
 
 @VIEWS
-def test_stored_size(view):
-    """Of a pair of sentences, which bertviz stores twice: whole, and in parts."""
+def test_the_stored_size_is_bounded_and_a_large_view_says_so(view):
+    # a pair of sentences, which bertviz stores twice: whole, and in parts
     assert stored(view(random_attentions(6, 12, 12), ["token"] * 12, sentence_b_start=7)) < 550_000
-
-
-@VIEWS
-def test_a_large_view_says_so(view):
     limit = LARGE[view.__name__]
     with pytest.warns(UserWarning, match=f"^{limit + 1} tokens make a large view"):
         view(random_attentions(1, 1, limit + 1), ["a"] * (limit + 1))
@@ -226,8 +222,7 @@ def test_the_call_is_the_librarys(view, capsys):
 
 @VIEWS
 def test_awkward_tokens_arrive_as_they_are(view, recwarn):
-    n = len(AWKWARD)
-    made = view(random_attentions(2, 3, n), AWKWARD, sentence_b_start=5)
+    made = view(random_attentions(2, 3, len(AWKWARD)), AWKWARD, sentence_b_start=5)
     parts = data(made)["attention"]
     # bertviz writes Ġ as a space
     assert [token.replace("Ġ", " ") for token in AWKWARD] == parts[0]["left_text"]
@@ -304,8 +299,7 @@ def shown(open_page):
 @in_chromium
 def test_awkward_tokens_are_shown_and_not_obeyed(shown):
     tokens = [*AWKWARD, "<img src=x onerror=alert(1)>", "'></iframe><script>alert(1)</script>"]
-    attentions = random_attentions(1, 2, len(tokens))
-    page, frame = shown(head_view(attentions, tokens))
+    page, frame = shown(head_view(random_attentions(1, 2, len(tokens)), tokens))
     texts = frame.eval_on_selector_all("#left text", "texts => texts.map(text => text.textContent)")
     assert texts == [token.replace("Ġ", " ") for token in tokens]
     fits(frame)

@@ -180,12 +180,6 @@ def test_the_command_writes_one_file_and_says_what_is_missing_for_the_pdf(tmp_pa
     assert status == 1 and text.count("Chromium was not found, so no PDF was made.") == 1
 
 
-@pytest.mark.parametrize("number", ["99", "", "../05"])
-def test_an_unknown_lesson_is_named_with_those_that_there_are(number, tmp_path):
-    text, status = run("slides", number, "--out", tmp_path)
-    assert status == 1 and f"There is no lesson {number}; the lessons are 00, " in text
-
-
 @pytest.mark.parametrize(
     "text, words",
     [

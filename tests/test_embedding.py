@@ -209,8 +209,7 @@ def saved(
         "default_prompt_name": default_prompt_name,
         "truncate_dim": truncate_dim,
     }
-    made = SentenceTransformer(modules=modules, device="cpu", **about)
-    made.save(str(folder))
+    SentenceTransformer(modules=modules, device="cpu", **about).save(str(folder))
     if change:
         change(folder)
     return folder
@@ -322,10 +321,19 @@ def test_bad_sentences_are_named(case, tiny):
         embed(sentences, model=tiny)
 
 
-@pytest.mark.parametrize("pooling", ["average", "MEAN", "", 3, ["mean"], (), ("mean", "average")])
-def test_an_unknown_pooling_is_named(pooling, tiny):
-    with pytest.raises(ValueError, match=r"pooling must be one of \['cls', 'max', 'mean'\]; got"):
-        embed(["a"], pooling=pooling, model=tiny)
+UNKNOWN = {
+    "pooling": ["average", "MEAN", "", 3, ["mean"], (), ("mean", "average")],
+    "precision": ["float16", None, 32, ["float32"]],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name in UNKNOWN for value in UNKNOWN[name]]
+)
+def test_an_unknown_pooling_or_precision_is_named(name, value, tiny):
+    known = {"pooling": "'cls', 'max', 'mean'", "precision": "'bfloat16', 'float32'"}
+    with pytest.raises(ValueError, match=rf"{name} must be one of \[{known[name]}\]; got"):
+        embed(["a"], model=tiny, **{name: value})
 
 
 def test_another_form_of_model_is_named(encoder, library):

@@ -220,8 +220,7 @@ def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "a review needs a folder with your lessons" in repr(asking.review())
     check("02-pad-batch", all_exercises()["02-pad-batch"].reference)
-    session = asking.predictions("02").session
-    assert session.answer(1, 2).startswith("**Right.**")
+    assert asking.predictions("02").session.answer(1, 2).startswith("**Right.**")
     assert list(tmp_path.iterdir()) == []
     for key in ("02", "08-thresholds"):  # of a further part too
         for name in sheets.predictions_of(key):

@@ -78,8 +78,7 @@ def test_truncation_equals_the_tokenizers(truncate, truncated):
 
 @pytest.mark.parametrize("masked_softmax", in_both_forms("02-find-the-bug"))
 def test_masked_weights_equal_torchs_attention(masked_softmax):
-    generator = torch.Generator().manual_seed(0)
-    scores = 3 * torch.randn(5, 8, generator=generator)
+    scores = 3 * torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
     mask = (torch.arange(8) < torch.tensor([8, 1, 3, 5, 7])[:, None]).long()
     # One query per row: its product with key j is score j; as values, `eye` returns the weights.
     eye, hidden = torch.eye(8).expand(5, 8, 8), mask.bool()[:, None]

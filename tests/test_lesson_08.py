@@ -20,8 +20,7 @@ def cosines(pairs):
 
 
 def test_the_grouped_interval_of_single_rows_is_the_courses_bootstrap():
-    generator = np.random.default_rng(0)
-    gold, a, b = generator.normal(size=(3, 40))
+    gold, a, b = np.random.default_rng(0).normal(size=(3, 40))
     rows = np.random.default_rng(7).integers(0, 40, (200, 40))
     _, low, high = bootstrap(
         lambda gold, a, b: spearman(gold, a) - spearman(gold, b), gold, a, b, repeats=200, seed=7

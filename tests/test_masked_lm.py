@@ -88,13 +88,13 @@ def test_a_damaged_adapter_is_one_sentence_that_helps(
     copy = tmp_path / "adapter.safetensors"
     shutil.copy(ADAPTER, copy)
     damage(copy)
-    monkeypatch.setattr(models, "ADAPTER", copy)
+    monkeypatch.setattr("course_utils._support.adapter.ADAPTER", copy)
     with (
         monkeypatch.context() as quick,
         pytest.raises(EncoderError, match="adapter at .* cannot be used .*Restore the file"),
     ):
         # what is written into it is what it holds
-        quick.setattr(models, "masked_lm_on", lambda encoder: adapted[1])
+        quick.setattr("course_utils._support.adapter.masked_lm_on", lambda encoder: adapted[1])
         models._load_adapted.__wrapped__()
 
 

@@ -535,8 +535,7 @@ def test_an_unknown_name_and_a_gated_model(tiny, serve):
     ids=["all fails", "the front page stands", "a login page for everything"],
 )
 def test_a_hub_that_fails(failure, words, tiny, serve):
-    hub = serve(tiny, **failure)
-    refusal("tiny/model", words, hub.endpoint)
+    refusal("tiny/model", words, serve(tiny, **failure).endpoint)
 
 
 def test_a_download_that_breaks_off(tiny, serve, ask, monkeypatch):
@@ -582,17 +581,16 @@ def test_a_pickle_and_other_requests_are_not_trusted(talk, with_talk):
     assert not any("pytorch_model.bin" in path for _, path in hub.requests)
 
 
-def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere, monkeypatch):
+def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere):
     ask(nowhere)
     told = f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete"
     refusal("tiny/model", told)
     ask(nowhere, offline=True)
     refusal(
         "tiny/model",
-        "setup() keeps the session offline unless it gets online=True, so no model hub was asked",
+        "setup() keeps the session offline unless it gets online=True",
+        "so no model hub was asked",
     )
-    monkeypatch.setenv("TRANSFORMERS_OFFLINE", "1")
-    refusal("tiny/model", "TRANSFORMERS_OFFLINE is set, so no model hub was asked")
 
 
 def test_a_hub_that_accepts_and_stays_silent(ask):

@@ -266,12 +266,6 @@ def test_an_instruction_set_that_onednn_may_not_use_counts_as_missing():
     assert done.stdout.split() == [b"False"]
 
 
-@pytest.mark.parametrize("precision", ["float16", None, 32, ["float32"]])
-def test_an_unknown_precision_is_named(precision):
-    with pytest.raises(ValueError, match="precision must be one of .*'bfloat16', 'float32'.*; got"):
-        embed(["a"], precision=precision)
-
-
 # Duplicates
 
 

@@ -54,6 +54,5 @@ TASKS = tasks_of(LESSONS)
 def test_there_are_twelve_messages_at_most_of_two_sentences_each(task):
     assert len(task.mistakes) <= 12
     for mistake in task.mistakes:
-        plain = re.sub(r"`[^`]*`", "code", mistake.message)
-        sentences = re.split(r"(?<=[.?!])\s", plain)
+        sentences = re.split(r"(?<=[.?!])\s", re.sub(r"`[^`]*`", "code", mistake.message))
         assert len(sentences) <= 2, mistake.message

@@ -5,15 +5,12 @@ does not have): tables as 8-bit integers with one scale per row, everything else
 `trainings/adapter.py` made it; `trainings/adapter.md` is its model card.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import torch
-    from transformers import BertForMaskedLM, PreTrainedModel
+import torch
+from transformers import BertForMaskedLM, PreTrainedModel
 
 ADAPTER = Path(__file__).parents[1] / "trainings" / "adapter.safetensors"
 SCALE = ".scale"
@@ -22,9 +19,6 @@ EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 
 def masked_lm_on(encoder: PreTrainedModel) -> BertForMaskedLM:
     """A BertForMaskedLM with the weights of `encoder` (a BertModel) and an untrained, tied head."""
-    import torch
-    from transformers import BertForMaskedLM
-
     # the head is initialised at random; the caller's generator stays unchanged
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -60,8 +54,6 @@ def differences(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, t
     """The tensors that `apply` needs to turn `encoder` into `model`: a dictionary, about one byte
     per weight.
     """
-    import torch
-
     tensors = {}
     values = learned(model)
     with torch.no_grad():
@@ -83,8 +75,6 @@ def apply(
 
     Raises ValueError if the differences are for another model.
     """
-    import torch
-
     values = learned(model)
     with torch.no_grad():
         for name, base in _bases(model, encoder).items():

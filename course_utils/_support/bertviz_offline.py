@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import torch
 
 from .downloads import packaged_folder
@@ -46,6 +45,8 @@ const scale = () => document.body.style.zoom = Math.min(1, Math.max(0.2, innerWi
 scale();
 new ResizeObserver(scale).observe(document.documentElement);
 """
+# weights, and the names of their rows and columns
+Table = tuple[torch.Tensor, Sequence[Any], Sequence[Any]]
 # In JupyterLab's dark theme. The half turn keeps each colour what it is called.
 DARK = (
     '<style>body[data-jp-theme-light="false"] iframe.cu-view'
@@ -171,7 +172,7 @@ def head_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     made = page_of(
         {"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + outside
     )
-    table = pd.DataFrame(attention[layer][0, heads].mean(0).numpy(), tokens, tokens)
+    table = (attention[layer][0, heads].mean(0), tokens, tokens)
     labels = {"title": what.capitalize(), "xlabel": "looked at", "ylabel": "token"}
     return View(framed(made, alt, size, table), still(table, f"{alt}.", labels))
 
@@ -196,7 +197,7 @@ def model_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
     made = page_of(
         {"include_layers": layers, "include_heads": heads, "display_mode": "light"}, size[0]
     )
-    table = pd.DataFrame(shown.amax((-1, -2)).numpy(), layers, heads)
+    table = (shown.amax((-1, -2)), layers, heads)
     labels = {"title": "The largest weight of each head", "xlabel": "head", "ylabel": "layer"}
     return View(framed(made, alt, size, table), still(table, f"{alt}.", labels))
 
@@ -264,19 +265,20 @@ def _literal(value):
     return f"{value:.3f}" if isinstance(value, float) else json.dumps(value).replace("<", r"\u003c")
 
 
-def framed(document: str, alt: str, size: tuple[float, float], table: pd.DataFrame) -> str:
+def framed(document: str, alt: str, size: tuple[float, float], table: Table) -> str:
     """A page in a frame over a table of weights, which shows where there is no script.
 
     The frame is as high as the page needs at the available width.
     """
+    weights, rows, columns = table
 
     def cell(value):
         # the strongest shade: white and black text both keep a contrast of 4.5 to 1 on it
         return f'<td style="background:rgba(66,146,198,{0.6 * value:.2f})">{value:.2f}</td>'
 
-    heads = "".join(f"<th>{html.escape(str(name))}</th>" for name in ["", *table.columns])
+    heads = "".join(f"<th>{html.escape(str(name))}</th>" for name in ["", *columns])
     body = ""
-    for name, values in zip(table.index, table.to_numpy().tolist(), strict=True):
+    for name, values in zip(rows, weights.tolist(), strict=True):
         body += f"<tr><th>{html.escape(str(name))}</th>{''.join(map(cell, values))}</tr>"
     document = document.replace("&", "&amp;").replace("'", "&#39;")
     room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
@@ -291,7 +293,7 @@ def framed(document: str, alt: str, size: tuple[float, float], table: pd.DataFra
     )
 
 
-def still(table: pd.DataFrame, alt: str, labels: Mapping[str, str]) -> Figure:
+def still(table: Table, alt: str, labels: Mapping[str, str]) -> Figure:
     """The still picture of a table: a heatmap with its numbers."""
     from matplotlib import rcParams
 
@@ -300,6 +302,6 @@ def still(table: pd.DataFrame, alt: str, labels: Mapping[str, str]) -> Figure:
     rcParams["text.parse_math"] = False  # "$" in tokens
     try:
         with warnings.catch_warnings(action="ignore"):  # about characters that the font lacks
-            return heatmap(table, table.index, table.columns, alt=alt, limits=(0, 1), **labels)
+            return heatmap(*table, alt=alt, limits=(0, 1), **labels)
     finally:
         rcParams["text.parse_math"] = math

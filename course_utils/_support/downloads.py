@@ -2,7 +2,6 @@
 
 import functools
 import importlib.util
-import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -76,14 +75,6 @@ def hub_answers(timeout: float = 5) -> bool:
         return get_session().head(constants.ENDPOINT, timeout=timeout).status_code < 500
     except Exception:  # no route, no name, no certificate, a timeout: each has its own class
         return False
-
-
-def _why_offline() -> str:
-    """Who said so: a variable, which may be TRANSFORMERS_OFFLINE too, or `setup()`."""
-    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
-        if os.environ.get(name):
-            return f"{name} is set"
-    return "setup() keeps the session offline unless it gets online=True"
 
 
 @functools.cache
@@ -170,7 +161,10 @@ def _failures_in_a_sentence(name: str, kind: str, fix: str) -> Generator[None]:
     except errors.LocalEntryNotFoundError:
         asked = f"No model hub answered at {constants.ENDPOINT}"
         if constants.is_offline_mode():
-            asked = f"{_why_offline()}, so no model hub was asked"
+            asked = (
+                "setup() keeps the session offline unless it gets online=True, and so do the "
+                "variables HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE, so no model hub was asked"
+            )
         reason = (
             f"{asked}, and {name!r} is neither a local folder nor complete in the cache of earlier "
             "downloads."

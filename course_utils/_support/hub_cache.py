@@ -104,10 +104,8 @@ def _completed(folder: Path, own: list[Path]) -> Path:
 def _is_whole(entry: Path, source: Path) -> bool:
     """Whether this entry has each file of the package, in the size that it has there."""
     try:
-        if (entry / "refs" / "main").read_text() != COMMIT:
-            return False
         snapshot = entry / "snapshots" / COMMIT
-        return all(
+        return (entry / "refs" / "main").read_text() == COMMIT and all(
             (snapshot / path.relative_to(source)).stat().st_size == path.stat().st_size
             for path in _files(source)
         )

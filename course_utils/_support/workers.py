@@ -2,15 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TypeVar
+from typing import Any
 
 import torch
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
-
-def each(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+def each(work: Callable[[Any], Any], items: Iterable[Any], threads: int) -> Iterator[Any]:
     """Yield `work(item)` for every item, in order of completion.
 
     threads: how many workers take items from one queue.

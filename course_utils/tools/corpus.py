@@ -45,9 +45,8 @@ def embed_corpus(
 
     digest = model_digest(model)
     folder.mkdir(parents=True, exist_ok=True)
-    parts = {}
-    for number, start in enumerate(range(0, len(texts), shard)):
-        parts[_path(folder, number)] = texts[start : start + shard]
+    starts = range(0, len(texts), shard)
+    parts = {_path(folder, start // shard): texts[start : start + shard] for start in starts}
     extra = sorted(set(folder.glob("*.safetensors")) - set(parts))
     if extra:
         raise CorpusError(
@@ -64,8 +63,7 @@ def embed_corpus(
     with progress_bar(total=len(parts), initial=found, unit="shard") as bar:
         for path, part in todo.items():
             vectors = embed(part, model=model).astype(np.float16)
-            fingerprint = _fingerprint([digest, *part])
-            write_whole(path, save({"vectors": vectors}, {"texts": fingerprint}))
+            write_whole(path, save({"vectors": vectors}, {"texts": _fingerprint([digest, *part])}))
             bar.update()
     return len(todo), found
 

@@ -106,8 +106,7 @@ def batches(found, generator, size=BATCH_TOKENS):
 
 def masked_batch(group, tokenizer, share, generator):
     """(input_ids, attention_mask, chosen, labels); `share` of the plain tokens become [MASK]."""
-    width = max(map(len, group))
-    ids = torch.full((len(group), width), tokenizer.pad_token_id)
+    ids = torch.full((len(group), max(map(len, group))), tokenizer.pad_token_id)
     for row, passage in enumerate(group):
         ids[row, : len(passage)] = torch.tensor(passage)
     special = torch.isin(ids, torch.tensor(tokenizer.all_special_ids))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.numpy import load_file, save_file
 
 from ..benchmark import glove_vectors
 from ..data import load_doc_queries, load_docstrings, load_queries, load_reviews
@@ -38,8 +39,6 @@ def load_window_vectors(windows, checkpoint):
     windows: a list of strings. checkpoint: the encoder's name. The vectors of lesson 12's windows
     by the packaged encoder are stored, in float16; others are encoded, with a progress bar.
     """
-    from safetensors.numpy import load_file
-
     if (
         is_packaged(checkpoint)
         and windows == flat([chunks(page, WORDS) for page in pages(load_docstrings())])[0]
@@ -154,8 +153,6 @@ def token_vectors(sentences):
 @script
 def main(folder):
     """Encode the documentation in every way, search with every query, and write the results."""
-    from safetensors.numpy import save_file
-
     docs, queries = load_docstrings(), load_doc_queries()
     asked, runs, bar = encoded(queries["query"]), [], progress_bar(total=10, unit="way")
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import click
 
 from ..._support.notebooks import KINDS, as_key
-from ..pages import filled
 from .options import FOLDER
 
 
@@ -74,6 +73,7 @@ def new_exercise(lesson: str, name: str, title: str | None) -> None:
 def new_lesson(number: str, title: str, kind: str) -> None:
     """For authors: write the skeleton of lesson NN."""
     from .. import authoring
+    from ..pages import filled
 
     path = authoring.new_lesson(number, title, kind)
     click.echo(

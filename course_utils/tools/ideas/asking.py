@@ -129,8 +129,7 @@ def by_doing(folder: Path | None) -> str:
     """What `place(by="doing")` says, in Markdown."""
     done = passed(folder) if folder else set()
     exercises = [find(exercise_id) for exercise_id in BY_DOING.values()]
-    found = route_by_doing(done)
-    return filled("by_doing.md.j2", exercises=exercises, done=done, route=found)
+    return filled("by_doing.md.j2", exercises=exercises, done=done, route=route_by_doing(done))
 
 
 def review() -> Asked | Note:

@@ -144,7 +144,6 @@ def colab_copy(
 
     name: the lesson's, such as "further/05_effects", from where its links are seen.
     """
-    note = filled("colab_note.txt")
     # torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
     install = filled(
         "colab_install.txt",
@@ -154,7 +153,7 @@ def colab_copy(
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
     return with_note(
         learner_copy(notebook),
-        nbformat.v4.new_markdown_cell(note, id="in-colab"),
+        nbformat.v4.new_markdown_cell(filled("colab_note.txt"), id="in-colab"),
         nbformat.v4.new_code_cell(install, id="install-the-course", metadata=folded),
         lambda link: address(project, "colab", seen_from(name, link)).removesuffix(".ipynb"),
     )

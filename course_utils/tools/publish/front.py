@@ -13,8 +13,7 @@ from nbformat import NotebookNode
 
 from ..._support.notebooks import ROUTES, part_of
 from ..pages import filled
-from ..workspace.overview import Overview
-from ..workspace.overview import lessons as stated
+from ..workspace import overview
 from .figures import DRAWING, without_blank_lines
 from .headings import HEADING, anchor_of
 
@@ -31,7 +30,7 @@ def title_page(
     lessons: {name: notebook} of the book. sources: their folder. pdf, megabytes: the file
     of the whole book, "" if there is none, and its size.
     """
-    course = stated(sources)
+    course = overview.lessons(sources)
     cores = []
     for core in course:
         if core.is_core:
@@ -44,7 +43,7 @@ def title_page(
         names={part_of(name): name for name in lessons},
         pictures={name: _first_drawing(notebook) for name, notebook in lessons.items()},
         one_day=ROUTES["one day"],
-        hours=Overview(course, frozenset()).hours,
+        hours=overview.Overview(course, frozenset()).hours,
         pdf=pdf,
         megabytes=megabytes,
         pages=[*(name for name in lessons if "/" not in name), "literature"],

@@ -227,7 +227,6 @@ def render(path: Path, book: str | None = None) -> str:
         )
     lecture = read_lecture(path)
     pages = {} if book is None else explorer_pages(book, path.parents[1])
-    cells = deck_cells(lecture, pages)
     signs = json.loads(_read(DECK / "signs.json"))
     deck = {
         "title": lecture.title,
@@ -239,7 +238,7 @@ def render(path: Path, book: str | None = None) -> str:
     exporter = HTMLExporter(
         extra_template_basedirs=[str(DECK.parent)], template_name="deck", exclude_anchor_links=True
     )
-    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook = nbformat.v4.new_notebook(cells=deck_cells(lecture, pages))
     return exporter.from_notebook_node(
         notebook, resources={"deck": deck, "metadata": {"name": path.stem}}
     )[0]

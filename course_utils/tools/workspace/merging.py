@@ -53,19 +53,18 @@ def parse_notebook(content: str | bytes) -> dict[str, Any] | None:
 def _read_cell(cell: Cell) -> Cell:
     name = cell.get("id")
     is_valid = isinstance(name, str) and VALID_ID.fullmatch(name)
-    metadata = dict(cell.get("metadata", {}))
-    source = "".join(cell["source"])
-    return {**cell, "id": name if is_valid else "", "metadata": metadata, "source": source}
-
-
-def text_of(cell: Cell) -> str:
-    """A cell's text, with normalised line ends."""
-    return "".join(cell["source"]).replace("\r\n", "\n")
+    return {
+        **cell,
+        "id": name if is_valid else "",
+        "metadata": dict(cell.get("metadata", {})),
+        "source": "".join(cell["source"]),
+    }
 
 
 def checksum(cell: Cell) -> str:
-    """A checksum of what a person edits in a cell: its type and its text."""
-    content = json.dumps([cell["cell_type"], text_of(cell)])
+    """A checksum of what a person edits in a cell: its type and its text, whatever its line ends."""
+    text = "".join(cell["source"]).replace("\r\n", "\n")
+    content = json.dumps([cell["cell_type"], text])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 

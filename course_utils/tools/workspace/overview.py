@@ -165,9 +165,13 @@ def overview(folder: str | Path | None) -> Overview:
         items, writing, schedule = due_today(Path(folder))
     except ScheduleProblem as problem:
         items, writing, schedule = [], [], Schedule(notice=str(problem))
-    due = len(items) + len(writing)
-    sure = calibration(schedule)
-    return Overview(lessons(), frozenset(passed(folder)), due, sure, schedule.notice)
+    return Overview(
+        lessons(),
+        frozenset(passed(folder)),
+        due=len(items) + len(writing),
+        sure=calibration(schedule),
+        notice=schedule.notice,
+    )
 
 
 @dataclass(frozen=True)
