@@ -32,15 +32,11 @@ COLD = "COURSE_COLD_KERNELS"  # if set to anything, kernels start in the ordinar
 PATIENCE = 30
 
 
-def why_not() -> str | None:
-    """Why kernels cannot be started warm on this machine, in a few words, or None if they can."""
-    if sys.platform != "linux" or not hasattr(os, "pidfd_open"):
-        return "it needs Linux"
-    if os.environ.get(COLD):
-        return f"{COLD} is set"
-    if not entry_points(group="jupyter_client.kernel_provisioners", name=NAME):
-        return "the course is not installed as a package"
-    return None
+def is_possible() -> bool:
+    """Whether kernels can be started warm: on Linux, if the course is installed as a package."""
+    on_linux = sys.platform == "linux" and hasattr(os, "pidfd_open")
+    found = entry_points(group="jupyter_client.kernel_provisioners", name=NAME)
+    return on_linux and bool(found) and not os.environ.get(COLD)
 
 
 def listens() -> bool:
@@ -60,7 +56,7 @@ def start_warm() -> subprocess.Popen[bytes] | None:
     is one or it cannot be started. Changes os.environ: the socket's path and Jupyter's default
     provisioner.
     """
-    if why_not() or listens():
+    if not is_possible() or listens():
         return None
     folder = ""
     try:

@@ -3,12 +3,13 @@
 `python -m course_utils.tools.kernels.server SOCKET PARENT`: the file descriptor of an inherited
 listening Unix socket, and the process with which it ends. A request is one line of JSON (arguments,
 folder, environment) with the three standard streams. The reply is {"pid": N} with a file descriptor
-of that process; or {"no": reason}, after which the client starts a kernel in the ordinary way.
+of that process; or {}, after which the client starts a kernel in the ordinary way.
 
 It always computes with one thread: OpenMP's threads do not survive a fork, and a child waiting for
 them would hang.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -77,9 +78,8 @@ def _answer(listening: socket.socket, asked: Mapping[str, str]) -> dict[str, Any
     try:
         connection.settimeout(5)
         request, streams = receive(connection)
-        reason = _refuse(request, asked)
-        if reason:
-            connection.sendall(json.dumps({"no": reason}).encode() + b"\n")
+        if _has_another_environment(request, asked):
+            connection.sendall(b"{}\n")
             return None
         pid = os.fork()
         if pid == 0:
@@ -122,18 +122,16 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     return json.loads(text), lines
 
 
-def _refuse(request: dict[str, Any], asked: Mapping[str, str]) -> str | None:
-    """Why this kernel must not come from here, or None.
+def _has_another_environment(request: dict[str, Any], asked: Mapping[str, str]) -> bool:
+    """Whether the client's environment differs from ours, so that this kernel must not come from here.
 
     What libraries add to the environment when they are imported may be there too: a client may have
     imported them.
     """
     wanted = request["environment"]
-    differ = []
-    for name in sorted({*asked, *wanted}):
-        if wanted.get(name) not in (asked.get(name), os.environ.get(name)) and not FREE.match(name):
-            differ.append(name)
-    return f"other environment: {', '.join(differ)}" if differ else None
+    bound = [name for name in {*asked, *wanted} if not FREE.match(name)]
+    ours = {name: (asked.get(name), os.environ.get(name)) for name in bound}
+    return any(wanted.get(name) not in values for name, values in ours.items())
 
 
 def be_kernel(request: dict[str, Any], threads: int) -> None:
@@ -161,11 +159,8 @@ def be_kernel(request: dict[str, Any], threads: int) -> None:
 
 def end_with(parent: int) -> None:
     """End this process when that one has ended, as a kernel does when its parent is gone."""
-    try:
-        line = os.pidfd_open(parent)
-        select.select([line], [], [])
-    except OSError:
-        pass
+    with contextlib.suppress(OSError):
+        select.select([os.pidfd_open(parent)], [], [])
     os._exit(1)
 
 
