@@ -17,7 +17,7 @@ LIMITS = {  # statements; of the lessons, words
     "course_utils/diary": 197,
     "course_utils/exercises": 2_501,
     "course_utils/explore": 771,
-    "course_utils/tools": 7_651,
+    "course_utils/tools": 7_643,
     "course_utils/trainings": 1_238,
     "tests": 14_040,
     "notebooks/*.ipynb": 48_720,
