@@ -44,20 +44,6 @@ def leaks_part(train, test):
     ]
 
 
-def schedule_numpy(step, steps, warmup, peak):
-    return (
-        np.interp(step, [0, warmup, steps], [0, peak, 0])
-        if warmup
-        else np.interp(step, [0, steps], [peak, 0])
-    )
-
-
-def schedule_in_float32(step, steps, warmup, peak):
-    i, n, w, top = torch.tensor([step, steps, warmup, peak], dtype=torch.float32)
-    up = i * top / w if warmup else top
-    return torch.minimum(up, top - (i - w) * top / (n - w)).clamp(min=0)
-
-
 def one_epoch(model, optimizer, batches):
     for inputs, labels in batches:
         optimizer.zero_grad()
@@ -135,7 +121,11 @@ RIGHT = {
         keep_with(result=lambda s, w: [np.array(s), {name: w[name].numpy() for name in w}]),
         keep_with(in_float64, on=lambda part, _: wide(part)),
     ],
-    "10-schedule": [schedule, schedule_numpy, schedule_in_float32],
+    "10-schedule": [
+        schedule,
+        lambda *args: np.float64(schedule(*args)),
+        lambda *args: torch.tensor(schedule(*args), dtype=torch.float32),
+    ],
     "10-split-pairs": [
         groups_by_scipy,
         groups_after(result=tuple),

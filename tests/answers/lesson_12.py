@@ -17,11 +17,6 @@ def score_in_steps(count, length, mean_length, k1, b):
     return count / (count + k1 * norm)
 
 
-def score_in_float32(count, length, mean_length, k1, b):
-    f, n, m, k, b = torch.tensor([count, length, mean_length, k1, b], dtype=torch.float32)
-    return 1 / (1 + k / f + k * b / f * (n / m - 1)) if f else f
-
-
 def ndcg_loops(places, grades, k):
     dcg = ideal = 0
     best = sorted(grades.values())[::-1]
@@ -29,14 +24,6 @@ def ndcg_loops(places, grades, k):
         dcg += grades.get(places[i], 0) / math.log2(i + 2) if i < len(places) else 0
         ideal += best[i] / math.log2(i + 2) if i < len(best) else 0
     return dcg / ideal
-
-
-def ndcg_in_float32(places, grades, k):
-    weights = torch.log2(torch.arange(2, k + 2, dtype=torch.float32)).reciprocal()
-    best = torch.tensor(list(grades.values())).topk(min(k, len(grades))).values
-    ideal = best.float() @ weights[: len(best)]
-    shares = [grades[p] * weight / ideal for p, weight in zip(places, weights) if p in grades]
-    return torch.stack(shares).sum() if shares else 0.0
 
 
 def fuse_one_by_one(one, other, c):
@@ -68,12 +55,16 @@ def pages_loop(places, owners, k):
 RIGHT = {
     "12-word-score": [
         score_in_steps,
-        score_in_float32,
+        lambda *args: torch.tensor(score_in_steps(*args), dtype=torch.float32),
         lambda f, n, m, k, b: (
             np.divide(f, f + k * np.interp(b, [0, 1], [1, n / m])) if f else np.float64(0)
         ),
     ],
-    "12-ndcg": [ndcg_loops, ndcg_in_float32, lambda *args: np.array(ndcg_loops(*args))],
+    "12-ndcg": [
+        ndcg_loops,
+        lambda *args: torch.tensor(ndcg_loops(*args), dtype=torch.float32),
+        lambda *args: np.array(ndcg_loops(*args)),
+    ],
     "12-fuse": [fuse_one_by_one, fuse_in_float32, lambda *args: np.array(fuse_one_by_one(*args))],
     "12-find-the-bug": [
         pages_loop,

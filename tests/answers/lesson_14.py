@@ -24,19 +24,6 @@ def judged(found, grades, k):
     return sum(values) / len(values) if values else 0
 
 
-def judged_in_float32(found, grades, k):
-    def gain(numbers):
-        return torch.tensor(numbers[:k], dtype=torch.float32) @ weights[: len(numbers)]
-
-    weights = 1 / torch.log2(torch.arange(2.0, k + 2))
-    judgements = {query: of for query, of in grades.items() if any(of.values())}
-    reached = [
-        gain([of.get(name, 0) for name in found.get(query, [])]) for query, of in judgements.items()
-    ]
-    best = [gain(sorted(of.values())[::-1]) for of in judgements.values()]
-    return (torch.tensor(reached) / torch.tensor(best)).mean() if best else 0
-
-
 def threshold_numpy(answered, unanswered):
     a, u = np.array(answered), np.array(unanswered)
     candidates = np.unique(np.r_[a, u])
@@ -126,7 +113,11 @@ def diagnose_by_places(*places):
 
 
 RIGHT = {
-    "14-judge": [judged, judged_in_float32, lambda *args: np.array(judged(*args))],
+    "14-judge": [
+        judged,
+        lambda *args: torch.tensor(judged(*args), dtype=torch.float32),
+        lambda *args: np.array(judged(*args)),
+    ],
     "14-threshold": [
         lambda a, u: max(
             a + u, key=lambda t: (good(a, u, t, Fraction(1, len(a)), Fraction(1, len(u))), t)
