@@ -1,7 +1,6 @@
 """Late hand-ins: what the teacher writes, what it costs, and where it is shown. No notebook is run here."""
 
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -18,10 +17,19 @@ from .marks import ALL_04, ALL_05, FULL, WORK, learners, result
 DUE = "2026-12-04 18:00 +01:00"
 ENGLISH = "Identifier,Full name,Email address,Last modified (submission)"
 GERMAN = "ID;Vollständiger Name;E-Mail-Adresse;Zuletzt geändert (Abgabe)"
-ADA, BOB = ("ada", "a.ipynb", 1, result(*ALL_04)), ("bob", "b.ipynb", 1, result(*ALL_04))
 
 
-def late(
+def hand_in(learner, *passed, lesson="04"):
+    """A hand-in as `learners` takes it, in which these exercises of a lesson are passed."""
+    return learner, f"{learner}-{lesson}.ipynb", 1, result(*passed, lesson=lesson)
+
+
+ADA = hand_in("ada", *ALL_04)
+BOB = hand_in("bob", *ALL_04)
+ADA_05 = hand_in("ada", ALL_05[0], lesson="05")
+
+
+def class_with_dates(
     folder,
     table,
     *hand_ins,
@@ -30,13 +38,15 @@ def late(
     header="learner,received,lesson",
     people=None,
 ):
-    """The records of a class of which these dates are known, and what the teacher is told."""
+    """({learner: record}, what the teacher is told) of a class of which these dates are known."""
     (folder / "received.csv").write_text(f"{header}\n{table}\n")
     lateness = read_lateness(Terms(due, rule, folder / "received.csv"))
-    found = learners(*(hand_ins or [ADA]), people=people)
-    return SimpleNamespace(
-        **found, told=lateness.write_to(list(found.values())), all=list(found.values())
-    )
+    records = learners(*(hand_ins or [ADA]), people=people)
+    return records, lateness.write_to(list(records.values()))
+
+
+def ada_with_dates(folder, table, *hand_ins, **terms):
+    return class_with_dates(folder, table, *hand_ins, **terms)[0]["ada"]
 
 
 # --- the rule
@@ -45,20 +55,26 @@ def late(
 @pytest.mark.parametrize(
     "text, days, points",
     [
-        *(("10% a day", 0, 0), ("10% a day", 2, 4), ("10 % per day", 2, 4), ("12.5%/day", 1, 2.5)),
-        *(
-            ("2 points a day", 3, 6),
-            ("1 point a day", 3, 3),
-            ("none", 9, 0),
-            ("NONE", 9, 0),
-            ("0% a day", 9, 0),
-        ),
-        *(("10% a day, at most 50%", 9, 10), ("2 points a day at most 25%", 9, 5)),
-        *(
-            ("10% a day, at most 3 points", 9, 3),
-            ("After 1 free day, 10% a day, at most 50%", 99, 10),
-        ),
-        *(("after 3 free days, 10% a day", 3, 0), ("after 3 free days, 10% a day", 4, 2)),
+        # percentages are of the points possible
+        ("10% a day", 0, 0),
+        ("10% a day", 2, 4),
+        ("10 % per day", 2, 4),
+        ("12.5%/day", 1, 2.5),
+        # points
+        ("2 points a day", 3, 6),
+        ("1 point a day", 3, 3),
+        # nothing is deducted
+        ("none", 9, 0),
+        ("NONE", 9, 0),
+        ("0% a day", 9, 0),
+        # at most so much
+        ("10% a day, at most 50%", 9, 10),
+        ("2 points a day at most 25%", 9, 5),
+        ("10% a day, at most 3 points", 9, 3),
+        # the first days are free
+        ("after 3 free days, 10% a day", 3, 0),
+        ("after 3 free days, 10% a day", 4, 2),
+        ("After 1 free day, 10% a day, at most 50%", 99, 10),
     ],
 )
 def test_what_days_cost_of_20_points(text, days, points):
@@ -83,43 +99,37 @@ def test_other_rules_are_refused_with_an_example(text):
     assert len(str(error.value)) < 400
 
 
-def test_a_rule_is_said_in_words():
-    assert "after 3 free days, 10% a day" in str(read_rule("after 3  free days, 10% a day"))
-
-
 # --- dates
 
 
 @pytest.mark.parametrize(
     "received, days",
     [
-        *(
-            ("2026-12-04 18:00", 0),
-            ("2026-12-04 18:01", 1),
-            ("2026-12-05 18:00", 1),
-            ("2026-12-05 18:00:01", 2),
-        ),
-        *(
-            ("2026-12-04T17:00:00Z", 0),
-            ("2026-12-04 17:00:01 UTC", 1),
-            ("2026-12-04 12:30-05:00", 1),
-        ),
-        *(
-            ("2026-12-01 00:00", 0),
-            ('"Friday, 4 December 2026, 6:00 PM"', 0),
-            ('"Friday, 4 December 2026, 18:03"', 1),
-        ),
-        *(
-            ('"Friday, December 4, 2026, 6:01 PM"', 1),
-            ('"4 Dec 2026, 18:01"', 1),
-            ('"4 January 2026, 18:01"', 0),
-        ),
-        *(('"Sonntag, 4. Jänner 2026, 18:01"', 0), ('"Freitag, 4. Dezember 2026, 18:01"', 1)),
-        ("2026-12-07 09:00\nada,2026-12-05 09:00", 3),  # the latest of two
+        # without an offset: at the clock of the deadline
+        ("2026-12-01 00:00", 0),
+        ("2026-12-04 18:00", 0),
+        ("2026-12-04 18:01", 1),
+        ("2026-12-05 18:00", 1),
+        ("2026-12-05 18:00:01", 2),
+        # with an offset
+        ("2026-12-04T17:00:00Z", 0),
+        ("2026-12-04 17:00:01 UTC", 1),
+        ("2026-12-04 12:30-05:00", 1),
+        # as Moodle writes dates in English
+        ('"Friday, 4 December 2026, 6:00 PM"', 0),
+        ('"Friday, 4 December 2026, 18:03"', 1),
+        ('"Friday, December 4, 2026, 6:01 PM"', 1),
+        ('"4 Dec 2026, 18:01"', 1),
+        ('"4 January 2026, 18:01"', 0),
+        # and in German
+        ('"Sonntag, 4. Jänner 2026, 18:01"', 0),
+        ('"Freitag, 4. Dezember 2026, 18:01"', 1),
+        # the latest of two
+        ("2026-12-07 09:00\nada,2026-12-05 09:00", 3),
     ],
 )
 def test_started_days_count(tmp_path, received, days):
-    ada = late(tmp_path, f"ada,{received}").ada
+    ada = ada_with_dates(tmp_path, f"ada,{received}")
     assert (ada.late_days, ada.deducted, ada.points) == (days, days, FULL - days)
 
 
@@ -127,11 +137,11 @@ def test_without_an_offset_dates_are_local(tmp_path, monkeypatch):
     monkeypatch.setenv("TZ", "Europe/Paris")
     time.tzset()
     try:
-        ada = late(tmp_path, "ada,2026-12-04T17:00:01Z", due="2026-12-04 18:00").ada
-        assert ada.late_days == 1 and "Due 2026-12-04 18:00 (CET)." in ada.due
-        assert late(tmp_path, "ada,2026-10-25 18:00", due="2026-10-24 18:00").ada.late_days == 2, (
-            "the day had 25 hours"
-        )
+        ada = ada_with_dates(tmp_path, "ada,2026-12-04T17:00:01Z", due="2026-12-04 18:00")
+        assert ada.late_days == 1
+        assert "Due 2026-12-04 18:00 (CET)." in ada.due
+        ada = ada_with_dates(tmp_path, "ada,2026-10-25 18:00", due="2026-10-24 18:00")
+        assert ada.late_days == 2, "the day had 25 hours"
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -140,37 +150,47 @@ def test_without_an_offset_dates_are_local(tmp_path, monkeypatch):
 # --- a class
 
 
-def test_it_stands_on_the_page_and_in_the_tables(tmp_path):
-    found = late(
-        tmp_path,
-        "ada,2026-12-06 09:00\nbob,2026-12-04 09:00",
-        ADA,
-        BOB,
-        rule="10% a day, at most 50%",
-    )
-    cost = FULL / 5
-    write_tables(tmp_path, found.all, WORK, True)
-    columns = [
-        [float(row[one]) for one in ("deducted", "late days", "total")]
-        for row in read_table(tmp_path / "grades.csv")
-    ]
-    assert columns == [[cost, 2, FULL - cost], [0, 0, FULL]]
-    pages = [(tmp_path / "feedback" / f"{one}.html").read_text() for one in ("ada", "bob")]
-    said = f"Received 2026-12-06 09:00, 2 days late: {cost:g} points deducted."
-    assert said in pages[0] and "Received 2026-12-04 09:00, in time." in pages[1]
-    summary = (tmp_path / "summary.html").read_text()
-    for page in (*pages, summary):
-        assert (
-            "Due 2026-12-04 18:00 (UTC+01:00). What late hand-ins lose: 10% a day, at most 50%."
-            in page
-        )
-    moodle = read_table(tmp_path / "moodle.csv")[0]
-    assert said in moodle["Feedback comments"] and float(moodle["Grade"]) == FULL - cost
-    assert (
-        '<table id="late">' in summary
-        and summary.count(said) == 1
-        and found.told == ["Late: ada (2 days)."]
-    )
+ADA_IS_LATE = f"Received 2026-12-06 09:00, 2 days late: {FULL / 5:g} points deducted."
+
+
+@pytest.fixture
+def reports(tmp_path):
+    """The folder with the reports of a class in which Ada is two days late, and Bob in time."""
+    dates = "ada,2026-12-06 09:00\nbob,2026-12-04 09:00"
+    records, _ = class_with_dates(tmp_path, dates, ADA, BOB, rule="10% a day, at most 50%")
+    write_tables(tmp_path, list(records.values()), WORK, True)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "column, of_ada, of_bob",
+    [("deducted", FULL / 5, 0), ("late days", 2, 0), ("total", FULL - FULL / 5, FULL)],
+)
+def test_the_table_of_grades_has_days_and_points(reports, column, of_ada, of_bob):
+    ada, bob = read_table(reports / "grades.csv")
+    assert (float(ada[column]), float(bob[column])) == (of_ada, of_bob)
+
+
+def test_moodle_gets_the_reduced_grade_and_the_reason(reports):
+    ada, _ = read_table(reports / "moodle.csv")
+    assert float(ada["Grade"]) == FULL - FULL / 5
+    assert ADA_IS_LATE in ada["Feedback comments"]
+
+
+@pytest.mark.parametrize(
+    "page, received",
+    [
+        ("feedback/ada.html", ADA_IS_LATE),
+        ("feedback/bob.html", "Received 2026-12-04 09:00, in time."),
+        ("summary.html", '<table id="late">'),
+        ("summary.html", ADA_IS_LATE),
+    ],
+)
+def test_pages_say_when_it_was_received_and_what_the_terms_are(reports, page, received):
+    text = (reports / page).read_text()
+    assert text.count(received) == 1
+    terms = "Due 2026-12-04 18:00 (UTC+01:00). What late hand-ins lose: 10% a day, at most 50%."
+    assert terms in text
 
 
 def test_without_a_deadline_tables_have_no_dates(tmp_path):
@@ -179,125 +199,146 @@ def test_without_a_deadline_tables_have_no_dates(tmp_path):
     assert "Late hand-ins" not in (tmp_path / "summary.html").read_text()
 
 
-def test_without_a_rule_the_late_are_listed_for_review(tmp_path):
-    ada = late(tmp_path, "ada,2026-12-05 09:00", rule=None).ada
-    assert (ada.points, ada.due) == (FULL, "Due 2026-12-04 18:00 (UTC+01:00).")
-    assert ada.notes == ["Received 2026-12-05 09:00, 1 day late."]
-    none = late(tmp_path, "ada,2026-12-05 09:00", rule="none").ada
-    assert (none.points, none.notes) == (FULL, []) and "Late hand-ins lose no points." in none.due
+@pytest.mark.parametrize(
+    "rule, loses, notes",
+    [
+        (None, "", ["Received 2026-12-05 09:00, 1 day late."]),
+        ("none", " Late hand-ins lose no points.", []),
+    ],
+)
+def test_the_late_lose_nothing_and_need_review_only_where_no_rule_is_given(
+    tmp_path, rule, loses, notes
+):
+    ada = ada_with_dates(tmp_path, "ada,2026-12-05 09:00", rule=rule)
+    assert (ada.points, ada.due) == (FULL, f"Due 2026-12-04 18:00 (UTC+01:00).{loses}")
+    assert ada.notes == notes
 
 
 def test_where_no_date_is_known_nothing_is_deducted(tmp_path):
-    people = {"gus": Learner("gus")}
-    found = late(tmp_path, "ada,2026-12-04 09:00", ADA, BOB, people=people)
-    assert (
-        found.bob.points == FULL and "It is not known when this was received" in found.bob.notes[-1]
-    )
-    assert found.gus.notes == [] and found.gus.received == [], "who handed nothing in is not late"
-    assert found.told[-1].endswith("for review: bob.")
+    records, told = class_with_dates(tmp_path, "ada,2026-12-04 09:00", ADA, BOB)
+    assert records["bob"].points == FULL
+    assert "It is not known when this was received" in records["bob"].notes[-1]
+    assert told[-1].endswith("for review: bob.")
 
 
-def test_each_lesson_costs_its_own_points(tmp_path):
-    five = "ada", "5.ipynb", 2, result(*ALL_05[:1], lesson="05")
-    table = "ada,2026-12-05 09:00,4\nada,2026-12-24 09:00,lesson 05\nada,2026-12-31 09:00,06"
-    ada = late(tmp_path, table, ADA, five, rule="50% a day").ada
-    few = points_of(ALL_05[0])
-    assert [(one.lesson, one.days, one.deducted) for one in ada.received] == [
+def test_who_handed_nothing_in_is_not_late(tmp_path):
+    records, _ = class_with_dates(tmp_path, "ada,2026-12-04 09:00", people={"gus": Learner("gus")})
+    assert (records["gus"].notes, records["gus"].received) == ([], [])
+
+
+def test_each_lesson_has_its_own_dates_and_does_not_fall_below_0(tmp_path):
+    dates = "ada,2026-12-05 09:00,4\nada,2026-12-24 09:00,lesson 05\nada,2026-12-31 09:00,06"
+    ada = ada_with_dates(tmp_path, dates, ADA, ADA_05, rule="50% a day")
+    assert [(lesson.lesson, lesson.days, lesson.deducted) for lesson in ada.received] == [
         ("04", 1, FULL / 2),
-        ("05", 20, few),
+        ("05", 20, points_of(ALL_05[0])),
     ]
-    assert (ada.points, ada.late_days) == (FULL / 2, 21), "a lesson does not fall below 0"
-    part = late(tmp_path, "ada,2026-12-05 09:00,04\nada,2026-12-04 09:00,", ADA, five).ada
-    assert [one.days for one in part.received] == [1, 0], (
-        "a line without a lesson is about the others"
-    )
-    assert (
-        "Lesson 05: it is not known"
-        in late(tmp_path, "ada,2026-12-05 09:00,04", ADA, five).ada.notes[-1]
-    )
-    assert late(tmp_path, "ada,2026-12-24 09:00", ADA, five, rule="50% a day").ada.points == 0
+    assert (ada.points, ada.late_days) == (FULL / 2, 21)
+
+
+def test_a_date_without_a_lesson_is_of_all_lessons_without_their_own(tmp_path):
+    dates = "ada,2026-12-05 09:00,04\nada,2026-12-04 09:00,"
+    ada = ada_with_dates(tmp_path, dates, ADA, ADA_05)
+    assert [lesson.days for lesson in ada.received] == [1, 0]
+
+
+def test_a_lesson_without_a_date_is_named(tmp_path):
+    ada = ada_with_dates(tmp_path, "ada,2026-12-05 09:00,04", ADA, ADA_05)
+    assert "Lesson 05: it is not known" in ada.notes[-1]
 
 
 @pytest.mark.parametrize(
-    "header, who, when",
+    "header, of_ada, of_bob",
     [
-        (ENGLISH, who, '"Sunday, 6 December 2026, 9:00 AM"')
-        for who in (
-            "Participant 77,,ADA@example.org,",
-            'Participant 77,"Lovelace, Ada",,',
-            "ada,,,",
-        )
-    ]
-    + [(GERMAN, "Teilnehmer/in77;ada;;", "Sonntag, 6. Dezember 2026, 09:00")],
+        (  # by the e-mail address, in any case of letters
+            ENGLISH,
+            'Participant 77,,ADA@example.org,"Sunday, 6 December 2026, 9:00 AM"',
+            "Participant 78,,BOB@example.org,-",
+        ),
+        (  # by the full name, with the last name first
+            ENGLISH,
+            'Participant 77,"Lovelace, Ada",,"Sunday, 6 December 2026, 9:00 AM"',
+            'Participant 78,"Builder, Bob",,-',
+        ),
+        (  # by the user name
+            ENGLISH,
+            'ada,,,"Sunday, 6 December 2026, 9:00 AM"',
+            "bob,,,-",
+        ),
+        (GERMAN, "Teilnehmer/in77;ada;;Sonntag, 6. Dezember 2026, 09:00", "Teilnehmer/in78;bob;;-"),
+    ],
 )
-def test_learners_are_found_as_platforms_name_them(tmp_path, header, who, when):
+def test_learners_are_found_as_platforms_name_them(tmp_path, header, of_ada, of_bob):
     people = {"ada": Learner("ada", "Ada Lovelace", "ada@example.org")}
-    found = late(
-        tmp_path,
-        f"{who}{when}\n{who.replace('77', '78').replace('ada', 'bob')}-",
-        header=header,
-        people=people,
-    )
-    assert found.ada.late_days == 2 and found.told == ["Late: Ada Lovelace (2 days)."]
+    table = f"{of_ada}\n{of_bob}"
+    records, told = class_with_dates(tmp_path, table, header=header, people=people)
+    assert records["ada"].late_days == 2
+    assert told == ["Late: Ada Lovelace (2 days)."]
 
 
 def test_a_learner_who_is_not_marked_loses_nothing_yet(tmp_path):
-    ada = late(
-        tmp_path, "ada,2026-12-06 09:00", ("ada", "a.ipynb", 1, Result(NOT_MARKED, "it ended"))
-    ).ada
+    not_marked = ("ada", "ada-04.ipynb", 1, Result(NOT_MARKED, "it ended"))
+    ada = ada_with_dates(tmp_path, "ada,2026-12-06 09:00", not_marked)
     assert (ada.points, ada.late_days, ada.deducted) == (None, 2, None)
     write_tables(tmp_path, [ada], WORK, True)
     assert read_table(tmp_path / "grades.csv")[0]["deducted"] == ""
 
 
-def test_a_deadline_stays_with_the_results_until_it_is_removed(tmp_path):
+@pytest.fixture
+def kept(tmp_path):
+    """A folder of results of lesson 04 with a deadline that was kept there."""
     received = tmp_path / "mine.csv"
     received.write_text("learner,received\nada,2026-12-06 09:00\n")
-    assert with_kept(Terms(), tmp_path, ["04"]) == Terms()
     keep(Terms(DUE, "1 point a day", received), tmp_path, ["04"])
     received.unlink()
+    return tmp_path
+
+
+def test_a_deadline_stays_with_the_results_until_it_is_removed(kept):
     ada = learners(ADA)["ada"]
     for _ in range(2):  # what is kept may be kept again
-        kept = with_kept(Terms(), tmp_path, ["04"])
-        keep(kept, tmp_path, ["04"])
-        assert (
-            read_lateness(kept).write_to([ada]) == ["Late: ada (2 days)."]
-            and ada.points == FULL - 2
-        )
-    assert with_kept(Terms(), tmp_path, ["08"]) == Terms(), "dates are of these lessons alone"
-    keep(with_kept(Terms("none"), tmp_path, ["04"]), tmp_path, ["04"])
-    assert with_kept(Terms(), tmp_path, ["04"]) == Terms()
-    (tmp_path / KEPT).write_text("{")
+        terms = with_kept(Terms(), kept, ["04"])
+        keep(terms, kept, ["04"])
+        assert read_lateness(terms).write_to([ada]) == ["Late: ada (2 days)."]
+        assert ada.points == FULL - 2
+    keep(with_kept(Terms("none"), kept, ["04"]), kept, ["04"])
+    assert with_kept(Terms(), kept, ["04"]) == Terms()
+
+
+def test_a_kept_deadline_is_of_its_lessons_alone(kept):
+    assert with_kept(Terms(), kept, ["08"]) == Terms()
+
+
+def test_a_kept_deadline_that_is_damaged_must_be_given_again(kept):
+    (kept / KEPT).write_text("{")
     with pytest.raises(GradeError, match="deadline.json is damaged; give --due"):
-        with_kept(Terms(), tmp_path, ["04"])
+        with_kept(Terms(), kept, ["04"])
 
 
 @pytest.mark.parametrize(
-    "until", ["Extension granted until: ", "bewertet - Verlängertes Abgabeende bis: "]
+    "status, days",
+    [
+        ("Extension granted until: Monday, 7 December 2026, 6:00 PM", 0),
+        ("bewertet - Verlängertes Abgabeende bis: Monday, 7 December 2026, 6:00 PM", 0),
+        ("Submitted", 2),
+    ],
 )
-def test_a_deadline_that_moodle_moved_for_one_counts(tmp_path, until):
-    how = {"header": "Identifier,Full name,Status,Last modified (submission)"}
-    status = f'"{until}Monday, 7 December 2026, 6:00 PM"'
-    received = '"Sunday, 6 December 2026, 9:00 AM"'
-    assert late(tmp_path, f"Participant 77,ada,{status},{received}", **how).ada.late_days == 0
-    assert late(tmp_path, f"Participant 77,ada,Submitted,{received}", **how).ada.late_days == 2
+def test_a_deadline_that_moodle_moved_for_one_counts(tmp_path, status, days):
+    header = "Identifier,Full name,Status,Last modified (submission)"
+    row = f'Participant 77,ada,"{status}","Sunday, 6 December 2026, 9:00 AM"'
+    assert ada_with_dates(tmp_path, row, header=header).late_days == days
 
 
 # --- bad input
 
 
 def test_unknown_learners_are_named_in_one_sentence(tmp_path):
-    found = late(
-        tmp_path,
-        "\n".join(f"x{number},2026-12-05 09:00" for number in range(9)) + "\n,2026-12-05 09:00",
-    )
-    said = "--received has lines about learners who are not in this class:"
-    assert found.told[0] == f"{said} line 11, x0, x1, x2 and 6 others."
-    assert found.ada.points == FULL and len(found.told) == 2
-    late(tmp_path, "ada,2026-12-05 09:00")
-    assert read_lateness(Terms(DUE, None, tmp_path / "received.csv")).write_to([]) == [
-        f"{said} ada."
-    ], "nobody is in the class"
+    rows = [f"x{number},2026-12-05 09:00" for number in range(9)]
+    records, told = class_with_dates(tmp_path, "\n".join([*rows, ",2026-12-05 09:00"]))
+    unknown = "--received has lines about learners who are not in this class:"
+    assert told[0] == f"{unknown} line 11, x0, x1, x2 and 6 others."
+    assert len(told) == 2
+    assert records["ada"].points == FULL
 
 
 @pytest.mark.parametrize(
@@ -310,10 +351,8 @@ def test_unknown_learners_are_named_in_one_sentence(tmp_path):
             "learner,received\nada,2026-12-05 09:00\nbob,04/12/2026\n",
             "line 3: '04/12/2026' is no date and time; write",
         ),
-        *(
-            (f"learner,received\nada,{bad}\n", "line 2: .* is no date")
-            for bad in ("2026-12-05", "2026-13-01 09:00")
-        ),
+        ("learner,received\nada,2026-12-05\n", "line 2: .* is no date"),
+        ("learner,received\nada,2026-13-01 09:00\n", "line 2: .* is no date"),
         ("learner,received\nada,9999-12-31 23:59\n", "line 2: '9999-12-31 23:59' is no date"),
         (
             "learner,received\nada,Friday, 4 December 2026, 6:00 PM\n",
@@ -334,10 +373,9 @@ def test_bad_tables_are_refused_in_one_sentence(tmp_path, table, words):
 @pytest.mark.parametrize(
     "options, words",
     [
-        *(
-            ({"due": due}, "is no date and time; write")
-            for due in ("Friday, 18:00", "2026-12-04", "4.12.2026 18:00")
-        ),
+        ({"due": "Friday, 18:00"}, "is no date and time; write"),
+        ({"due": "2026-12-04"}, "is no date and time; write"),
+        ({"due": "4.12.2026 18:00"}, "is no date and time; write"),
         ({"due": DUE}, "--due needs --received"),
         ({"due": DUE, "late": "10%"}, "is not understood"),
         ({"due": DUE, "received": "nowhere.csv"}, "nowhere.csv cannot be read: No such file"),
