@@ -1,6 +1,8 @@
 """`make verdicts` varies what the lessons conclude; the list fits the lessons, and covers their recaps."""
 
 import re
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -18,7 +20,7 @@ COMPARES = re.compile(
     r"smaller|than|usually|worse|worst)\b"
 )
 LESSON = """
-import numpy as np
+import numpy as np, pandas as pd
 ===
 drawn = np.random.default_rng(3).normal(1, 1, size=40)
 ===
@@ -35,11 +37,8 @@ lengths = np.array([float(text.split()[1]) for text in texts])
 @pytest.fixture
 def lesson(tmp_path, monkeypatch):
     """A function that varies one verdict of a small lesson: its outcome, as `judged` returns it."""
-    cells = LESSON.replace("\nimport", "import pandas as pd\nimport").split("===\n")
-    cells = [
-        new_code_cell(source, id=name)
-        for name, source in zip(("setup", "draw", "texts", "seen", "end"), cells)
-    ]
+    ids = ("setup", "draw", "texts", "seen", "end")
+    cells = [new_code_cell(source, id=name) for name, source in zip(ids, LESSON.split("===\n"))]
     nbformat.write(new_notebook(cells=cells), tmp_path / "01_small.ipynb")
     monkeypatch.setattr(verdicts, "parts", lambda: {"01": tmp_path / "01_small.ipynb"})
     monkeypatch.chdir(tmp_path)
@@ -93,7 +92,7 @@ def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_
         verdicts.Verdict("01", "as it says", cell, claim, **SEEDS) for claim, cell in claims.items()
     ]
     small, started = verdicts.Lesson("01", listed), []
-    small.run()
+    small.run_all()
     run = verdicts.run
     monkeypatch.setattr(
         verdicts, "run", lambda source, names: (started.append(source), run(source, names))
@@ -119,31 +118,26 @@ def test_halves_of_tables_of_columns_and_of_lists(rows):
     assert verdicts.half_of({"p": 1, "q": 2, "r": 3, "s": 4}, [0, 2]) == {"p": 1, "r": 3}
 
 
-def test_one_in_ten_may_turn_and_an_open_one_may_turn_always(monkeypatch, capsys):
-    def outcome(turned, wrong="", **how):
-        verdict = verdicts.Verdict("01", "as it says", "end", "True", half="texts", **how)
-        monkeypatch.setattr(verdicts, "judged", lambda key: ([(verdict, turned, wrong)], 0.0))
-        monkeypatch.setattr(verdicts, "ProcessPoolExecutor", InThisProcess)
-        return verdicts.main(["1"])
-
-    assert [
-        outcome([7]),
-        outcome([7, 8]),
-        outcome([*range(9)], open=True),
-        outcome([], "KeyError"),
-    ] == [0, 1, 0, 1]
-    assert "turned by 7, 8" in capsys.readouterr().out
-
-
-class InThisProcess:
-    def __init__(self, workers, **how):
-        self.map = map
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
+@pytest.mark.parametrize(
+    "turned, wrong, is_open, outcome, code",
+    [
+        ([7], "", False, "holds", 0),
+        ([7, 8], "", False, "TURNS", 1),
+        ([*range(9)], "", True, "open", 0),
+        ([], "KeyError", False, "WRONG", 1),
+    ],
+)
+def test_one_in_ten_may_turn_and_an_open_one_may_turn_always(
+    monkeypatch, capsys, turned, wrong, is_open, outcome, code
+):
+    verdict = verdicts.Verdict("01", "as it says", half="texts", open=is_open)
+    monkeypatch.setattr(verdicts, "judged", lambda key: ([(verdict, turned, wrong)], 0.0))
+    in_this_process = nullcontext(SimpleNamespace(map=map))
+    monkeypatch.setattr(verdicts, "ProcessPoolExecutor", lambda *args, **how: in_this_process)
+    assert verdicts.main(["1"]) == code
+    printed = capsys.readouterr().out
+    assert f"1 {outcome}" in printed
+    assert ", ".join(map(str, turned)) in printed
 
 
 # ---------------------------------------------------------------- the list
@@ -166,7 +160,7 @@ def test_each_verdict_fits_its_lesson(key):
     _, text = texts_of(key)
     assert [verdict.says for verdict in LISTED[key] if verdict.says not in text] == []
     for verdict in lesson.listed:
-        path = lesson.path(verdict)
+        path = lesson.places_needed(verdict)
         ids = {lesson.cells[place].id for place in path}
         assert len(verdict.variations) >= 10, f"{verdict.says}: ten variations at least"
         assert set(verdict.also) <= ids, verdict.says
@@ -174,7 +168,9 @@ def test_each_verdict_fits_its_lesson(key):
             assert verdict.swap[0] in ids, (
                 f"{verdict.says}: the claim does not need {verdict.swap[0]}"
             )
-            assert verdict.swap[1] in lesson.cells[lesson.at[verdict.swap[0]]].source, verdict.says
+            assert verdict.swap[1] in lesson.cells[lesson.place_of[verdict.swap[0]]].source, (
+                verdict.says
+            )
         bound = set().union(*(lesson.cells[place].binds for place in path))
         assert set(verdict.halved) <= bound, verdict.says
 

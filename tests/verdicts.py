@@ -42,6 +42,8 @@ WORKERS = 2
 
 @dataclass(frozen=True)
 class Verdict:
+    """A conclusion of a lesson. The fields are the keys of verdicts.toml, explained at the top of this module."""
+
     lesson: str
     says: str
     cell: str = ""
@@ -61,11 +63,10 @@ class Verdict:
     @property
     def variations(self):
         """The seeds of halves (numbers), and the texts that stand in place of the swapped one."""
-        texts = [
-            [text.replace("{}", str(seed)) for seed in SEEDS] if "{}" in text else [text]
-            for text in self.swap[2:]
-        ]
-        return [*(SEEDS if self.half else ()), *(text for several in texts for text in several)]
+        found = [*SEEDS] if self.half else []
+        for text in self.swap[2:]:
+            found += [text.replace("{}", str(seed)) for seed in SEEDS] if "{}" in text else [text]
+        return found
 
 
 def verdicts():
@@ -126,35 +127,33 @@ def reached(cells, path, start, varied, also=()):
     Those after it that use what has changed; those that `also` names; and those that bind what one of them changes in
     place, which otherwise would be changed twice.
     """
-    # the names that have other values, and the places that run again
-    others, chosen = set(varied), set()
+    other_values, again = set(varied), set()
     while True:
-        before = len(chosen)
+        before = len(again)
         for place in path:
             cell = cells[place]
-            later = (cells[behind] for behind in chosen if behind > place)
-            is_reached = place > start and cell.uses & others
-            if place != start and (
-                is_reached
-                or cell.id in also
-                or any(another.changes & cell.binds for another in later)
-            ):
-                chosen.add(place)
-                others |= cell.binds | cell.changes
-        if len(chosen) == before:
-            return chosen
+            is_reached = place > start and cell.uses & other_values
+            is_changed_later = any(
+                cells[later].changes & cell.binds for later in again if later > place
+            )
+            if place != start and (is_reached or is_changed_later or cell.id in also):
+                again.add(place)
+                other_values |= cell.binds | cell.changes
+        if len(again) == before:
+            return again
 
 
 # ---------------------------------------------------------------- halves
 
 
-def number_of_rows(values):
-    """Of a dict with columns of equal length, that length; else the length."""
-    if isinstance(values, dict):
-        lengths = {len(column) if hasattr(column, "__len__") else 0 for column in values.values()}
-        if len(lengths) == 1 and lengths != {0}:
-            return lengths.pop()
-    return len(values)
+def is_table(values):
+    """Whether a dict is a table {name: column} with rows to draw; of any other dict, items are drawn.
+
+    It is one if its columns have the same length, other than their number. So a lesson must not halve a mapping from
+    words to vectors, nor a square table: these would be taken for the other kind.
+    """
+    lengths = {len(each) if hasattr(each, "__len__") else 0 for each in values.values()}
+    return len(lengths) == 1 and not lengths & {0, len(values)}
 
 
 def rows_of_half(values, by, seed):
@@ -163,17 +162,18 @@ def rows_of_half(values, by, seed):
     if by:
         groups = draw.permutation(values[by].unique())
         return np.flatnonzero(values[by].isin(groups[: len(groups) // 2]))
-    number = number_of_rows(values)
+    has_columns = isinstance(values, dict) and is_table(values)
+    number = len(next(iter(values.values())) if has_columns else values)
     return np.sort(draw.permutation(number)[: number // 2])
 
 
 def half_of(values, rows):
-    """These rows of a list, a table, an array, or of each column of a dict."""
+    """These rows of a table or an array, or these items of a list or a dict."""
     if hasattr(values, "iloc"):
         return values.iloc[rows].reset_index(drop=True)
+    if isinstance(values, dict) and is_table(values):
+        return {name: half_of(column, rows) for name, column in values.items()}
     if isinstance(values, dict):
-        if number_of_rows(values) != len(values):
-            return {name: half_of(column, rows) for name, column in values.items()}
         items = list(values.items())
         return dict(items[row] for row in rows)
     if isinstance(values, (list, tuple)):
@@ -191,14 +191,16 @@ def remembering(embed):
     def embed_once(sentences, pooling=None, normalize=True, model=None, precision="float32"):
         if not isinstance(model, str | None):
             return embed(sentences, pooling, normalize, model, precision)
-        texts = known.setdefault((pooling, normalize, model, precision), {})
-        sentences = list(sentences)
-        if missing := [text for text in dict.fromkeys(sentences) if text not in texts]:
-            vectors = embed(missing, pooling, normalize, model, precision)
-            texts.update(zip(missing, zip(*vectors) if isinstance(pooling, tuple) else vectors))
         if isinstance(pooling, tuple):
-            return tuple(np.stack(column) for column in zip(*(texts[text] for text in sentences)))
-        return np.stack([texts[text] for text in sentences])
+            return tuple(
+                embed_once(sentences, each, normalize, model, precision) for each in pooling
+            )
+        vectors = known.setdefault((pooling, normalize, model, precision), {})
+        sentences = list(sentences)
+        missing = [text for text in dict.fromkeys(sentences) if text not in vectors]
+        if missing:
+            vectors.update(zip(missing, embed(missing, pooling, normalize, model, precision)))
+        return np.stack([vectors[text] for text in sentences])
 
     return embed_once
 
@@ -209,19 +211,21 @@ def run(source, namespace):
         exec(compile(source, "<cell>", "exec"), namespace)
 
 
-def moved(names, namespace):
-    """These names, with their functions looking up what they use in `namespace`, no longer where they were defined."""
+def take_over(names, namespace):
+    """Put these names of a run into another namespace.
 
-    def here(value):
-        if not isinstance(value, FunctionType) or value.__globals__.get("__name__") != "__main__":
-            return value
-        copy = FunctionType(
-            value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__
-        )
-        copy.__kwdefaults__ = value.__kwdefaults__
-        return copy
-
-    return {name: here(value) for name, value in names.items()}
+    A function looks up what it uses where it was defined, so it would not see what varies. Those of the lesson are
+    therefore copied, and the copies look it up in `namespace`.
+    """
+    for name, value in names.items():
+        if isinstance(value, FunctionType) and value.__globals__.get("__name__") == "__main__":
+            copy = FunctionType(
+                value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__
+            )
+            copy.__kwdefaults__ = value.__kwdefaults__
+            namespace[name] = copy
+        else:
+            namespace[name] = value
 
 
 def truth(claim, namespace):
@@ -240,49 +244,42 @@ class Lesson:
         self.cells = [
             Cell(cell.id, cell.source) for cell in notebook.cells if cell.cell_type == "code"
         ]
-        self.at = {cell.id: place for place, cell in enumerate(self.cells)}
-        self.after = {}  # place of a cell: the names after it
+        self.place_of = {cell.id: place for place, cell in enumerate(self.cells)}
+        self.names_after = {}  # {place of a cell: the names and their values after it}
         self.listed = [verdict for verdict in listed if not verdict.exact]
 
-    def path(self, *listed):
+    def places_needed(self, *judged):
         """The places of the cells that these verdicts need, in order."""
         places = set()
-        for verdict in listed:
-            end = self.at[verdict.cell]
-            claim = Cell("", verdict.claim)
-            places |= {
-                *needed(
-                    self.cells[: end + 1], claim.uses | set(verdict.halved) | self.cells[end].uses
-                ),
-                end,
-            }
+        for verdict in judged:
+            end = self.place_of[verdict.cell]
+            wanted = Cell("", verdict.claim).uses | set(verdict.halved) | self.cells[end].uses
+            places |= {*needed(self.cells[: end + 1], wanted), end}
         return sorted(places)
 
     def start(self, verdict, variation):
         """The place of the cell that a variation changes."""
         if isinstance(variation, str):
-            return self.at[verdict.swap[0]]
-        binding = [
-            place for place in self.path(verdict) if self.cells[place].binds & set(verdict.halved)
-        ]
-        return max(binding)
+            return self.place_of[verdict.swap[0]]
+        path = self.places_needed(verdict)
+        return max(place for place in path if self.cells[place].binds & set(verdict.halved))
 
-    def run(self):
+    def run_all(self):
         namespace = {"__name__": "__main__"}
-        for place in self.path(*self.listed):
+        for place in self.places_needed(*self.listed):
             run(self.cells[place].source, namespace)
-            self.after[place] = dict(namespace)
+            self.names_after[place] = dict(namespace)
 
     def outcome(self, verdict):
         """Whether the claim is true in the lesson itself, or the error."""
-        return truth(verdict.claim, dict(self.after[self.at[verdict.cell]]))
+        return truth(verdict.claim, dict(self.names_after[self.place_of[verdict.cell]]))
 
     def varied_alike(self):
         """Lists of verdicts for which the same is varied, so that one run of the cells serves all of a list."""
         lists = {}
         for verdict in self.listed:
-            at = self.start(verdict, SEEDS[0]) if verdict.half else None
-            key = (verdict.half, verdict.by, verdict.swap, verdict.also, at)
+            start = self.start(verdict, SEEDS[0]) if verdict.half else None
+            key = (verdict.half, verdict.by, verdict.swap, verdict.also, start)
             lists.setdefault(key, []).append(verdict)
         return list(lists.values())
 
@@ -291,38 +288,52 @@ class Lesson:
         found = {}
         try:
             for place, namespace in self._run_again(alike, variation):
-                judged_here = [verdict for verdict in alike if self.at[verdict.cell] == place]
-                found |= {verdict: truth(verdict.claim, namespace) for verdict in judged_here}
+                for verdict in alike:
+                    if self.place_of[verdict.cell] == place:
+                        found[verdict] = truth(verdict.claim, namespace)
         except Exception as error:  # of any cell
             found = dict.fromkeys(alike, error) | found
         return found
 
+    def _start_from_swap(self, verdict, text):
+        """The names after the swapped cell, run with this text; and which of them vary."""
+        place = self.place_of[verdict.swap[0]]
+        cell = self.cells[place]
+        before = max(earlier for earlier in self.names_after if earlier < place)
+        namespace = {}
+        take_over(self.names_after[before], namespace)
+        run(cell.source.replace(verdict.swap[1], text), namespace)
+        return namespace, cell.binds | cell.changes
+
+    def _start_from_half(self, verdict, seed):
+        """The names after the cell that binds what is halved, with halves; and which of them vary."""
+        namespace = {}
+        take_over(self.names_after[self.start(verdict, seed)], namespace)
+        rows = rows_of_half(namespace[verdict.halved[0]], verdict.by, seed)
+        for name in verdict.halved:
+            namespace[name] = half_of(namespace[name], rows)
+        return namespace, verdict.halved
+
     def _run_again(self, alike, variation):
         """Run the cells that the variation reaches, and yield (place, names) after each cell of the path."""
         first = alike[0]
-        path, start = self.path(*alike), self.start(first, variation)
-        namespace = {}
-        if isinstance(variation, str):
-            swapped = self.cells[start]
-            namespace |= moved(
-                self.after[max(place for place in self.after if place < start)], namespace
-            )
-            run(swapped.source.replace(first.swap[1], variation), namespace)
-            varied = swapped.binds | swapped.changes
-        else:
-            namespace |= moved(self.after[start], namespace)
-            varied = first.halved
-            rows = rows_of_half(namespace[varied[0]], first.by, variation)
-            namespace |= {name: half_of(namespace[name], rows) for name in varied}
+        start_from = self._start_from_swap if isinstance(variation, str) else self._start_from_half
+        namespace, varied = start_from(first, variation)
+        path, start = self.places_needed(*alike), self.start(first, variation)
         again = reached(self.cells, path, start, varied, first.also)
         for place in path:
             if place in again:
                 run(self.cells[place].source, namespace)
             elif place > start:
-                # Python deletes the name of `except ... as`
-                kept = self.cells[place].binds & self.after[place].keys()
-                namespace |= moved({name: self.after[place][name] for name in kept}, namespace)
+                values = self.names_after[place]
+                # not all that it binds is there: Python deletes the name of `except ... as`
+                kept = self.cells[place].binds & values.keys()
+                take_over({name: values[name] for name in kept}, namespace)
             yield place, namespace
+
+
+def error_text(where, error):
+    return f"{where}: {type(error).__name__}: {error}"
 
 
 def judged(key):
@@ -336,25 +347,35 @@ def judged(key):
     course_utils.embedding.embed = remembering(course_utils.embedding.embed)
     os.chdir(parts()[key].parent)
     lesson = Lesson(key, verdicts()[key])
-    lesson.run()
+    lesson.run_all()
     turned = {verdict: [] for verdict in lesson.listed}
     wrong = {}
 
-    def note(verdict, where, value):
-        if isinstance(value, Exception):
-            wrong.setdefault(verdict, f"{where}: {type(value).__name__}: {value}")
-        return value
-
     for verdict in lesson.listed:
-        if not note(verdict, "in the lesson itself", lesson.outcome(verdict)):
+        outcome = lesson.outcome(verdict)
+        if isinstance(outcome, Exception):
+            wrong[verdict] = error_text("in the lesson itself", outcome)
+        elif not outcome:
             wrong[verdict] = "It is not true in the lesson itself."
     for alike in lesson.varied_alike():
         for variation in alike[0].variations:
-            for verdict, value in lesson.outcomes(alike, variation).items():
-                if not note(verdict, variation, value):
+            for verdict, outcome in lesson.outcomes(alike, variation).items():
+                if isinstance(outcome, Exception):  # neither the same nor turned
+                    wrong.setdefault(verdict, error_text(variation, outcome))
+                elif not outcome:
                     turned[verdict].append(variation)
     found = [(verdict, turned[verdict], wrong.get(verdict, "")) for verdict in lesson.listed]
     return found, time.monotonic() - began
+
+
+def status(verdict, turned, wrong):
+    """What `main` prints of a verdict, and counts."""
+    if wrong:
+        return "WRONG"
+    if verdict.open:
+        return "open"
+    every = len(verdict.variations)
+    return "holds" if every - len(turned) >= ENOUGH * every else "TURNS"
 
 
 def main(lessons):
@@ -365,16 +386,11 @@ def main(lessons):
         for key, (results, seconds) in zip(chosen, pool.map(judged, chosen)):
             print(f"{key}, {seconds:.0f} s")
             for verdict, turned, wrong in results:
-                every = len(verdict.variations)
-                same = every - len(turned)
-                holds = same >= ENOUGH * every
-                outcome = (
-                    "WRONG" if wrong else "open" if verdict.open else "holds" if holds else "TURNS"
-                )
+                outcome = status(verdict, turned, wrong)
                 counts[outcome] += 1
-                print(
-                    f"  {outcome:5} {same:2} of {every:2}: {verdict.says}", *filter(None, [wrong])
-                )
+                every = len(verdict.variations)
+                same = f"{every - len(turned):2} of {every:2}"
+                print(f"  {outcome:5} {same}: {verdict.says} {wrong}".rstrip())
                 if turned:
                     print(f"{'':17}turned by {', '.join(map(str, turned))}", flush=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
