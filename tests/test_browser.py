@@ -6,8 +6,7 @@ The tests share one JupyterLab and run in this order: the first counts its kerne
 import json
 import sys
 import urllib.request
-from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import nbformat
 import psutil
@@ -58,12 +57,6 @@ CUT_OFF = (
 VISIBLE = "count => document.querySelectorAll('line[visibility=visible]').length === count"
 
 
-class Lab(NamedTuple):
-    address: str
-    workspace: Path
-    process: psutil.Process
-
-
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     """A running JupyterLab: its address, workspace and process. It starts a warm process of its own."""
@@ -75,7 +68,8 @@ def lab(tmp_path_factory):
         for name in (SOCKET, COLD, "JUPYTER_DEFAULT_PROVISIONER_NAME"):
             patch.delenv(name, raising=False)
         with running_lab(workspace) as (address, pid):
-            yield Lab(address, workspace, psutil.Process(pid))
+            process = psutil.Process(pid)
+            yield SimpleNamespace(address=address, workspace=workspace, process=process)
 
 
 def ask(lab, path, method="GET"):

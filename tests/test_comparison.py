@@ -1,6 +1,5 @@
 """What the comparison of stored outputs accepts and what it rejects. Runs small notebooks made here."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -13,12 +12,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from notebooks import conftest as comparison
+
 from .matrix import SETTINGS, code_cells, compare
 
-CONFTEST = Path(__file__).resolve().parents[1] / "notebooks" / "conftest.py"
-_spec = importlib.util.spec_from_file_location("notebooks_conftest", CONFTEST)
-comparison = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(comparison)
+CONFTEST = Path(comparison.__file__)
 
 
 @pytest.mark.parametrize(

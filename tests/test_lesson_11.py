@@ -36,14 +36,6 @@ def test_the_losses_of_the_exercises_are_the_librarys(seed, sentence_model):
             assert exercise.reference(*case.args) == pytest.approx(theirs, abs=1e-4)
 
 
-def test_the_parts_share_no_construction():
-    parts = negation.negation_parts()
-    kinds = [set(part["construction"]) for part in parts]
-    assert [len(part) for part in parts] == [168, 42, 198] and len(set.union(*kinds)) == sum(
-        map(len, kinds)
-    ) == 20
-
-
 def test_right_triplets_are_those_of_the_librarys_evaluator(sentence_model):
     _, dev, _ = negation.negation_parts()
     theirs = TripletEvaluator(*(dev[name].tolist() for name in negation.COLUMNS), name="dev")(

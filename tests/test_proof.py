@@ -17,6 +17,15 @@ WORKFLOW = yaml.load(
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
+COMMANDS = {
+    "test": "-m tests.run",
+    "slow": "-m tests.run --nightly",
+    "sabotage": "-m tests.sabotage",
+    "shake": "-m tests.shake $(or $(SEED),today)",
+    "verdicts": "-W ignore -m tests.verdicts $(L)",
+}
+
+
 def recipe(target):
     """(what a target needs, its commands)"""
     needs, commands = re.search(rf"^{target}:(.*)\n((?:\t.*\n)*)", MAKEFILE, re.MULTILINE).groups()
@@ -43,12 +52,9 @@ def test_each_push_and_pull_request_runs_all():
 def test_ci_runs_make_test_and_fails_with_it():
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert "set -euo pipefail" in script and script.splitlines()[-1] == "make test"
-    assert recipe("test")[1] == ["$(BIN)/python -m tests.run"]
     assert recipe("nightly")[0] == ["slow", "sabotage", "shake", "verdicts"]
-    assert recipe("slow")[1] == ["$(BIN)/python -m tests.run --nightly"]
-    assert recipe("sabotage")[1] == ["$(BIN)/python -m tests.sabotage"]
-    assert recipe("shake")[1] == ["$(BIN)/python -m tests.shake $(or $(SEED),today)"]
-    assert recipe("verdicts")[1] == ["$(BIN)/python -W ignore -m tests.verdicts $(L)"]
+    for target, command in COMMANDS.items():
+        assert recipe(target)[1] == [f"$(BIN)/python {command}"]
 
 
 @pytest.mark.parametrize(

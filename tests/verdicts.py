@@ -23,7 +23,6 @@ import time
 import tomllib
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from types import FunctionType
 
@@ -91,24 +90,15 @@ def names(find, cell):
     return {name for statement in ast.parse(cell.source).body for name in find(statement)}
 
 
-@dataclass(frozen=True)
 class Cell:
     """A code cell, and the names that matter to others: those it looks up, binds, and changes in place."""
 
-    id: str
-    source: str
-
-    @cached_property
-    def uses(self):
-        return names(used, self)
-
-    @cached_property
-    def binds(self):
-        return names(bound, self)
-
-    @cached_property
-    def changes(self):
-        return names(changed, self)
+    def __init__(self, name, source):
+        self.id = name
+        self.source = source
+        self.uses = names(used, self)
+        self.binds = names(bound, self)
+        self.changes = names(changed, self)
 
 
 def needed(cells, wanted):
