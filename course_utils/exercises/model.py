@@ -9,8 +9,8 @@ the mistakes that make no card to learn with: their words help only while one wr
 
 `shown_in`, of an exercise or a mistake, is the id of the cell that treats it, such as
 "padding-picture": the class report names its section and its slide. Without it, they are those
-above the exercise. Of a cell in another lesson, such as "04 diagram-broadcast", only the slide is
-named.
+above the exercise. Of a cell in another lesson or part, such as "04 diagram-broadcast", only the
+slide is named.
 """
 
 from __future__ import annotations

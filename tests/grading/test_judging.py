@@ -38,9 +38,9 @@ def test_a_call_has_no_more_time_than_its_notebook():
             return {"value": 1}, request
 
     answer = Answer(Session(), "14-search", None, time.monotonic() + 2)
-    assert answer.call(([1],), 10) == (1, ([1],))
+    assert answer(([1],), 10) == (1, ([1],))
     with pytest.raises(OutOfTime):
-        Answer(Session(), "14-search", None, time.monotonic()).call([[1]], 10)
+        Answer(Session(), "14-search", None, time.monotonic())([[1]], 10)
 
 
 def test_comparing_has_a_clock(monkeypatch, one_thread):

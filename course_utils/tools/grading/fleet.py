@@ -194,7 +194,7 @@ def main() -> None:
             # imports what the checks import, before memory is limited
             exercises_of({key[:2] for key in settings["lessons"]})
             sandbox.wait()
-            sandbox_server.limit_memory(settings.get("judging", JUDGING), sandbox_server.mapped())
+            sandbox_server.limit("AS", sandbox_server.mapped() + settings.get("judging", JUDGING))
             say({"ready": True})
             for line in sys.stdin:
                 job = json.loads(line)

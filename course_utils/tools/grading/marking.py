@@ -125,10 +125,7 @@ class Answer:
         self.notebook_data = foreign if is_name else None
         self.short_of_memory = self.stopped = False
 
-    def __call__(self, *args: Any) -> Any:
-        raise TypeError("call it through `call_in_sandbox`")
-
-    def call(self, args: tuple, seconds: float) -> tuple[Any, tuple]:
+    def __call__(self, args: tuple, seconds: float) -> tuple[Any, tuple]:
         """What the function returned or raised, and the arguments after the call."""
         seconds = min(seconds, self.deadline - time.monotonic())
         if seconds <= 0:
@@ -150,7 +147,7 @@ class Answer:
 def call_in_sandbox(answer: Answer, args: tuple, seconds: float) -> tuple[Any, tuple]:
     """As `judging.call_directly`, but in the sandbox."""
     try:
-        return answer.call(args, seconds)
+        return answer(args, seconds)
     except OutOfTime:
         answer.stopped = True
         raise
@@ -229,9 +226,8 @@ class Marker:
         session = self.session = Session(self.sandbox, self.sandbox_patience)
         facts = session.load(notebook)
         if "cells" in facts:
-            work = {key: list(names) for key, names in self.work.items()}
-            exercises, by_hand, known = work["exercises"], work["by_hand"], work["known"]
-            facts = session.ask(do="open", exercises=exercises, by_hand=by_hand, known=known)
+            work = {key: list(self.work[key]) for key in ("exercises", "by_hand", "known")}
+            facts = session.ask(do="open", **work)
         if "present" not in facts:
             why = facts.get("broken", "it does not fit into memory")
             raise _NoAnswer("crashed", why, "The notebook could be read at first, but not later.")

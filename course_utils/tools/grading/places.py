@@ -45,7 +45,7 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
     """
     named, _, cell = (shown_in or told(exercise)[1]).rpartition(" ")
     own = part_with(exercise)
-    part = _part_with_cell(named or own, cell) if cell else own
+    part = named or own
     place = _section_above(own, _number(own, exercise, cell))
     if place is None or cell and not _has(part, cell):
         return None
@@ -63,17 +63,10 @@ def _has(part, cell):
     return is_shown or any(other.id == cell for other in cells_of(part))
 
 
-def _part_with_cell(part, cell):
-    """This part, or the first other one of its lesson, if that has the cell."""
-    others = [key for key in parts() if key[:2] == part[:2] and key != part]
-    return next((key for key in (part, *others) if _has(key, cell)), part)
-
-
 def _number(part, exercise, cell=""):
     """The number of a cell in a part; if the part has none of this id, of an exercise's answer."""
-    numbers = {_grade_id(other): number for number, other in enumerate(cells_of(part))}
-    ids = {other.id: number for number, other in enumerate(cells_of(part))}
-    return ids.get(cell, numbers.get(exercise))
+    numbers = {other.id: number for number, other in enumerate(cells_of(part))}
+    return numbers.get(cell, numbers.get(exercise))
 
 
 def _section_above(part, number):
@@ -101,11 +94,6 @@ def _slide_of(part, number, cell):
         wanted = [place for place, slide in enumerate(slides) if start <= slide.at < end]
     above = [place for place, slide in enumerate(slides) if number and slide.at <= number]
     return next(iter(wanted + above[-1:]), None)
-
-
-def _grade_id(cell):
-    marks = cell.metadata.get("nbgrader", {})
-    return marks.get("grade_id") if marks.get("solution") else None
 
 
 def _section(cell):

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from .reading import Cell, cell_checksum
 from .statements import (
+    FUNCTIONS,
     IMPORTS,
     UNREADABLE,
-    acts,
     bound,
     calls_of_check,
     changed,
@@ -203,7 +203,12 @@ class Program:
             for place, part in enumerate(self.parts)
             if part.cell in self.own and place not in sliced
         ]
-        acting = [part.cell for part in others if acts(part.statement)]
+        # the others do no more than define a function
+        acting = [
+            part.cell
+            for part in others
+            if not isinstance(part.statement, FUNCTIONS) or part.statement.decorator_list
+        ]
         runs = []
         if any(cell <= last for cell in acting) or any(part.defines(name) for part in others):
             runs.append("check")

@@ -136,13 +136,13 @@ def system_call_filter() -> Any:
     return rules
 
 
-def mapped() -> int | None:
-    """Bytes of address space that this process has mapped, or None if the system does not say."""
+def mapped() -> int:
+    """Bytes of address space that this process has mapped; as good as no limit if the system does not say."""
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[0]) * mmap.PAGESIZE
     except OSError:
-        return None
+        return 2**62
 
 
 def end_with_parent() -> None:
@@ -154,14 +154,11 @@ def end_with_parent() -> None:
             os._exit(1)
 
 
-def limit_memory(most: int, used: int | None) -> None:
-    """Limit the address space to this many bytes beyond those in use; reaching the limit raises MemoryError."""
-    if used:
-        limit("AS", used + most)
-
-
 def limit(kind: str, most: int) -> None:
-    """Limit a resource of this process, such as "CPU" (seconds) or "FSIZE" (bytes of a file)."""
+    """Limit a resource of this process, such as "CPU" (seconds) or "FSIZE" (bytes of a file).
+
+    At the limit of its address space, "AS", Python raises MemoryError.
+    """
     # unavailable on Windows, where nothing is run, but `course release` reads the lessons' points
     import resource
 
@@ -265,8 +262,8 @@ class Server:
 
             # else each of the learner's threads recreates torch's pool, which sometimes fails after a fork
             torch.set_num_threads(1)
-            limit_memory(self.memory, self.mapped)
-            for kind, most in {"CPU": self.seconds, **LIMITS}.items():
+            own = {"AS": self.mapped + self.memory, "CPU": self.seconds}
+            for kind, most in {**own, **LIMITS}.items():
                 limit(kind, most)
             if self.walls:
                 give_up_rights()

@@ -172,11 +172,6 @@ def is_stub(statement: ast.stmt) -> bool:
     return kinds == [ast.Raise] and ast.unparse(body[0]).startswith("raise NotImplementedError")
 
 
-def acts(statement: ast.stmt) -> bool:
-    """Whether a statement may do more than define a function."""
-    return not isinstance(statement, FUNCTIONS) or bool(statement.decorator_list)
-
-
 # ---------------------------------------------------------------- magics
 
 
