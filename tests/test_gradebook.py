@@ -52,7 +52,8 @@ def test_a_hand_in_that_was_replaced_says_nothing_any_more():
 
 
 def test_a_stub_handed_in_later_takes_no_answer_back():
-    earlier, stubs = result(*ALL_04[:2]), result()
+    earlier = result(*ALL_04[:2], texts={ALL_04[0]: "mine"})
+    stubs = result(texts={ALL_04[0]: "stub"})
     untouched = {
         one: replace(mark, status="not attempted") for one, mark in stubs.exercises.items()
     }
@@ -60,6 +61,7 @@ def test_a_stub_handed_in_later_takes_no_answer_back():
     ada = learners(("ada", "full.ipynb", 1, earlier), ("ada", "stub.ipynb", 2, stubs))["ada"]
     assert [ada.exercises[one].status for one in ALL_04[:3]] == ["passed", "passed", "failed"]
     assert ada.points == points_of(*ALL_04[:2]) and ada.files == ["full.ipynb", "stub.ipynb"]
+    assert ada.texts == {ALL_04[0]: "mine"}
     assert any(note.startswith(f"stub.ipynb has no answer to {ALL_04[0]}") for note in ada.notes)
     wrong = learners(("ada", "full.ipynb", 1, earlier), ("ada", "wrong.ipynb", 2, result()))["ada"]
     assert wrong.points == 0, "another answer counts, even a worse one"

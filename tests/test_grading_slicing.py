@@ -105,7 +105,7 @@ def answer(cells, **more):
             1,
             2,
         ),
-        ("%%time\ndef f(x): return x || %matplotlib inline\n!ls || %%bash\nrm x", 5, 5),
+        ("def f(x): return x || %matplotlib inline\n!ls || %%bash\nrm x", 5, 5),
         ("n: int = 3\nn += 1 || def f(x):\n    global n\n    n = n + x\n    return n", 1, 5),
         (
             "a, *b = [1, 2, 3] || def f(x):\n    match x:\n        case 1: return b\n        case _: return (y := a)",
@@ -123,6 +123,17 @@ def answer(cells, **more):
 )
 def test_code_means_what_it_means_in_the_notebook(cells, given, right):
     assert answer(cells)(given) == right
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("%%time\ndef f(x): return x", "%%prun\ndef f(x): return x"),
+        *("%time DIM = 5\ndef f(x): return DIM", "%%capture out\nDIM = 5\ndef f(x): return DIM"),
+    ],
+)
+def test_what_a_magic_binds_is_there_in_a_run_from_the_top(cell):
+    assert told(cell)[0]["more"] and answer(cell, run="end")(5) == 5
 
 
 def test_an_answer_is_found_by_its_check_or_its_cell():
@@ -150,10 +161,7 @@ SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
             1,
             7,
         ),
-        ("%time DIM = 5\ndef f(x): return DIM", 1, 5),
         ("DIM = %time 2 + 3\ndef f(x): return DIM", 1, 5),
-        ("%%capture out\nDIM = 5\ndef f(x): return DIM", 1, 5),
-        ("%%prun\ndef f(x): return x", 1, 1),
         (
             "if True:\n    %matplotlib inline\n    !ls\nfiles = !ls\n%pip install torch\ndef f(x): return files",
             1,

@@ -18,7 +18,7 @@ from scipy.stats import binomtest, pearsonr
 
 from ..._support.files import write_whole
 from ..._support.notebooks import part_with
-from ...exercises.model import told
+from ...exercises.model import Mistake, told
 from .csv_files import write_table
 from .places import Place, code_of, place_of
 from .reports import PAGES
@@ -58,11 +58,9 @@ class Figure:
 
 @dataclass
 class Made:
-    """A mistake that learners made. name: empty if it is not known. example: the code of an answer, or empty."""
+    """A mistake that learners made. Its name is empty if it is not known. example: the code of an answer, or empty."""
 
-    name: str
-    does: str
-    because: str
+    mistake: Mistake
     place: Place | None
     example: str
     learners: list[LearnerRecord]
@@ -190,12 +188,12 @@ def _mistakes(exercise, failed, everybody):
     lesson = code_of(part_with(exercise))
     made = []
     for message, who in learners.items():
-        mistake = known.get(message)
-        words = (mistake.name, mistake.does, mistake.because) if mistake else ("", message, "")
-        place = place_of(exercise, mistake.shown_in if mistake else "")
+        # an earlier version may have known others
+        mistake = known.get(message, Mistake("", message, because="", imitations=()))
+        place = place_of(exercise, mistake.shown_in)
         answers = [(learner.texts.get(exercise, ""), _names_of(learner)) for learner in who]
-        made.append(Made(*words, place, example(answers, everybody, lesson), who))
-    return sorted(made, key=lambda mistake: (-len(mistake.learners), mistake.does))
+        made.append(Made(mistake, place, example(answers, everybody, lesson), who))
+    return sorted(made, key=lambda mistake: (-len(mistake.learners), mistake.mistake.does))
 
 
 def _others(exercise, failed):
@@ -325,16 +323,16 @@ def table(found: Sequence[Item], names: bool = False) -> tuple[list[str], list[l
             "note": item.note or item.discrimination.why,
         }
         rows.append({**row, **figures, **_where(place_of(item.id))})
-        for mistake in item.mistakes:
+        for made in item.mistakes:
             words = {
                 "kind": "mistake",
-                "name": mistake.name,
-                "learners": len(mistake.learners),
-                "does": mistake.does,
-                "because": mistake.because,
-                "who": "; ".join(mistake.who) if names else "",
+                "name": made.mistake.name,
+                "learners": len(made.learners),
+                "does": made.mistake.does,
+                "because": made.mistake.because,
+                "who": "; ".join(made.who) if names else "",
             }
-            rows.append({**row, **words, **_where(mistake.place)})
+            rows.append({**row, **words, **_where(made.place)})
         for count, case in item.others:
             rows.append({**row, "kind": "other", "learners": count, "does": case})
     return HEADER, [[row.get(column, "") for column in HEADER] for row in rows]

@@ -43,8 +43,8 @@ class Program:
 
     Cells are named by their number, counted from 0. A place is an index into `parts`.
 
-    parts: all statements in order, with the bodies of `%%time` and similar magics unwrapped.
-    bodies: by cell, its statements as they stand.
+    parts: all statements in order.
+    bodies: by cell, its statements.
     own: the cells that are not the lesson's, whose checksums are `known`.
     problems: by cell, a sentence that says why it cannot be read.
     inputs, counts: what Jupyter calls `In`, and by cell its index there: In[1] is the first cell
@@ -76,12 +76,12 @@ class Program:
                     self.own.add(number)
 
     def _read(self, number, cell):
-        text, body, unwrapped = parsed(cell.source)
+        text, body = parsed(cell.source)
         file = file_of(number)
         # for `inspect.getsource`
         linecache.cache[file] = (len(text), None, text.splitlines(True), file)
         self.bodies[number] = body
-        self.parts += [Part(number, statement) for statement in unwrapped]
+        self.parts += [Part(number, statement) for statement in body]
         for statement in body:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                 for alias in statement.names:

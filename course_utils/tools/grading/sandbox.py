@@ -429,8 +429,9 @@ class Session:
             raise SandboxError(
                 "This machine no longer lets the sandbox isolate a submission, though it did at first. Nothing was run."
             )
-        status = f"with exit status {how['status']}"
-        ending = f"by signal {how['signal']}" if how["signal"] else status
+        ending = (
+            f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
+        )
         return Ended("crashed", f"your code ended its process ({ending})")
 
     def close(self, gone: bool = False) -> dict:

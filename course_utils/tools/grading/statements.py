@@ -16,8 +16,6 @@ LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 STORES = ("STORE_NAME", "STORE_GLOBAL")
 # `:=` in them binds outside
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-# they run Python, and bind its names in the notebook
-TRANSPARENT_MAGICS = ("time", "capture", "prun")
 # what Python raises for a text that it cannot read
 UNREADABLE = (SyntaxError, ValueError, RecursionError)
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -54,37 +52,23 @@ def shell() -> Any:
 
 
 @functools.cache
-def parsed(source: str) -> tuple[str, list[ast.stmt], list[ast.stmt]]:
-    """A cell's text as Python, its statements, and these with the bodies of `%%time` and similar magics unwrapped.
+def parsed(source: str) -> tuple[str, list[ast.stmt]]:
+    """A cell's text as Python, and its statements.
 
     Raises what Python raises. Cached, as is what is known of each statement: the warm server parses
     the lesson's own cells once for all submissions.
     """
     text = shell().transform_cell(source)
     body = ast.parse(text).body
-    unwrapped = []
     for statement in body:
         compiled(statement)  # some errors appear only here
-        unwrapped += _unwrapped(statement)
-    return text, body, unwrapped
-
-
-def _unwrapped(statement):
-    """The statements that a magic such as `%time` or `%%capture` runs; for any other statement, itself."""
-    words = _words_of_magic(statement.value) if isinstance(statement, ast.Expr) else []
-    if words and words[0] in TRANSPARENT_MAGICS:
-        try:
-            return parsed(words[-1])[1]
-        except UNREADABLE:
-            pass
-    return [statement]
+    return text, body
 
 
 def prepare(sources: Iterable[str]) -> None:
     """Parse cells that many notebooks contain, before any notebook arrives."""
     for source in sources:
-        _, _, statements = parsed(source)
-        for statement in statements:
+        for statement in parsed(source)[1]:
             for known in (bound, used, changed, calls_of_check):
                 known(statement)
 
@@ -170,17 +154,3 @@ def is_stub(statement: ast.stmt) -> bool:
     body = [part for part in statement.body if not isinstance(part, (ast.Expr, ast.Pass))]
     kinds = [type(part) for part in body]
     return kinds == [ast.Raise] and ast.unparse(body[0]).startswith("raise NotImplementedError")
-
-
-# ---------------------------------------------------------------- magics
-
-
-def _words_of_magic(node):
-    """The texts given to `get_ipython().run_line_magic` or `run_cell_magic`: the magic's name, and what follows it."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return []
-    if node.func.attr not in ("run_line_magic", "run_cell_magic"):
-        return []
-    words = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
-    texts = [word for word in words if isinstance(word, str)]
-    return texts if len(texts) == len(node.args) else []
