@@ -149,12 +149,6 @@ def test_failures_without_a_known_mistake_are_listed_by_their_case_or_as_an_earl
     assert (made.mistake.name, made.mistake.does) == ("", "You did it in an odd way.")
 
 
-def test_each_message_belongs_to_one_mistake():
-    for exercise in all_exercises().values():
-        messages = [one.message for one in exercise.mistakes]
-        assert len(set(messages)) == len(messages), exercise.id
-
-
 def test_an_example_has_no_comments_docstrings_or_strings_of_its_own():
     code = '# by Ada\ndef f(a):\n    "by Ada"\n    print("Ada", f"I, {a}, Ada", b"Ada")  # Ada\n    return a["mean"]'
     shown = example([(code, {"ada"})], set(), 'way == "mean"')

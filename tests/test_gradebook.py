@@ -63,6 +63,8 @@ def test_a_stub_handed_in_later_takes_no_answer_back():
     assert ada.points == points_of(*ALL_04[:2]) and ada.files == ["full.ipynb", "stub.ipynb"]
     assert ada.texts == {ALL_04[0]: "mine"}
     assert any(note.startswith(f"stub.ipynb has no answer to {ALL_04[0]}") for note in ada.notes)
+    alone = learners(("ada", "stub.ipynb", 1, stubs), lessons=("04",))["ada"]
+    assert (alone.status, alone.notes) == ("ok", ["nothing was filled in"])
     wrong = learners(("ada", "full.ipynb", 1, earlier), ("ada", "wrong.ipynb", 2, result()))["ada"]
     assert wrong.points == 0, "another answer counts, even a worse one"
 
@@ -146,15 +148,6 @@ def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_o
     assert [row[3] for row in MOODLE.table(made, "Title")[1:]] == [FULL, None, None, 0] and found[
         "cleo"
     ].notes == []
-
-
-def test_a_notebook_with_nothing_filled_in_is_looked_at():
-    stubs = result()
-    stubs.exercises.update(
-        {one: replace(mark, status="not attempted") for one, mark in stubs.exercises.items()}
-    )
-    ada = learners(("ada", "a.ipynb", 1, stubs), lessons=("04",))["ada"]
-    assert (ada.status, ada.notes) == ("ok", ["nothing was filled in"])
 
 
 def test_a_copied_cell_does_not_replace_its_lesson():

@@ -7,6 +7,7 @@ import shutil
 import time
 from dataclasses import asdict
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import nbformat
 import pytest
@@ -74,12 +75,6 @@ def results(out):
         entry["learner"]: entry
         for entry in map(json.loads, (out / "results.jsonl").read_text().splitlines())
     }
-
-
-def is_the_same(found, out):
-    """Whether a class marked in another way has the same results, to the byte."""
-    for name in ("results.jsonl", "grades.csv", "summary.html", "class.html", "class.csv"):
-        assert (found / name).read_bytes() == (out / name).read_bytes(), name
 
 
 @pytest.fixture
@@ -212,28 +207,20 @@ def test_only_what_is_new_is_marked_again(folder, out, tmp_path, known_answers):
     marked, learners = counted(source, mine, only=("cleo",))
     assert marked == 1 and learners["ada"].points == FULL, "of the others, the old result stays"
     assert counted(source, mine, only=("cleo",), regrade=True)[0] == 1
-    with pytest.raises(GradeError, match="--only cle: there is no such learner; similar: cleo"):
+    with pytest.raises(GradeError, match="--only: there is no such learner as cle"):
         graded(source, mine, only=("cle",), lessons=("04",))
     with pytest.raises(GradeError, match="mark the class once without --only"):
         graded(source, tmp_path / "new", only=("cleo",))
 
 
 def test_a_learners_many_notebooks_cost_the_class_no_more_than_two(monkeypatch):
-    class Process:
-        def __init__(self, settings):
-            pass
+    def ask(job):
+        time.sleep(0.2)
+        return {"key": job["key"], "result": asdict(Result("ok"))}
 
-        def __enter__(self):
-            return self
-
-        def ask(self, job):
-            time.sleep(0.2)
-            return {"key": job["key"], "result": asdict(Result("ok"))}
-
-        def __exit__(self, *_):
-            pass
-
-    monkeypatch.setattr(fleet, "MarkingProcess", Process)
+    process = MagicMock(ask=ask)
+    process.__enter__.return_value = process
+    monkeypatch.setattr(fleet, "MarkingProcess", lambda settings: process)
     jobs = [
         {"key": place, "name": "", "path": "", "learner": who}
         for place, who in enumerate(["eve"] * 8 + ["ada"])
@@ -248,14 +235,9 @@ def test_a_learners_many_notebooks_cost_the_class_no_more_than_two(monkeypatch):
     [(["failed", "passed", "passed"], "passed"), (["failed", "passed", "failed"], "failed")],
 )
 def test_an_answer_that_passes_by_chance_has_one_try(drawn, status):
-    class Drawing(marking.Marker):
-        def __init__(self):
-            self.session = None
-
-        def attempt(self, *_):
-            return Mark("", drawn.pop(0), 0, 1), {"more": ["end"]}
-
-    mark = Drawing().exercise(b"", "04-mean-pool", 0)
+    marker = marking.Marker.__new__(marking.Marker)
+    marker.attempt = lambda *_: (Mark("", drawn.pop(0), 0, 1), {"more": ["end"]})
+    mark = marker.exercise(b"", "04-mean-pool", 0)
     assert (mark.status, marking.DIFFERS in mark.messages) == (
         status,
         status == "failed",
@@ -286,7 +268,8 @@ def test_two_workers_give_the_same_results_to_the_byte(folder, out, tmp_path):
         "PYTHONPATH": str(grader.ROOT),
     }
     assert mark(folder, tmp_path / "out", "--workers", 2, env=as_instructors_run_it).returncode == 4
-    is_the_same(tmp_path / "out", out)
+    for name in ("results.jsonl", "grades.csv", "summary.html", "class.html", "class.csv"):
+        assert (tmp_path / "out" / name).read_bytes() == (out / name).read_bytes(), name
 
 
 @pytest.mark.usefixtures("one_sandbox")

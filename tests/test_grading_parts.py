@@ -101,11 +101,6 @@ def test_core_and_further_part_are_released_each_with_its_own_points(tmp_path):
     assert not any(f"`{one}`" in note for one in ALL_04)
 
 
-def test_an_unknown_key_is_answered_with_the_keys():
-    with pytest.raises(ValueError, match="lesson '04-no' is not in this course; .*04, 04-lengths"):
-        assignment(("04-no",))
-
-
 def test_dates_by_part(tmp_path):
     table = tmp_path / "received.csv"
     table.write_text(

@@ -8,7 +8,6 @@ import zipfile
 import pytest
 
 from course_utils.tools.grading import handed_files
-from course_utils.tools.grading.results import GradeError
 from course_utils.tools.grading.rosters import read_roster
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.grading.texts import for_messages, own_part
@@ -35,13 +34,6 @@ def test_files_of_one_name_are_kept_apart(collect):
         {"ada/mine.zip": packed({"04.ipynb": NOTEBOOK, "x/../04.ipynb": NOTEBOOK + " "})}
     ).found
     assert len({one.file for one in found}) == len(found) == 2
-
-
-@pytest.mark.parametrize("above, line", [("", 3), ("sep=,\n", 4), ("Report\nof 2026\n", 5)])
-def test_an_error_in_a_roster_names_its_line(tmp_path, above, line):
-    (tmp_path / "roster.csv").write_text(f"{above}id,name\nada,Ada\nada,Bob\n")
-    with pytest.raises(GradeError, match=f"has 'ada' twice \\(again in line {line}\\)"):
-        read_roster(tmp_path / "roster.csv")
 
 
 def test_of_a_full_zip_the_lessons_notebook_is_read(collect, monkeypatch):

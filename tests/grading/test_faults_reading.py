@@ -310,9 +310,10 @@ def test_odd_but_sound_archives_are_read(place):
         (holding('id,name\nada,"Ada\nbob,Bob\n'), "line 2: a quotation mark is never closed"),
         (holding("PK\3\4\x14\0\6\0\x9c", "latin-1"), "not in UTF-8; save it"),  # a spreadsheet file
         *(
-            (holding(f"id{rest}\nada{rest}\nada{rest}\n"), r"'ada' twice \(again in line 3\)")
-            for rest in ("", ";Bob")
+            (holding(f"{above}id\nada\nada\n"), rf"'ada' twice \(again in line {line}\)")
+            for above, line in (("", 3), ("sep=,\n", 4), ("Report\nof 2026\n", 5))
         ),
+        (holding("id;name\nada;Bob\nada;Bob\n"), r"'ada' twice \(again in line 3\)"),
     ],
 )
 def test_a_roster_that_cannot_be_used(place, make, words):

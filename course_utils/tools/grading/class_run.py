@@ -35,7 +35,7 @@ from .rosters import read_roster
 from .sandbox import isolation_problem
 from .store import Entry, opened
 from .submissions import gather
-from .texts import normalised
+from .texts import in_words
 
 RESULTS, SECRET = "results.jsonl", "page_names.secret"
 UNPACKED = ".unpacked"
@@ -115,8 +115,8 @@ def grade(
     settings = _settings(options, work)
     limits = f"{options.seconds} {options.memory} {options.isolated}"
     made_with = f"{marking_fingerprint()} {' '.join(settings['lessons'])} {limits}"
-    _make_folder(out, source, options.beside)
     with _os_errors_as_grade_errors(out), ExitStack() as held:
+        _make_folder(out, source, options.beside)
         if any(given):
             keep(terms, out, lessons)
         if lateness and not given.due:
@@ -223,10 +223,7 @@ def _make_folder(out, source, beside):
             raise GradeError(
                 f"{folder} is the submissions folder, or is inside it: choose a results folder outside {source}."
             )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GradeError(f"Cannot write to {out}: {error.strerror}.") from None
+    out.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
@@ -261,12 +258,9 @@ def _unpacking(out):
 
 
 def _refuse_unknown(only, names):
-    """Raise GradeError if --only names nobody of this class."""
-    for wanted in only:
-        if wanted not in names:
-            near = [name for name in sorted(names) if normalised(wanted) in normalised(name)][:3]
-            similar = f"; similar: {', '.join(near)}" if near else ""
-            raise GradeError(f"--only {wanted}: there is no such learner{similar}.")
+    """Raise GradeError if --only names somebody who is not of this class."""
+    if unknown := set(only) - names:
+        raise GradeError(f"--only: there is no such learner as {in_words(unknown)}.")
 
 
 def _is_valid(old, hand_in, made_with, seed):

@@ -43,8 +43,9 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
     try:
         _print_summary(learners, out, options)
     except OSError as error:
-        problem = f"All results are in {out}, but a summary cannot be printed: {error.strerror}."
-        raise click.ClickException(problem) from None
+        raise click.ClickException(
+            f"All results are in {out}, but a summary cannot be printed: {error.strerror}."
+        ) from None
     lost = [learner.learner for learner in learners if learner.points is None]
     if lost:
         warn(

@@ -319,8 +319,7 @@ def _read_lines(path: str | Path, zone: tzinfo | None) -> list[Line]:
         when = _in_zone(_date(where, cells[column], LONG_FORMS), zone)
         person = learner_in(cells)
         names = [text for text in (person.learner, person.email, *person.also, person.name) if text]
-        lesson = _lesson(where, cells.get("lesson", ""))
-        lines.append(Line(names or [number], lesson, when, until))
+        lines.append(Line(names or [number], _lesson(where, cells.get("lesson", "")), when, until))
     return lines
 
 

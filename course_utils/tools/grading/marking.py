@@ -227,7 +227,7 @@ class Marker:
         facts = session.load(notebook)
         if "cells" in facts:
             work = {key: list(self.work[key]) for key in ("exercises", "by_hand", "known")}
-            facts = session.ask(do="open", **work)
+            facts = session.ask(None, do="open", **work)
         if "present" not in facts:
             why = facts.get("broken", "it does not fit into memory")
             raise _NoAnswer("crashed", why, "The notebook could be read at first, but not later.")

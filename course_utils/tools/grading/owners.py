@@ -152,11 +152,10 @@ class Owners:
                 "column id"
             )
             return LeftOut(file.file, why, (person.learner,))
-        key = person.learner if person else for_keys(first.id)
-        name = person.name if person else ""
+        owner = person or Learner(for_keys(first.id))
         return Owner(
-            key,
-            name or for_messages(first.name),
+            owner.learner,
+            owner.name or for_messages(first.name),
             first.platform.name,
             first.id,
             int(first.file or 0),

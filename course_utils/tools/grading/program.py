@@ -44,7 +44,6 @@ class Program:
     Cells are named by their number, counted from 0. A place is an index into `parts`.
 
     parts: all statements in order.
-    bodies: by cell, its statements.
     own: the cells that are not the lesson's, whose checksums are `known`.
     problems: by cell, a sentence that says why it cannot be read.
     inputs, counts: what Jupyter calls `In`, and by cell its index there: In[1] is the first cell
@@ -57,7 +56,6 @@ class Program:
     def __init__(self, cells: list[Cell], known: Collection[str] = (), python: str = "") -> None:
         self.cells = cells
         self.parts: list[Part] = []
-        self.bodies: dict[int, list[ast.stmt]] = {}
         self.own: set[int] = set()
         self.problems: dict[int, str] = {}
         self.inputs = [""]
@@ -80,7 +78,6 @@ class Program:
         file = file_of(number)
         # for `inspect.getsource`
         linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-        self.bodies[number] = body
         self.parts += [Part(number, statement) for statement in body]
         for statement in body:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":

@@ -145,8 +145,10 @@ def _write_grades(
         row |= {cell: learner.by_hand[cell].points for cell in by_hand}
         if learner.due:
             row |= {"late days": learner.late_days, "deducted": learner.deducted}
-        row |= {"total": learner.points, "of": learner.of, "to mark by hand": learner.waiting}
         row |= {
+            "total": learner.points,
+            "of": learner.of,
+            "to mark by hand": learner.waiting,
             "status": learner.status,
             "reason": learner.reason,
             "notes": "; ".join(learner.notes),

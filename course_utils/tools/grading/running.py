@@ -8,12 +8,13 @@ import faulthandler
 import functools
 import importlib
 import inspect
+import itertools
 import os
 import signal
 import sys
 import time
 import types
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from . import wire
 from .program import Program, file_of
@@ -96,23 +97,25 @@ class Space:
         if alarm.rang:
             self._stop(number)
 
-    def run_cells(self, cells: Iterable[int], places: Iterable[int]) -> None:
+    def run_cells(self, cells: Collection[int], places: Collection[int]) -> None:
         """Run these cells as Jupyter does, each until a statement fails or its time is up.
 
         Of the other cells, run the statements at these places.
         """
-        steps = [(number, 0, self.program.bodies[number]) for number in cells]
-        for place in places:
-            number, statement = self.program.parts[place]
-            steps.append((number, place, [statement]))
+        chosen = [
+            part
+            for place, part in enumerate(self.program.parts)
+            if part.cell in cells or place in places
+        ]
         last = max(cells, default=None)
         end, latest = time.process_time() + SECONDS_OF_ALL, time.monotonic() + WALL * SECONDS_OF_ALL
-        for number, _, body in sorted(steps, key=lambda step: step[:2]):
+        for number, parts in itertools.groupby(chosen, key=lambda part: part.cell):
             over = time.process_time() > end or time.monotonic() > latest
             if not over or number == last:
                 with _Alarm(SECONDS_OF_A_CELL) as alarm:
-                    for statement in body:
-                        if not self.run(statement, number) or alarm.rang:
+                    for part in parts:
+                        has_failed = not self.run(part.statement, number)
+                        if alarm.rang or (has_failed and number in cells):
                             break
                 over = alarm.rang
             if over:

@@ -147,7 +147,7 @@ class Submission:
             last = self.program.checked(exercise_id)
             if last is None and place is not None:
                 last = self.program.parts[place].cell
-        return max(self.program.bodies, default=0) if last is None else last
+        return max(self.program.counts, default=0) if last is None else last
 
     def _refuse_unreadable(self, exercise_id, name):
         """Raise CellUnreadable if the answer stands in a cell that cannot be read."""
@@ -200,7 +200,7 @@ def serve_submission(line: socket.socket) -> None:
             reply = {"broken": f"Python cannot read it ({type(error).__name__})"}
         try:
             frame = wire.pack(reply)
-        except RecursionError:
+        except (RecursionError, MemoryError):  # too deep, or too large
             frame = wire.pack({"value": wire.thing("list")})
         line.sendall(frame)
 
