@@ -112,9 +112,12 @@ class Program:
         written = [place for place in places if not is_stub(self.parts[place].statement)]
         return max(written or places, default=None)
 
-    def checked(self, exercise_id: str) -> int | None:
-        """The last cell that checks this exercise."""
-        return max((part.cell for part, _ in self._checks_of(exercise_id)), default=None)
+    def last_cell(self, exercise_id: str, answer: int | None) -> int:
+        """The last cell that checks this exercise, else the one of its answer, else of the notebook."""
+        cells = [part.cell for part, _ in self._checks_of(exercise_id)]
+        if not cells and answer is not None:
+            cells = [self.parts[answer].cell]
+        return max(cells or self.counts, default=0)
 
     def _checks_of(self, exercise_id):
         """The calls of `check` for an exercise, each with its part."""
@@ -192,9 +195,7 @@ class Program:
         notebook does something with what `check` returns, it may choose between candidates: "try
         1", "try 2" and so on take one each.
         """
-        last = self.checked(exercise_id)
-        if last is None:
-            last = self.parts[answer].cell
+        last = self.last_cell(exercise_id, answer)
         others = [
             part
             for place, part in enumerate(self.parts)

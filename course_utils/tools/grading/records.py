@@ -63,8 +63,7 @@ def records(
         files_of.setdefault(hand_in.learner, []).append(hand_in)
     learners = {}
     for key in sorted(files_of):
-        learners[key] = LearnerRecord(key, page_name(key, secret), listed=key in roster)
-        _identify(learners[key], files_of[key], roster)
+        learners[key] = _record(key, page_name(key, secret), files_of[key], roster)
     twins_of = _with_the_same_file(hand_ins, learners)
     for key, record in learners.items():
         marks = _LatestMarks(expected)
@@ -104,18 +103,25 @@ def _with_the_same_file(
     return holders
 
 
-def _identify(
-    record: LearnerRecord, files: Sequence[HandIn], roster: Mapping[str, Learner]
-) -> None:
-    """Fill in who a learner is: from the roster, else from the first hand-in that says so."""
-    if person := roster.get(record.learner):
-        record.name, record.email = person.name, person.email
-        record.login, record.sis = person.login, person.sis
-    else:
-        record.name = next((hand_in.name for hand_in in files if hand_in.name), "")
-        record.notes = [STRANGER] if roster else []
-    if on_platform := [hand_in for hand_in in files if hand_in.platform]:
-        record.platform, record.number = on_platform[0].platform, on_platform[0].number
+def _record(
+    key: str, page: str, files: Sequence[HandIn], roster: Mapping[str, Learner]
+) -> LearnerRecord:
+    """Who a learner is: as the roster says, else as the first hand-in does that says so."""
+    name = next((hand_in.name for hand_in in files if hand_in.name), "")
+    person = roster.get(key, Learner(key, name))
+    on_platform = next((hand_in for hand_in in files if hand_in.platform), HandIn(key))
+    return LearnerRecord(
+        key,
+        page,
+        person.name,
+        person.email,
+        on_platform.platform,
+        on_platform.number,
+        person.login,
+        person.sis,
+        listed=key in roster,
+        notes=[STRANGER] if roster and key not in roster else [],
+    )
 
 
 def _note_namesakes(learners: Collection[LearnerRecord]) -> None:

@@ -114,7 +114,9 @@ class Submission:
             self._refuse_unreadable(exercise_id, name)
         space, more = Space(self.program), []
         if run != "slice":
-            last = self._last_cell(exercise_id, place, run)
+            last = self.program.last_cell(exercise_id, place)
+            if run == "end":
+                last = max(self.program.counts, default=0)
             space.run_cells(*self.program.whole(name, last))
             if place is None and name in space.names and not space.owns(space.names[name]):
                 return {"broken": f"`{name}` is imported but not defined in this notebook"}
@@ -139,15 +141,6 @@ class Submission:
         if callable(answer):
             return {"callable": True, "foreign": notebook_data(answer), **reply}
         return {"value": answer, **reply}
-
-    def _last_cell(self, exercise_id, place, run):
-        """The last cell of a run from the top: of "check", the one that checks the exercise, else has the answer."""
-        last = None
-        if run != "end":
-            last = self.program.checked(exercise_id)
-            if last is None and place is not None:
-                last = self.program.parts[place].cell
-        return max(self.program.counts, default=0) if last is None else last
 
     def _refuse_unreadable(self, exercise_id, name):
         """Raise CellUnreadable if the answer stands in a cell that cannot be read."""
