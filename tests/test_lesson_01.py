@@ -7,21 +7,18 @@ import itertools
 import re
 from collections import Counter
 
-import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer
 
-from course_utils._support import notebooks
 from course_utils._support.cell_needs import CHECKPOINT
 from course_utils.exercises import lesson_01 as exercises
 from course_utils.models import encoder_folder
 
-PARTS = [nbformat.read(notebooks.parts()[key], as_version=4) for key in ("01-vocabularies", "01")]
-# the core's, where both have one
-CELLS = {cell["id"]: cell["source"] for part in PARTS for cell in part.cells}
+from .sources import cell_of
+
 SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 
 
@@ -30,7 +27,8 @@ def from_lesson(*cell_ids, **names):
     names = {"Counter": Counter, "print": lambda *_: None, **names}
     for cell_id in cell_ids:
         # without setup()
-        source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", CELLS[cell_id])
+        source = cell_of("01", cell_id).source
+        source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", source)
         exec(compile(source, cell_id, "exec"), names)
     return names
 

@@ -9,10 +9,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course_utils._support.notebooks import parts
 from notebooks.conftest import nearly_equal
 
-PARTS = parts()
+from .sources import SOURCES
+
 IGNORED = "nbval-ignore-output"
 NOT_COMPARED = {"image/png", "application/vnd.jupyter.widget-view+json"}
 pytestmark = pytest.mark.nightly
@@ -66,8 +66,8 @@ def differing(notebook, cells, folder):
     return found
 
 
-@pytest.mark.parametrize("key", PARTS)
+@pytest.mark.parametrize("key", SOURCES)
 def test_each_cell_may_run_twice_and_each_figure_not_at_all(key, tmp_path):
-    notebook = nbformat.read(PARTS[key], as_version=4)
+    notebook = SOURCES[key]
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and not is_figure(cell)]
     assert differing(notebook, [cell for cell in code for _ in range(2)], tmp_path) == []
