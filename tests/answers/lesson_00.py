@@ -44,14 +44,6 @@ def nearest_in_float32(similarity, i):
     return order[order != i][0].item()
 
 
-def weighted_in_lists(vectors, weights):
-    sentences = zip(vectors.tolist(), weights.tolist())
-    return [
-        [sum(w * x for w, x in zip(ws, column)) for column in zip(*words)]
-        for words, ws in sentences
-    ]
-
-
 def weighted(vectors, factors):
     return torch.einsum("swn,sw->sn", vectors, factors)
 
@@ -67,7 +59,7 @@ RIGHT = {
     ],
     "00-weighted-sum": [
         weighted,
-        weighted_in_lists,
+        lambda *args: weighted(*args).tolist(),
         lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1),
     ],
     "00-kept-mean": [

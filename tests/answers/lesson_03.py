@@ -30,11 +30,6 @@ def patch_of_three(e, layers, layer, position, vector):
     return patch_in_a_loop(e, [(a, b), (c, d), (f, g)], layer, position, vector)
 
 
-def word_in_lists(h, w, i):
-    rows = [row for row, word in zip(h.tolist(), w) if word == i]
-    return [math.fsum(column) / len(rows) for column in zip(*rows)]
-
-
 def nearest_by_loop(vectors, senses):
     right = 0
     for i, row in enumerate(vectors):
@@ -64,7 +59,7 @@ def nearest_by_part(part):
 RIGHT = {
     "03-word-vector": [
         word_by_mask,
-        word_in_lists,
+        lambda *args: word_by_mask(*args).tolist(),
         lambda h, w, i: word_by_mask(h, w, i).double().numpy(),
     ],
     "03-nearest-sense": [

@@ -57,12 +57,6 @@ def baseline_in_numpy(v):
     return table(v).numpy()[~np.eye(len(v), dtype=bool)].mean()
 
 
-def baseline_in_lists(v):
-    units = [[x / math.hypot(*row) for x in row] for row in v.tolist()]
-    cosines = [sum(x * y for x, y in zip(a, b)) for a, b in itertools.combinations(units, 2)]
-    return math.fsum(cosines) / len(cosines)
-
-
 RIGHT = {
     "04-mean-pool": [
         mean,
@@ -84,7 +78,7 @@ RIGHT = {
     "04-how-pooled": [how, lambda *args: np.array(how(*args)), lambda *args: np.str_(how(*args))],
     "04-baseline": [
         baseline_in_numpy,
-        baseline_in_lists,
+        lambda *args: baseline_in_numpy(*args).item(),
         lambda *args: np.array(baseline_in_numpy(*args)),
     ],
 }

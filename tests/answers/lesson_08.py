@@ -24,18 +24,6 @@ def spearman_in_float32(x, y):
     return torch.corrcoef((below - below.transpose(1, 2)).mean(dim=2))[0, 1]
 
 
-def held_out_in_float32(train_values, train_labels, test_values, test_labels):
-    values, labels = torch.tensor(train_values), torch.tensor(train_labels).float()
-    candidates = values.sort().values
-    called = (values >= candidates[:, None]).float()
-    best = candidates[
-        (1 - (called * (1 - labels)).mean(dim=1) - ((1 - called) * labels).mean(dim=1)).argmax()
-    ]
-    return sum(
-        (value >= best.item()) == label for value, label in zip(test_values, test_labels)
-    ) / len(test_values)
-
-
 def held_out(train_values, train_labels, *test, candidates=None, compare=np.greater_equal):
     """A right answer, with places to break one sentence of the text."""
     values, labels = np.array(train_values), np.array(train_labels)
@@ -86,7 +74,11 @@ RIGHT = {
         lambda x, y: spearmanr(x, y).statistic,
         lambda x, y: torch.tensor(spearman_by_counting(x, y)),
     ],
-    "08-threshold": [held_out, held_out_in_float32, lambda *args: torch.tensor(held_out(*args))],
+    "08-threshold": [
+        held_out,
+        lambda *args: np.array(held_out(*args)),
+        lambda *args: torch.tensor(held_out(*args)),
+    ],
     "08-groups": [grouped_by_loop, grouped, lambda *args: torch.tensor(grouped(*args))],
 }
 COMPLETED = {

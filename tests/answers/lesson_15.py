@@ -23,11 +23,6 @@ def last_flipped(h, m):
     return h[torch.arange(len(h)), h.shape[1] - 1 - m.flip(1).argmax(1)]
 
 
-def last_in_lists(h, m):
-    rows = zip(h.tolist(), m.tolist())
-    return [[vector for vector, real in zip(vectors, marks) if real][-1] for vectors, marks in rows]
-
-
 def late_looped(last_hidden_state, special, spans):
     vectors = []
     for start, end in spans:
@@ -49,28 +44,27 @@ def weat(x, y, a, b):
     return (of_x.mean() - of_y.mean()) / np.concatenate([of_x, of_y]).std()
 
 
-def weat_in_torch(x, y, a, b):
-    x, y, a, b = (
-        torch.nn.functional.normalize(torch.tensor(rows, dtype=torch.float32))
-        for rows in (x, y, a, b)
-    )
-    both = torch.cat([x, y]) @ (a.mean(dim=0) - b.mean(dim=0))
-    return (both[: len(x)].mean() - both[len(x) :].mean()) / both.std(correction=0)
-
-
 RIGHT = {
     "15-distil": [
         distil_plain,
         lambda *args: tuple(distil_plain(*args)),
         lambda *args: distil_plain(*args).astype(np.float32),
     ],
-    "15-last-token": [last_flipped, last_in_lists, lambda *args: np.array(last_flipped(*args))],
+    "15-last-token": [
+        last_flipped,
+        lambda *args: last_flipped(*args).tolist(),
+        lambda *args: np.array(last_flipped(*args)),
+    ],
     "15-late-chunks": [
         late_looped,
         lambda *args: np.array(late_looped(*args)),
         lambda *args: late_looped(*args).tolist(),
     ],
-    "15-weat": [weat, weat_in_torch, lambda *args: np.array(weat(*args))],
+    "15-weat": [
+        weat,
+        lambda *args: torch.tensor(weat(*args), dtype=torch.float32),
+        lambda *args: np.array(weat(*args)),
+    ],
 }
 COMPLETED = {
     "15-kept": [
