@@ -4,13 +4,11 @@ import time
 from dataclasses import replace
 from itertools import product
 
-import nbformat
 import numpy as np
 import pytest
 import torch
 
 from course_utils._support.marks import code_marks
-from course_utils._support.notebooks import exercise_parts, parts
 from course_utils.exercises import LESSONS, all_exercises, check, find, tasks_of
 from course_utils.exercises.comparing import copied
 from course_utils.exercises.judging import _problem, examine
@@ -18,6 +16,7 @@ from course_utils.exercises.model import Completion
 from course_utils.tools.grading.marking import cases_of
 
 from .answers import ANSWERS
+from .sources import cell_of
 
 EXERCISES = all_exercises()
 TASKS = tasks_of(LESSONS)
@@ -174,8 +173,7 @@ def test_no_mistake_is_named_where_the_reference_misses_the_target_too():
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_the_solution_in_the_lesson_passes(exercise):
     """The check's stored output says that it passes; that output is compared with a fresh run."""
-    cells = nbformat.read(parts()[exercise_parts()[exercise.id]], as_version=4).cells
-    (check_cell,) = (cell for cell in cells if cell.id == f"{exercise.id}-check")
+    check_cell = cell_of(exercise.lesson, f"{exercise.id}-check")
     assert "✓ passed" in check_cell.outputs[0].data["text/plain"]
 
 

@@ -10,14 +10,9 @@ from sklearn.decomposition import PCA
 
 
 def cosine_by_loop(a, b):
-    dot, aa, bb = 0.0, 0.0, 0.0
-    for x, y in zip(a.tolist(), b.tolist()):
-        dot += x * y
-        aa += x * x
-        bb += y * y
-    if aa == 0 or bb == 0:
-        return 0
-    return dot / math.sqrt(aa * bb)
+    lengths = math.hypot(*a.tolist()) * math.hypot(*b.tolist())
+    product = sum(x * y for x, y in zip(a.tolist(), b.tolist()))
+    return product / lengths if lengths else 0
 
 
 def cosine_in_numpy(a, b):
