@@ -17,7 +17,7 @@ LIMITS = {  # statements; of the lessons, words
     "course_utils/diary": 197,
     "course_utils/exercises": 2_501,
     "course_utils/explore": 771,
-    "course_utils/tools": 7_579,
+    "course_utils/tools": 7_576,
     "course_utils/trainings": 1_238,
     "tests": 13_966,
     "notebooks/*.ipynb": 48_720,

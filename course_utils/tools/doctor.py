@@ -210,8 +210,6 @@ def examine() -> Iterator[Finding]:
     for name, check in CHECKS.items():
         try:
             yield check()
-        except ImportError as error:
-            yield Finding(name, f"{error.name or error} is missing", INSTALL)
         except Exception as error:
             yield Finding(name, f"{type(error).__name__}: {str(error).rstrip('.')}", INSTALL)
 

@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass
 
 from ..._support.notebooks import cores
-from .inventory import Idea, Question, inventory
+from .inventory import Question, inventory
 
 # the cores that may be skipped: ten minutes of questions
 ASKED = tuple(f"{number:02d}" for number in range(1, 11))
@@ -52,18 +52,16 @@ def route(known: set[str]) -> Route:
     first of all, with the core behind the last if there is none. A core with one known idea before
     that is skipped but for one section.
     """
-    known_of: dict[str, list[Idea]] = {lesson: [] for lesson in ASKED}
-    unknown_of: dict[str, list[Idea]] = {lesson: [] for lesson in ASKED}
-    for idea in inventory().values():
-        if idea.lesson in ASKED:
-            (known_of if idea.id in known else unknown_of)[idea.lesson].append(idea)
-    first = next((lesson for lesson in ASKED if not known_of[lesson]), "11")
+    ideas = [idea for idea in inventory().values() if idea.lesson in ASKED]
+    begun = {idea.lesson for idea in ideas if idea.id in known}
+    unknown = [idea for idea in ideas if idea.id not in known]
+    incomplete = {idea.lesson for idea in unknown}
+    first = next((lesson for lesson in ASKED if lesson not in begun), "11")
+    skip = [lesson for lesson in ASKED if lesson < first or lesson not in incomplete]
+    skipped = [idea for idea in unknown if idea.lesson in skip]
+    sections = {idea.id: section_title(idea.lesson, idea.section) for idea in skipped}
+    missing = [*skipped, *(idea for idea in unknown if idea.lesson == first)]
     begin = "00" if first == ASKED[0] else first
-    whole = [lesson for lesson in ASKED if not unknown_of[lesson]]
-    skip = [lesson for lesson in ASKED if lesson < first or lesson in whole]
-    missing = [idea for lesson in skip for idea in unknown_of[lesson]]
-    sections = {idea.id: section_title(idea.lesson, idea.section) for idea in missing}
-    missing += unknown_of.get(first, [])
     return Route(begin, tuple(skip), sections, tuple(idea.says for idea in missing))
 
 
