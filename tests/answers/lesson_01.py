@@ -8,18 +8,14 @@ import re
 import numpy as np
 
 
-def encode_by_loop(words, vocabulary):
-    ids = [vocabulary["[CLS]"]]
-    for word in words:
-        for piece in word:
-            ids.append(vocabulary[piece] if piece in vocabulary else vocabulary["[UNK]"])
-    ids.append(vocabulary["[SEP]"])
-    return ids
+def encode_with_get(words, vocabulary):
+    pieces = ["[CLS]", *itertools.chain(*words), "[SEP]"]
+    return [vocabulary.get(piece, vocabulary["[UNK]"]) for piece in pieces]
 
 
 def encode_or_its_twin(twin):
     """Looks for the piece with or without its mark before it takes [UNK]."""
-    return lambda words, v: encode_by_loop(
+    return lambda words, v: encode_with_get(
         [[p if p in v else twin(p) for p in w] for w in words], v
     )
 
@@ -128,9 +124,9 @@ def merge_by_loop(symbols, pair, new=None, form=str):
 
 RIGHT = {
     "01-encode": [
-        encode_by_loop,
-        lambda *args: np.array(encode_by_loop(*args)),
-        lambda *args: tuple(encode_by_loop(*args)),
+        encode_with_get,
+        lambda *args: np.array(encode_with_get(*args)),
+        lambda *args: tuple(encode_with_get(*args)),
     ],
     "01-wordpiece": [
         wordpiece_recursive,
@@ -218,10 +214,10 @@ WRONG = {
 
 PROMISES = {
     "01-encode": [
-        ("`words` may be empty", lambda words, v: encode_by_loop(words, v) if words[0] else []),
+        ("`words` may be empty", lambda words, v: encode_with_get(words, v) if words[0] else []),
         (
             "`[CLS]`, then all pieces in order, then `[SEP]`",
-            lambda *args: sorted(encode_by_loop(*args)),
+            lambda *args: sorted(encode_with_get(*args)),
         ),
         (
             "A piece that is not in the vocabulary gets the id of `[UNK]`",

@@ -23,19 +23,16 @@ def last_flipped(h, m):
     return h[torch.arange(len(h)), h.shape[1] - 1 - m.flip(1).argmax(1)]
 
 
-def late_looped(last_hidden_state, special, spans):
-    vectors = []
-    for start, end in spans:
-        real = special[start:end] == 0
-        vectors.append(last_hidden_state[start:end][real].mean(dim=0))
-    vectors = torch.stack(vectors)
+def late_stacked(last_hidden_state, special, spans):
+    parts = [(last_hidden_state[start:end], special[start:end] == 0) for start, end in spans]
+    vectors = torch.stack([states[real].mean(dim=0) for states, real in parts])
     return vectors / vectors.norm(dim=-1, keepdim=True)
 
 
 def late_last_is_sep(last_hidden_state, special, spans):
     special = torch.zeros_like(special)
     special[[0, -1]] = 1
-    return late_looped(last_hidden_state, special, spans)
+    return late_stacked(last_hidden_state, special, spans)
 
 
 def weat(x, y, a, b):
@@ -56,9 +53,9 @@ RIGHT = {
         lambda *args: np.array(last_flipped(*args)),
     ],
     "15-late-chunks": [
-        late_looped,
-        lambda *args: np.array(late_looped(*args)),
-        lambda *args: late_looped(*args).tolist(),
+        late_stacked,
+        lambda *args: np.array(late_stacked(*args)),
+        lambda *args: late_stacked(*args).tolist(),
     ],
     "15-weat": [
         weat,
@@ -130,9 +127,9 @@ PROMISES = {
         ("leave out every position where `special` is 1", late_last_is_sep),
         (
             "one vector for each span, in the order of `spans`",
-            lambda h, m, spans: late_looped(h, m, sorted(spans)),
+            lambda h, m, spans: late_stacked(h, m, sorted(spans)),
         ),
-        ("a tensor (spans, hidden)", lambda *args: late_looped(*args).squeeze(0)),
+        ("a tensor (spans, hidden)", lambda *args: late_stacked(*args).squeeze(0)),
     ],
     "15-weat": [
         (
