@@ -39,17 +39,13 @@ def newer(freeze, known):
 
 
 def main(files):
-    if not files:
+    if files:
+        lines = newer(Path(files[0]).read_text(encoding="utf-8"), pinned())
+        title = f"{len(lines)} packages differ from pyproject.toml"
+        print(title, *lines, sep="\n  ")
+    else:
         print(*pinned())
-        return 0
-    lines = newer(Path(files[0]).read_text(encoding="utf-8"), pinned())
-    print(
-        f"{len(lines)} packages differ from pyproject.toml{':' if lines else '.'}",
-        *lines,
-        sep="\n  ",
-    )
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])
