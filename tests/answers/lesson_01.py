@@ -1,7 +1,6 @@
 """Answers to lesson 01."""
 
 import collections
-import functools
 import itertools
 import re
 
@@ -116,10 +115,18 @@ def merge_by_loop(symbols, pair, new=None, form=str):
     """Writes `new` in the place of the pair, or the two as they stand there; compares them in this form."""
     out, i = [], 0
     while i < len(symbols):
-        here = [form(symbol) for symbol in symbols[i : i + 2]] == [form(symbol) for symbol in pair]
-        out.append((new or symbols[i] + symbols[i + 1]) if here else symbols[i])
-        i += 2 if here else 1
+        stands_here = list(map(form, symbols[i : i + 2])) == list(map(form, pair))
+        out.append((new or symbols[i] + symbols[i + 1]) if stands_here else symbols[i])
+        i += 2 if stands_here else 1
     return out
+
+
+def pair_totals(words, counts):
+    totals = collections.Counter()
+    for word, symbols in words.items():
+        for pair in itertools.pairwise(symbols):
+            totals[pair] += counts[word]
+    return totals
 
 
 RIGHT = {
@@ -135,7 +142,9 @@ RIGHT = {
     ],
     "01-harmful-entry": [
         harmful_last,
-        lambda word, pieces: min((e for e in entries(word) if harms(e, word, pieces)), key=len),
+        lambda word, pieces: min(
+            (entry for entry in entries(word) if harms(entry, word, pieces)), key=len
+        ),
         lambda *args: np.str_(harmful_last(*args)),
     ],
     "01-merge": [merge_by_memory, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
@@ -148,55 +157,19 @@ COMPLETED = {
             key=len,
             default=None,
         ),
+        lambda rest, pieces, mark="": next(
+            (rest[:end] for end in range(len(rest), 0, -1) if mark + rest[:end] in pieces), None
+        ),
         lambda rest, pieces, mark="": max(
-            (
-                p[len(mark) :]
-                for p in pieces
-                if p[: len(mark)] == mark and (mark + rest).startswith(p) and p != mark
-            ),
+            (np.str_(start) for start in itertools.accumulate(rest) if mark + start in pieces),
             key=len,
             default=None,
         ),
-        lambda rest, pieces, mark="": next(
-            (
-                rest[:end]
-                for end in range(len(rest), 0, -1)
-                if "".join([mark, *rest[:end]]) in pieces
-            ),
-            None,
-        ),
-        lambda rest, pieces, mark="": next(
-            (
-                piece[len(mark) :]
-                for n in range(len(rest))
-                if (piece := (mark + rest)[: len(mark + rest) - n]) in pieces
-            ),
-            None,
-        ),
-        lambda rest, pieces, mark="": (
-            np.str_(rest[: max(ends)])
-            if (ends := [i + 1 for i in range(len(rest)) if mark + rest[: i + 1] in pieces])
-            else None
-        ),
     ],
     "01-pair-totals": [
-        lambda words, counts: collections.Counter(
-            pair
-            for word, s in words.items()
-            for pair in itertools.pairwise(s)
-            for _ in range(counts[word])
-        ),
-        lambda words, counts: {
-            pair: np.sum(
-                [counts[word] * list(zip(s, s[1:])).count(pair) for word, s in words.items()]
-            )
-            for pair in {pair for s in words.values() for pair in zip(s, s[1:])}
-        },
-        lambda words, counts: functools.reduce(
-            lambda totals, one: totals | {one[0]: totals.get(one[0], 0) + counts[one[1]]},
-            ((pair, word) for word, s in words.items() for pair in zip(s[:-1], s[1:])),
-            {},
-        ),
+        pair_totals,
+        lambda *args: dict(pair_totals(*args)),
+        lambda *args: {pair: np.float64(total) for pair, total in pair_totals(*args).items()},
     ],
 }
 
@@ -221,17 +194,17 @@ PROMISES = {
         ),
         (
             "A piece that is not in the vocabulary gets the id of `[UNK]`",
-            encode_or_its_twin(lambda p: p.strip("#")),
+            encode_or_its_twin(lambda piece: piece.strip("#")),
         ),
         (
             "A piece that is not in the vocabulary gets the id of `[UNK]`",
-            encode_or_its_twin(lambda p: "##" + p),
+            encode_or_its_twin(lambda piece: "##" + piece),
         ),
     ],
     "01-wordpiece": [
         (
             "string of at least one letter",
-            lambda word, p: wordpiece_recursive(word, p) if len(word) > 1 else ["[UNK]"],
+            lambda word, pieces: wordpiece_recursive(word, pieces) if len(word) > 1 else ["[UNK]"],
         ),
         ("those that continue a word begin with `##`", wordpiece_any_start),
         (
@@ -262,8 +235,22 @@ PROMISES = {
         ),
         ("A symbol may be longer than a letter", merge_one_letter_only),
         *(
-            ("it can be any string", merge_with_separator(z))
-            for z in (" ", "\0", "\n", "\t", ",", "|", "#", "##", "_", "\x1f", "§", "→", "\ue000")
+            ("it can be any string", merge_with_separator(separator))
+            for separator in (
+                " ",
+                "\0",
+                "\n",
+                "\t",
+                ",",
+                "|",
+                "#",
+                "##",
+                "_",
+                "\x1f",
+                "§",
+                "→",
+                "\ue000",
+            )
         ),
         (
             "joined unchanged",

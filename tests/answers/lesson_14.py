@@ -24,15 +24,13 @@ def judged(found, grades, k):
     return sum(values) / len(values) if values else 0
 
 
-def threshold_numpy(answered, unanswered):
-    a, u = np.array(answered), np.array(unanswered)
-    candidates = np.unique(np.r_[a, u])
-    values = (a[:, None] >= candidates).mean(0) + (u[:, None] < candidates).mean(0)
-    return candidates[values == values.max()].max()
-
-
 def good(a, u, t, of_a=1, of_u=1):
     return sum(s >= t for s in a) * of_a + sum(s < t for s in u) * of_u
+
+
+def best_threshold(answered, unanswered):
+    shares = Fraction(1, len(answered)), Fraction(1, len(unanswered))
+    return max(answered + unanswered, key=lambda t: (good(answered, unanswered, t, *shares), t))
 
 
 def vectors(sentences):
@@ -119,11 +117,9 @@ RIGHT = {
         lambda *args: np.array(judged(*args)),
     ],
     "14-threshold": [
-        lambda a, u: max(
-            a + u, key=lambda t: (good(a, u, t, Fraction(1, len(a)), Fraction(1, len(u))), t)
-        ),
-        threshold_numpy,
-        lambda *args: np.array(threshold_numpy(*args)),
+        best_threshold,
+        lambda *args: np.float64(best_threshold(*args)),
+        lambda *args: np.array(best_threshold(*args)),
     ],
     "14-search": [
         find_course,
