@@ -73,7 +73,7 @@ def test_sentences_are_of_moderate_length_and_few_begin_alike(table):
 def write(path, rows, header=None, delimiter="\t", **how):
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter=delimiter, **how)
-        writer.writerows([header] * bool(header) + list(rows))
+        writer.writerows([header, *rows] if header else rows)
     return path
 
 
