@@ -7,8 +7,6 @@ A drawing is 520 units wide. On a phone (390 px), its text of 16 units is 11 px 
 is 30.
 """
 
-from __future__ import annotations
-
 import html
 import itertools
 import math

@@ -17,8 +17,6 @@ empty. A text alone is a token. A look is a kind of `look.KINDS`, and words that
   the rows appear one by one; the first row of a table or flow is there from the beginning.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The diagram of lesson 00: vectors at the angle of their cosine."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The diagrams of lesson 03: contextual vectors."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The diagrams of lesson 05: attention."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .canvas import SMALL, Canvas, Diagram

@@ -1,7 +1,5 @@
 """The diagram of lesson 06: what a plane leaves out."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 

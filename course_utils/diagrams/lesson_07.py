@@ -1,7 +1,5 @@
 """The diagram of lesson 07: two interventions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .canvas import SMALL, Canvas, Diagram

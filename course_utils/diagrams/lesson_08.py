@@ -1,7 +1,5 @@
 """The diagram of lesson 08: the same pairs in two orders."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The diagram of lesson 12: the gain of a list."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 

@@ -1,7 +1,5 @@
 """The diagram of lesson 13: a number in eight bits."""
 
-from __future__ import annotations
-
 from .canvas import SMALL, Canvas, Diagram
 
 STEPS = 255  # between the 256 whole numbers of a byte

@@ -1,7 +1,5 @@
 """The diagram of lesson 14: what queries may be used for."""
 
-from __future__ import annotations
-
 from .canvas import Diagram
 from .kinds import flow
 

@@ -1,7 +1,5 @@
 """The diagram of lesson 15: masks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from .canvas import SMALL, WIDTH, Canvas, Diagram

@@ -4,8 +4,6 @@ One kind of thing has one colour in every lesson (`KINDS`). The colours are CSS 
 follow the light or dark mode of JupyterLab and the book.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Record which exercises were passed, in the learner's workspace. Nothing is recorded elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 A damaged one is moved aside, and what can be read is kept.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a check shows: its report, and hints and solutions as notes."""
 
-from __future__ import annotations
-
 import html
 import sys
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ runs what an answer needs of it (`submission`). A child's messages cannot be tru
 learner's code can change the child; the grader therefore accepts only values.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -5,8 +5,6 @@ text (Moodle's and Canvas's report of responses), so columns are told apart by t
 they stand and in whichever order.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from dataclasses import dataclass

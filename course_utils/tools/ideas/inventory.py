@@ -7,8 +7,6 @@ has answered it yet, so nothing is known about how difficult its questions are o
 learners apart. `course gains` computes that from a class's answers.
 """
 
-from __future__ import annotations
-
 import functools
 import tomllib
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ An id names a question of the inventory ("02-mask.before"), a prediction of a le
 ("02-pad-batch ragged").
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import re
