@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -9,11 +10,14 @@ import nbformat
 import pytest
 
 from course_utils._support.notebooks import cores
+from course_utils.tools.grading.sandbox import read_only
 
-from .grader import NOBODY, course, isolation, ordinary_user
+from .grader import course, isolation
 from .project import ROOT
 from .sources import printed_by
 
+NOBODY = 65534
+SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/devices/system/cpu")
 RUN = """
 import sys, nbformat
 from nbclient import NotebookClient
@@ -21,6 +25,29 @@ notebook = nbformat.read(sys.argv[1], as_version=4)
 NotebookClient(notebook, timeout=180, kernel_name="python3", resources={"metadata": {"path": sys.argv[2]}}).execute()
 nbformat.write(notebook, sys.argv[1])
 """
+
+
+def ordinary_user(writable):
+    """A command prefix that runs a command as the user `nobody`.
+
+    Paths that only root can enter, such as root's home, are bind-mounted where any user can enter.
+    """
+    command = "bwrap --bind /proc /proc --dev-bind /dev /dev --cap-add ALL --perms 1777 --tmpfs /tmp".split()
+    seen = []
+    pythons = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]}
+    for folder in [*map(Path, SYSTEM), *sorted(pythons | {ROOT})]:
+        if folder.is_symlink():
+            command += ["--symlink", os.readlink(folder), str(folder)]
+        elif folder.exists() and not any(folder.is_relative_to(other) for other in seen):
+            command += read_only(folder)
+            seen.append(folder)
+    for parent in reversed(Path(writable).parents[:-1]):
+        known = any(parent.is_relative_to(other) for other in (*seen, Path("/tmp")))
+        if not known or str(parent).startswith("/tmp/"):
+            command += ["--perms", "0755", "--dir", str(parent)]
+    command += ["--bind", str(writable), str(writable)]
+    user = f"--reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
+    return [*command, "setpriv", *user.split()]
 
 
 @pytest.fixture
