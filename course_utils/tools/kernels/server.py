@@ -83,7 +83,10 @@ def _answer(listening: socket.socket, asked: Mapping[str, str]) -> dict[str, Any
             return None
         pid = os.fork()
         if pid == 0:
-            _become_child(streams)
+            try:
+                _become_child(streams)
+            except OSError:
+                os._exit(1)  # or it would serve on, beside the warm process
             connection.detach()
             listening.detach()
             streams = []
