@@ -49,7 +49,8 @@ HATCHES = ("", "//", "..", "xx")
 
 def use_style() -> None:
     """Apply the course's matplotlib style for this session."""
-    from matplotlib import cycler, rcParams
+    from matplotlib import rcParams
+    from matplotlib.rcsetup import cycler
 
     rcParams.update(STYLE)
     rcParams["axes.prop_cycle"] = cycler(color=PALETTE)
