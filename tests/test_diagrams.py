@@ -76,22 +76,26 @@ def test_patching_fits_for_encoders_of_all_depths(layers):
 
 
 @pytest.mark.parametrize(
-    ("kind", "data", "texts"),
+    ("kind", "data", "texts", "words"),
     [
         (diagrams.table, [["[CLS]", ("1.5", "loss bare")], [("both", "layer", 2)]],
-         "0 1.5, 0 [CLS], 1 both, 2 so"),
+         "0 1.5, 0 [CLS], 1 both, 2 so", "[CLS], 1.5; both; so"),
         (diagrams.table, [[("asked", "token 0"), ("found", "sentence 2")], [("why", "bare 1")]],
-         "0 asked, 1 why, 2 found, 3 so"),
-        (diagrams.lines, {"name": ["x", "y"], "n": ["z"]}, "1 name, 1 x, 1 y, 2 n, 2 z, 3 so"),
+         "0 asked, 1 why, 2 found, 3 so", "asked, found; why; so"),
+        (diagrams.lines, {"name": ["x", "y"], "n": ["z"]},
+         "1 name, 1 x, 1 y, 2 n, 2 z, 3 so", "name: x y; n: z; so"),
         (diagrams.flow, [[("a", "token"), "mean", ("b", "layer")], ["down"], [("c", "plain", 3)]],
-         "0 a, 0 b, 0 mean, 1 c, 1 down, 2 so"),
-        (diagrams.flow, [[("a", "token"), "mean", ("b", "layer")]], "0 a, 1 b, 1 mean, 2 so"),
+         "0 a, 0 b, 0 mean, 1 c, 1 down, 2 so", "a, mean, b; down; c; so"),
+        (diagrams.flow, [[("a", "token"), "mean", ("b", "layer")]],
+         "0 a, 1 b, 1 mean, 2 so", "a, mean, b; so"),
         (diagrams.bars, {"all": [(9, "nine", "token"), (1, "one", "loss")]},
-         "1 all, 1 nine, 1 one, 2 so"),
+         "1 all, 1 nine, 1 one, 2 so", "all: nine, one; so"),
     ],
     ids=["table", "numbers", "lines", "flow", "chain", "bars"],
 )  # fmt: skip
-def test_the_kinds_appear_step_by_step_and_their_text_says_all_that_is_written(kind, data, texts):
+def test_the_kinds_appear_step_by_step_and_their_text_says_all_that_is_written(
+    kind, data, texts, words
+):
     """texts: each with the key press with which it appears on a slide."""
     diagram = kind(data, ALT, "so")
     found = []
@@ -99,7 +103,12 @@ def test_the_kinds_appear_step_by_step_and_their_text_says_all_that_is_written(k
         for text in group.findall(f"{SVG}text"):
             found.append(f"{group.get('data-step', 0)} {text.text}")
     assert sorted(found) == texts.split(", ")
-    assert diagram.alt == f"{ALT} {'; '.join(diagram.told)}."
+    assert diagram.alt == f"{ALT} {words}."
+
+
+def test_a_look_that_there_is_not():
+    with pytest.raises(DiagramError, match="There is no look 'thik'"):
+        diagrams.table([[("a", "token thik")]], ALT)
 
 
 def test_what_is_too_wide_is_broken():

@@ -400,12 +400,10 @@ class Canvas:
             self.arrow(start, end, tip=False, **look)
         self.arrow(*last, text, tip=tip, **look)
 
-    def bracket(self, x0: float, x1: float, y: float, text: str = "") -> None:
-        """A bracket over what lies from x0 to x1, with a text above it."""
+    def bracket(self, x0: float, x1: float, y: float) -> None:
+        """A bracket over what lies from x0 to x1."""
         self._inside((x0, y), (x1, y))
         self._outline(f"M{x0:.1f},{y:.1f} v{-BRACKET} H{x1:.1f} v{BRACKET}", "plain-line")
-        if text:
-            self.text((x0 + x1) / 2, y - 2.8 * BRACKET, text, SMALL, quiet=True)
 
     def finish(self, alt: str) -> Diagram:
         """The finished diagram.

@@ -21,10 +21,11 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .canvas import SMALL, TEXT, WIDTH, Canvas, Diagram, Place
+from .canvas import SMALL, TEXT, WIDTH, Canvas, Diagram, DiagramError, Place
 from .look import KIND_OF_TOKEN, KINDS, in_lines, text_width
 
 Cell = str | tuple[object, str] | tuple[object, str, int] | None
+WORDS = ("bare", "thick", "dashed", "cells", "line", "back")  # of a look, beside its kind
 EDGE = 4  # what stays free at the left and at the right
 ROOM = WIDTH - 2 * EDGE
 LINE = 17  # the height of a line of text
@@ -81,8 +82,13 @@ class Item(NamedTuple):
         lines = [in_lines(line, (width - PADDING) / BOLD) for line in self.text.split("\n")]
         return "\n".join(lines)
 
-    def draw(self, canvas: Canvas, x: float, y: float, width: float, height: float) -> None:
-        """Draw it into the place with this upper left corner and this size."""
+    def draw(
+        self, canvas: Canvas, x: float, y: float, width: float, height: float, at_left: bool = False
+    ) -> None:
+        """Draw it into the place with this upper left corner and this size.
+
+        at_left: a bare text begins at the left, and is not in the middle.
+        """
         if "cells" in self.words:
             wide = min(width, 28)
             canvas.vector(x + (width - wide) / 2, y, kind=self.kind, width=wide, height=height)
@@ -91,7 +97,8 @@ class Item(NamedTuple):
             quiet = kind is None and not self.thick
             text = self.broken(width)
             look = {"mono": self.mono, "kind": kind, "bold": self.thick, "quiet": quiet}
-            canvas.text(x + width / 2, y + height / 2, text, SMALL, **look)
+            place, anchor = (x, "start") if at_left else (x + width / 2, "middle")
+            canvas.text(place, y + height / 2, text, SMALL, anchor, **look)
         else:
             dashed = "dashed" in self.words or self.kind == "padding"
             look = {"mono": self.mono, "bold": self.thick, "thick": self.thick, "dashed": dashed}
@@ -99,13 +106,22 @@ class Item(NamedTuple):
 
 
 def read(cell: Cell) -> Item | None:
-    """What a cell says about itself. A text alone is a token, special ones look different."""
+    """What a cell says about itself. A text alone is a token, special ones look different.
+
+    Raises DiagramError for a look with an unknown word.
+    """
     if cell is None:
         return None
     if not isinstance(cell, tuple):
         return Item(cell, KIND_OF_TOKEN.get(cell, "token"), frozenset())
     text, look, *span = cell
     words = look.split()
+    for word in words:
+        if not (word in KINDS or word in WORDS or word.isdigit()):
+            known = ", ".join([*KINDS, *WORDS])
+            raise DiagramError(
+                f"There is no look {word!r}. A look has words of {known}, or a number."
+            )
     kind = words[0] if words[0] in KINDS else "plain"
     return Item(str(text), kind, frozenset(words), *span)
 
@@ -161,13 +177,19 @@ def _broken(conclusion: str) -> list[str]:
     return in_lines(conclusion, ROOM / BOLD, TEXT).split("\n") if conclusion else []
 
 
-def _finish(canvas: Canvas, alt: str, conclusion: str) -> Diagram:
-    """Draw the conclusion; the alternative text is `alt` and all that is written."""
+def _finish(canvas: Canvas, alt: str, rows: Iterable[str], conclusion: str) -> Diagram:
+    """Draw the conclusion; the alternative text is `alt` and all that is written, row by row."""
     lines = _broken(conclusion)
     if lines:
         middle = canvas.height - CONCLUSION * len(lines) / 2 - 4
         canvas.conclusion(middle, "\n".join(lines))
-    return canvas.finish(f"{alt} {'; '.join(canvas.told)}.")
+    written = "; ".join(text for text in (*rows, conclusion) if text)
+    return canvas.finish(f"{alt} {written}.")
+
+
+def _in_words(items: Iterable[Item | None]) -> str:
+    """What is written in a row, in one line."""
+    return ", ".join(item.text.replace("\n", " ") for item in items if item and item.text)
 
 
 def table(
@@ -201,9 +223,10 @@ def table(
     for number, (row, height) in enumerate(zip(grid, heights)):
         for column, item in _items(row):
             with canvas.step(item.press if numbered else number):
-                item.draw(canvas, edges[column], y, width(column, item), height)
+                is_name = column == 0 and item.span == 1
+                item.draw(canvas, edges[column], y, width(column, item), height, is_name)
         y += height + 6
-    return _finish(canvas, alt, conclusion)
+    return _finish(canvas, alt, map(_in_words, grid), conclusion)
 
 
 def lines(rows: Mapping[str, Sequence[Cell]], alt: str, conclusion: str = "") -> Diagram:
@@ -233,13 +256,20 @@ def lines(rows: Mapping[str, Sequence[Cell]], alt: str, conclusion: str = "") ->
         for piece, x, y, wide in pieces:
             with canvas.step(piece.press if numbered else number):
                 piece.draw(canvas, x, y, wide, 25)
-    return _finish(canvas, alt, conclusion)
+    words = [_row_in_words(name, [piece[0].text for piece in row], " ") for name, _, row in placed]
+    return _finish(canvas, alt, words, conclusion)
 
 
 def _names_width(names: Iterable[str]) -> float:
     """Where what has a name at the left begins."""
     items = [Item(name, "plain", frozenset({"thick"})) for name in names]
     return EDGE + max(item.width for item in items)
+
+
+def _row_in_words(name: str, texts: Iterable[str], between: str) -> str:
+    """What is written in a row that has a name at the left."""
+    of_parts = between.join(text for text in texts if text)
+    return ": ".join(filter(None, [name.replace("\n", ", "), of_parts]))
 
 
 def _name(canvas: Canvas, y: float, name: str) -> None:
@@ -286,7 +316,7 @@ def flow(rows: Sequence[Sequence[Cell]], alt: str, conclusion: str = "") -> Diag
                 else:
                     item.draw(canvas, left, y, right - left, height)
         y += height
-    return _finish(canvas, alt, conclusion)
+    return _finish(canvas, alt, map(_in_words, grid), conclusion)
 
 
 def _height_in_flow(row: Sequence[Item | None], number: int, edges: Sequence[float]) -> float:
@@ -344,4 +374,7 @@ def bars(rows: Mapping[str, Sequence[Part]], alt: str, conclusion: str = "") -> 
                 canvas.label(x + wide + 6, y + high / 2, part.text)
             x += wide
         y += high + 12
-    return _finish(canvas, alt, conclusion)
+    words = [
+        _row_in_words(name, [str(text) for _, text, _ in row], ", ") for name, row in rows.items()
+    ]
+    return _finish(canvas, alt, words, conclusion)
