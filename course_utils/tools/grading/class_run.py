@@ -168,8 +168,10 @@ def _write_extras(out, learners, options):
         write_resemblance(out, learners)
     wanted = options.feedback_zip
     if wanted and not write_feedback_zip(out, learners, wanted):
-        path = feedback_zip(out, wanted)
-        return [f"No hand-in has a number of {wanted.title()}, so {path.name} is empty."]
+        return [
+            f"No hand-in has a number of {wanted.title()}, so "
+            f"{feedback_zip(out, wanted).name} is empty."
+        ]
     return []
 
 

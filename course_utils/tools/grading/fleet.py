@@ -140,7 +140,10 @@ class _Fleet:
 
     def result(self, job):
         for _ in range(TRIES):
-            process = self.idle.pop() if self.idle else self.begin()
+            try:  # to look first would let two threads see the same last one
+                process = self.idle.pop()
+            except IndexError:
+                process = self.begin()
             try:
                 result = result_from(process.ask(job)["result"])
             except EOFError:
@@ -154,11 +157,9 @@ class _Fleet:
         """A new process. It is known before it is ready, so that it can be ended meanwhile."""
         process = MarkingProcess(self.settings)
         self.processes.append(process)
-        try:
+        with contextlib.suppress(EOFError):
             if not self.over:
                 return process.__enter__()
-        except EOFError:
-            pass
         process.__exit__()
         raise SandboxError(
             "A marking process ended before it was ready; `course doctor` may say why."
