@@ -1,4 +1,4 @@
-"""Answers to lesson 00."""
+"""Answers to lesson 00; `__init__.py` says what the tables are."""
 
 import statistics
 
@@ -15,7 +15,7 @@ def by_copy(similarity, i):
 
 def left_out(similarity, i):
     """The similarities of a sentence to the others."""
-    return [float(value) for j, value in enumerate(similarity[i]) if j != i]
+    return [float(value) for place, value in enumerate(similarity[i]) if place != i]
 
 
 def odd_by_nan(similarity):
@@ -25,15 +25,16 @@ def odd_by_nan(similarity):
 
 
 def odd_by_min(similarity):
-    return min(range(len(similarity)), key=lambda i: statistics.fmean(left_out(similarity, i)))
+    means = [statistics.fmean(left_out(similarity, i)) for i in range(len(similarity))]
+    return means.index(min(means))
 
 
 def kept_by_loop(table, keep):
     values = [
         value
         for row, kept in zip(table.tolist(), keep.tolist())
-        for value, k in zip(row, kept)
-        if k
+        for value, is_kept in zip(row, kept)
+        if is_kept
     ]
     return sum(values) / len(values)
 
@@ -52,19 +53,19 @@ RIGHT = {
     "00-nearest": [by_copy, nearest_in_float32, lambda *args: np.array(by_copy(*args))],
     "00-odd-one-out": [odd_by_nan, odd_by_min, lambda *args: np.array(odd_by_nan(*args))],
     "00-shares": [
-        lambda t: (t.T / t.sum(dim=1)).T.numpy(),
-        lambda t: [[x / sum(row) for x in row] for row in t.tolist()],
-        lambda t: torch.nn.functional.normalize(t.double(), p=1, dim=1),
-        lambda t: (t.log() - t.sum(1, keepdim=True).log()).exp(),
+        lambda table: (table.T / table.sum(dim=1)).T.numpy(),
+        lambda table: [[number / sum(row) for number in row] for row in table.tolist()],
+        lambda table: torch.nn.functional.normalize(table.double(), p=1, dim=1),
+        lambda table: (table.log() - table.sum(1, keepdim=True).log()).exp(),
     ],
     "00-weighted-sum": [
         weighted,
         lambda *args: weighted(*args).tolist(),
-        lambda v, w: np.sum(v.numpy() * w.numpy()[..., None], axis=1),
+        lambda vectors, factors: np.sum(vectors.numpy() * factors.numpy()[..., None], axis=1),
     ],
     "00-kept-mean": [
         kept_by_loop,
-        lambda t, k: np.mean(t.numpy()[k.numpy() == 1]),
+        lambda table, keep: np.mean(table.numpy()[keep.numpy() == 1]),
         lambda *args: np.array(kept_by_loop(*args)),
     ],
 }
@@ -82,75 +83,118 @@ COMPLETED = {
     "00-ranked": [
         lambda row: np.argsort(row)[::-1],
         lambda row: sorted(range(len(row)), key=row.tolist().__getitem__, reverse=True),
-        lambda row: tuple(i for x in sorted({*row})[::-1] for i in np.flatnonzero(row == x)),
+        lambda row: tuple(
+            place for value in sorted({*row})[::-1] for place in np.flatnonzero(row == value)
+        ),
         lambda row: list(torch.tensor(row, dtype=torch.float32).sort(descending=True).indices),
-        lambda row: [i for _, i in sorted(zip(np.arccos(row), range(len(row))))],
+        lambda row: [place for _, place in sorted(zip(np.arccos(row), range(len(row))))],
         lambda row: np.argsort((row > row[:, None]).sum(axis=1), kind="stable"),
     ],
 }
 
-WRONG = {"00-weighted-sum": [(lambda v, w: v * w, "not with the words")]}
+WRONG = {"00-weighted-sum": [(lambda vectors, factors: vectors * factors, "not with the words")]}
 
 PROMISES = {
     "00-nearest": [
         (
             "at least two sentences",
-            lambda s, i: int(np.where(np.arange(len(s)) == i, s.min(), s[i]).argmax()),
+            lambda similarity, i: int(
+                np.where(np.arange(len(similarity)) == i, similarity.min(), similarity[i]).argmax()
+            ),
         )
     ],
     "00-odd-one-out": [
         (
             "the position of the sentence",
-            lambda s: min(np.mean(left_out(s, i)) for i in range(len(s))),
+            lambda similarity: min(
+                np.mean(left_out(similarity, i)) for i in range(len(similarity))
+            ),
             "is expected",
         ),
         (
             "mean similarity",
-            lambda s: int(np.argmin([np.median(left_out(s, i)) for i in range(len(s))])),
+            lambda similarity: int(
+                np.argmin([np.median(left_out(similarity, i)) for i in range(len(similarity))])
+            ),
         ),
-        ("with at least three sentences", lambda s: odd_by_min(s) if len(s) > 3 else -1),
-        ("Similarities may be negative", lambda s: odd_by_min(np.abs(s))),
-        ("anything, even NaN", lambda s: int(np.nanargmin(s.sum(axis=1) - s.diagonal()))),
+        (
+            "with at least three sentences",
+            lambda similarity: odd_by_min(similarity) if len(similarity) > 3 else -1,
+        ),
+        ("Similarities may be negative", lambda similarity: odd_by_min(np.abs(similarity))),
+        (
+            "anything, even NaN",
+            lambda similarity: int(np.nanargmin(similarity.sum(axis=1) - similarity.diagonal())),
+        ),
     ],
     "00-shares": [
         (
             "each number divided by the sum of its row",
-            lambda t: t.square() / t.square().sum(dim=1, keepdim=True),
+            lambda table: table.square() / table.square().sum(dim=1, keepdim=True),
         ),
-        ("any number of rows", lambda t: t / t.sum(dim=1, keepdim=True) if len(t) > 1 else t),
-        ("and columns", lambda t: (t / t.sum(dim=1, keepdim=True)).squeeze()),
+        (
+            "any number of rows",
+            lambda table: table / table.sum(dim=1, keepdim=True) if len(table) > 1 else table,
+        ),
+        ("and columns", lambda table: (table / table.sum(dim=1, keepdim=True)).squeeze()),
         (
             "possibly as many rows as columns",
-            lambda t: t / (t.sum(1) if len(t) == t.shape[1] else t.sum(1, keepdim=True)),
+            lambda table: (
+                table
+                / (table.sum(1) if len(table) == table.shape[1] else table.sum(1, keepdim=True))
+            ),
         ),
     ],
     "00-weighted-sum": [
-        ("by that word's factor", lambda v, w: v.sum(dim=1) * w.sum(dim=1, keepdim=True)),
-        ("The result has the shape (sentences, numbers)", lambda v, w: w.unsqueeze(1) @ v),
+        (
+            "by that word's factor",
+            lambda vectors, factors: vectors.sum(dim=1) * factors.sum(dim=1, keepdim=True),
+        ),
+        (
+            "The result has the shape (sentences, numbers)",
+            lambda vectors, factors: factors.unsqueeze(1) @ vectors,
+        ),
         (
             "Any two of the three sizes may be equal",
-            lambda v, w: (v * (w if v.shape[-1] == w.shape[-1] == len(w) else w.unsqueeze(-1))).sum(
-                dim=1
+            lambda vectors, factors: (
+                vectors
+                * (
+                    factors
+                    if vectors.shape[-1] == factors.shape[-1] == len(factors)
+                    else factors.unsqueeze(-1)
+                )
+            ).sum(dim=1),
+        ),
+        (
+            "Factors may be 0",
+            lambda vectors, factors: (
+                weighted(vectors, factors) / factors.ne(0).all(dim=1, keepdim=True)
             ),
         ),
-        ("Factors may be 0", lambda v, w: weighted(v, w) / w.ne(0).all(dim=1, keepdim=True)),
     ],
     "00-kept-mean": [
-        ("the mean of all numbers", lambda t, k: t[k == 1].float().median().item()),
+        ("the mean of all numbers", lambda table, keep: table[keep == 1].float().median().item()),
         (
             "as one plain number, not a tensor",
-            lambda t, k: t[k == 1].float().mean(),
+            lambda table, keep: table[keep == 1].float().mean(),
             "`.item()` takes it out",
         ),
-        ("with at least one 1", lambda t, k: kept_by_loop(t, k) if k.sum() > 1 else 0.0),
-        ("holds integers or decimals", lambda t, k: t[k == 1].mean().item()),
+        (
+            "with at least one 1",
+            lambda table, keep: kept_by_loop(table, keep) if keep.sum() > 1 else 0.0,
+        ),
+        ("holds integers or decimals", lambda table, keep: table[keep == 1].mean().item()),
         (
             "even NaN",
-            lambda t, k: float(t.float().masked_fill(t == torch.inf, 0).mul(k).sum() / k.sum()),
+            lambda table, keep: float(
+                table.float().masked_fill(table == torch.inf, 0).mul(keep).sum() / keep.sum()
+            ),
         ),
         (
             "or infinity",
-            lambda t, k: (torch.nan_to_num(t, 0.0, float("inf")).mul(k).sum() / k.sum()).item(),
+            lambda table, keep: (
+                torch.nan_to_num(table, 0.0, float("inf")).mul(keep).sum() / keep.sum()
+            ).item(),
         ),
     ],
 }

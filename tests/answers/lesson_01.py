@@ -1,4 +1,4 @@
-"""Answers to lesson 01."""
+"""Answers to lesson 01; `__init__.py` says what the tables are."""
 
 import collections
 import itertools
@@ -13,9 +13,13 @@ def encode_with_get(words, vocabulary):
 
 
 def encode_or_its_twin(twin):
-    """Looks for the piece with or without its mark before it takes [UNK]."""
-    return lambda words, v: encode_with_get(
-        [[p if p in v else twin(p) for p in w] for w in words], v
+    """An answer that looks for the piece with or without its mark before it takes [UNK]."""
+    return lambda words, vocabulary: encode_with_get(
+        [
+            [piece if piece in vocabulary else twin(piece) for piece in pieces_of_word]
+            for pieces_of_word in words
+        ],
+        vocabulary,
     )
 
 
@@ -30,7 +34,7 @@ def wordpiece_recursive(word, pieces, mark=""):
 
 
 def wordpiece_any_start(word, pieces):
-    """An entry with ## may open a word, too."""
+    """Lets an entry with ## open a word, too."""
     cut = wordpiece_recursive(word, pieces)
     return wordpiece_recursive(word, pieces, "##") if cut == ["[UNK]"] else cut
 
@@ -98,26 +102,28 @@ def merge_one_letter_only(symbols, pair):
     return merge_by_memory(symbols, pair) if len(pair[0] + pair[1]) == 2 else list(symbols)
 
 
-def merge_with_separator(z):
-    """Joins the symbols with `z`, replaces whole symbols only, and splits again."""
+def merge_with_separator(separator):
+    """Joins the symbols with `separator`, replaces whole symbols only, and splits again."""
 
     def merge(symbols, pair):
-        inside = re.escape(z.join(pair))
-        around = rf"(?:(?<=^)|(?<={re.escape(z)})){inside}(?=$|{re.escape(z)})"
-        return (
-            re.sub(around, lambda _: pair[0] + pair[1], z.join(symbols)).split(z) if symbols else []
-        )
+        inside, border = re.escape(separator.join(pair)), re.escape(separator)
+        # the pair between two separators, or at an end of the text
+        whole_symbols = rf"(?:(?<=^)|(?<={border})){inside}(?=$|{border})"
+        text = re.sub(whole_symbols, lambda _: pair[0] + pair[1], separator.join(symbols))
+        return text.split(separator) if symbols else []
 
     return merge
 
 
 def merge_by_loop(symbols, pair, new=None, form=str):
-    """Writes `new` in the place of the pair, or the two as they stand there; compares them in this form."""
-    out, i = [], 0
-    while i < len(symbols):
-        stands_here = list(map(form, symbols[i : i + 2])) == list(map(form, pair))
-        out.append((new or symbols[i] + symbols[i + 1]) if stands_here else symbols[i])
-        i += 2 if stands_here else 1
+    """Replaces the pair by `new`, or by the two symbols as they are there; `form` is applied before comparing."""
+    out, position = [], 0
+    while position < len(symbols):
+        stands_here = list(map(form, symbols[position : position + 2])) == list(map(form, pair))
+        out.append(
+            (new or symbols[position] + symbols[position + 1]) if stands_here else symbols[position]
+        )
+        position += 2 if stands_here else 1
     return out
 
 
@@ -175,7 +181,12 @@ COMPLETED = {
 
 WRONG = {
     "01-encode": [
-        (lambda words, v: [v.get(p, v["[UNK]"]) for w in words for p in w], "is missing, or both")
+        (
+            lambda words, vocabulary: [
+                vocabulary.get(piece, vocabulary["[UNK]"]) for word in words for piece in word
+            ],
+            "is missing, or both",
+        )
     ],
     "01-wordpiece": [
         (
@@ -187,7 +198,10 @@ WRONG = {
 
 PROMISES = {
     "01-encode": [
-        ("`words` may be empty", lambda words, v: encode_with_get(words, v) if words[0] else []),
+        (
+            "`words` may be empty",
+            lambda words, vocabulary: encode_with_get(words, vocabulary) if words[0] else [],
+        ),
         (
             "`[CLS]`, then all pieces in order, then `[SEP]`",
             lambda *args: sorted(encode_with_get(*args)),

@@ -1,4 +1,4 @@
-"""Answers to lesson 02."""
+"""Answers to lesson 02; `__init__.py` says what the tables are."""
 
 import itertools
 from fractions import Fraction
@@ -27,8 +27,8 @@ def pad_row(ids, width, pad_id):
     return padded([ids], pad_id, width)[0], masks([ids], width)[0]
 
 
-def cut(ids, n):
-    return ids if len(ids) <= n else [*ids[: n - 1], ids[-1]]
+def cut(ids, most):
+    return ids if len(ids) <= most else [*ids[: most - 1], ids[-1]]
 
 
 def softmax(scores, mask):
@@ -82,8 +82,8 @@ RIGHT = {
     ],
     "02-truncate": [
         cut,
-        lambda ids, n: (*itertools.islice(ids[:-1], n - 1), ids[-1]),
-        lambda ids, n: np.array(cut(ids, n)),
+        lambda ids, max_length: (*itertools.islice(ids[:-1], max_length - 1), ids[-1]),
+        lambda ids, max_length: np.array(cut(ids, max_length)),
     ],
     "02-find-the-bug": [
         softmax_in_numpy,
@@ -111,7 +111,7 @@ COMPLETED = {
         lambda lengths: 1 - np.mean(lengths, dtype=np.float32) / np.max(lengths),
         lambda lengths: 1 - torch.tensor(lengths).double().mean() / max(lengths),
         lambda lengths: 1 - Fraction(sum(lengths), len(lengths) * max(lengths)),
-        lambda lengths: np.mean(np.array(masks([[0] * n for n in lengths])) == 0),
+        lambda lengths: np.mean(np.array(masks([[0] * length for length in lengths])) == 0),
     ],
 }
 
@@ -138,21 +138,25 @@ PROMISES = {
     "02-truncate": [
         (
             "do not write 101 or 102",
-            lambda ids, n: ids if len(ids) <= n else [101, *ids[1 : n - 1], ids[-1]],
+            lambda ids, max_length: (
+                ids if len(ids) <= max_length else [101, *ids[1 : max_length - 1], ids[-1]]
+            ),
         ),
         (  # drops every id that comes again
             "the text between them may also contain `[CLS]` and `[SEP]`",
-            lambda ids, n: cut([*dict.fromkeys(ids[:-1]), ids[-1]], n),
+            lambda ids, max_length: cut([*dict.fromkeys(ids[:-1]), ids[-1]], max_length),
         ),
         (  # ends at the first [SEP]
             "the text between them may also contain `[CLS]` and `[SEP]`",
-            lambda ids, n: cut(ids[: ids.index(ids[-1]) + 1], n),
+            lambda ids, max_length: cut(ids[: ids.index(ids[-1]) + 1], max_length),
         ),
         (  # cuts exactly `max_length` ids, too
             "If there are more than `max_length` ids",
-            lambda ids, n: ids if len(ids) < n else [*ids[: n - 2], ids[-1]],
+            lambda ids, max_length: (
+                ids if len(ids) < max_length else [*ids[: max_length - 2], ids[-1]]
+            ),
         ),
-        ("`max_length` is at least 2", lambda ids, n: cut(ids, max(n, 3))),
+        ("`max_length` is at least 2", lambda ids, max_length: cut(ids, max(max_length, 3))),
     ],
     "02-find-the-bug": [
         (  # without columns of padding alone, and transposed

@@ -1,6 +1,5 @@
-"""Answers to lesson 03."""
+"""Answers to lesson 03; `__init__.py` says what the tables are."""
 
-import math
 import statistics
 
 import numpy as np
@@ -8,63 +7,71 @@ import torch
 import torch.nn.functional as F
 
 
-def word_by_mask(h, w, i):
-    keep = torch.tensor([x == i for x in w])
-    return torch.mean(h[keep], 0)
+def word_by_mask(states, word_ids, index):
+    keep = torch.tensor([word == index for word in word_ids])
+    return torch.mean(states[keep], 0)
 
 
 def patch_in_a_loop(embeddings, layers, layer, position, vector):
     states = [embeddings.clone()]
     if layer == 0:
         states[0][position] = vector
-    for k, (mix, weight) in enumerate(layers):
+    for below, (mix, weight) in enumerate(layers):
         new = torch.tanh(mix @ states[-1] @ weight)
-        if k + 1 == layer:
+        if below + 1 == layer:
             new[position] = vector
         states.append(new)
     return states
 
 
-def patch_of_three(e, layers, layer, position, vector):
-    (a, b), (c, d), (f, g) = layers
-    return patch_in_a_loop(e, [(a, b), (c, d), (f, g)], layer, position, vector)
+def patch_of_three(embeddings, layers, layer, position, vector):
+    """Raises an error unless there are three layers."""
+    first, second, third = layers
+    return patch_in_a_loop(embeddings, [first, second, third], layer, position, vector)
 
 
 def nearest_by_loop(vectors, senses):
     right = 0
-    for i, row in enumerate(vectors):
-        others = [j for j in range(len(senses)) if j != i]
-        nearest = max(others, key=lambda j: F.cosine_similarity(row, vectors[j], dim=0))
-        right += senses[nearest] == senses[i]
+    for place, row in enumerate(vectors):
+        others = [other for other in range(len(senses)) if other != place]
+        nearest = max(others, key=lambda other: F.cosine_similarity(row, vectors[other], dim=0))
+        right += senses[nearest] == senses[place]
     return right / len(senses)
 
 
 def nearest_changed(change):
-    """Right, but for what is done to the table of cosines before the search."""
+    """A right answer, except that `change` is applied to the table of cosines before the search."""
 
     def nearest(vectors, senses):
-        cosines = change((unit := F.normalize(vectors)) @ unit.T, senses).fill_diagonal_(-torch.inf)
-        return sum(
-            senses[j] == sense for sense, j in zip(senses, cosines.argmax(1).tolist())
-        ) / len(senses)
+        unit = F.normalize(vectors)
+        cosines = change(unit @ unit.T, senses).fill_diagonal_(-torch.inf)
+        right = [
+            senses[nearest] == sense for sense, nearest in zip(senses, cosines.argmax(1).tolist())
+        ]
+        return sum(right) / len(senses)
 
     return nearest
 
 
 def nearest_by_part(part):
-    """Labels count as the same if this part of them is."""
-    return lambda v, s: nearest_by_loop(v, [part(label) for label in s])
+    """An answer for which labels are the same if this part of them is."""
+    return lambda vectors, senses: nearest_by_loop(vectors, [part(label) for label in senses])
+
+
+def of_one_sense(senses):
+    """A table that is true where the senses of the row and of the column are the same."""
+    return torch.tensor(np.equal.outer(senses, senses))
 
 
 RIGHT = {
     "03-word-vector": [
         word_by_mask,
         lambda *args: word_by_mask(*args).tolist(),
-        lambda h, w, i: word_by_mask(h, w, i).double().numpy(),
+        lambda states, word_ids, index: word_by_mask(states, word_ids, index).double().numpy(),
     ],
     "03-nearest-sense": [
         nearest_by_loop,
-        lambda v, s: torch.tensor(nearest_by_loop(v, s)),
+        lambda vectors, senses: torch.tensor(nearest_by_loop(vectors, senses)),
         lambda *args: np.array(nearest_by_loop(*args)),
     ],
     "03-patch": [
@@ -82,49 +89,52 @@ COMPLETED = {
         lambda states, row, position: tuple(
             state.select(0, row).select(0, position).double() for state in states
         ),
-        lambda states, row, position: torch.cat([s[row, position : position + 1] for s in states]),
+        lambda states, row, position: torch.cat(
+            [state[row, position : position + 1] for state in states]
+        ),
         lambda states, row, position: torch.einsum(
             "lbth,b,t->lh",
             torch.stack(states),
-            *(torch.eye(n)[i] for n, i in zip(states[0].shape, (row, position))),
+            *(torch.eye(size)[place] for size, place in zip(states[0].shape, (row, position))),
         ),
     ],
     "03-gap-from-table": [
-        lambda c, s: np.subtract(
+        lambda cosines, senses: np.subtract(
             *(
                 statistics.fmean(
-                    x
-                    for i, row in enumerate(c.tolist())
-                    for j, x in enumerate(row[:i])
-                    if (s[i] == s[j]) == same
+                    cosine
+                    for i, row in enumerate(cosines.tolist())
+                    for j, cosine in enumerate(row[:i])
+                    if (senses[i] == senses[j]) == same
                 )
                 for same in (True, False)
             )
         ),
-        lambda c, s: (
-            c[(k := torch.tensor(np.equal.outer(s, s))).triu(1)].mean() - c[~k].double().mean()
+        lambda cosines, senses: (
+            cosines[of_one_sense(senses).triu(1)].mean()
+            - cosines[~of_one_sense(senses)].double().mean()
         ),
-        lambda c, s: (
-            np.ma.array(c, mask=~(k := np.equal.outer(s, s)) | np.eye(len(s), dtype=bool)).mean()
-            - np.ma.array(c, mask=k).mean()
+        lambda cosines, senses: (
+            np.ma.array(
+                cosines, mask=~of_one_sense(senses).numpy() | np.eye(len(senses), dtype=bool)
+            ).mean()
+            - np.ma.array(cosines, mask=of_one_sense(senses).numpy()).mean()
         ),
-        lambda c, s: (
-            ((c * (k := torch.tensor([[a == b for b in s] for a in s]))).sum() - c.trace())
-            / (k.sum() - len(s))
-            - (c * ~k).sum() / (~k).sum()
+        lambda cosines, senses: (
+            ((cosines * of_one_sense(senses)).sum() - cosines.trace())
+            / (of_one_sense(senses).sum() - len(senses))
+            - (cosines * ~of_one_sense(senses)).sum() / (~of_one_sense(senses)).sum()
         ),
-        lambda c, s: (
+        lambda cosines, senses: (
             torch.nanmean(
-                (t := c.clone().fill_diagonal_(torch.nan)).where(
-                    k := torch.tensor(np.equal.outer(s, s)), torch.nan
-                )
+                cosines.clone().fill_diagonal_(torch.nan).where(of_one_sense(senses), torch.nan)
             )
-            - t[~k].mean()
+            - cosines[~of_one_sense(senses)].mean()
         ),
     ],
     "03-overtaken": [
         lambda first, second, draws: (
-            sum(sum(first[d]) < sum(second[d]) for d in draws) / len(draws)
+            sum(sum(first[drawn]) < sum(second[drawn]) for drawn in draws) / len(draws)
         ),
         lambda first, second, draws: np.mean(first[draws].mean(1) < second[draws].mean(1)),
         lambda first, second, draws: (
@@ -134,7 +144,7 @@ COMPLETED = {
             np.einsum("dw->d", (first - second)[draws]) / len(first) < 0, dtype="f"
         ),
         lambda first, second, draws: statistics.mean(
-            statistics.fmean(first[d] - second[d]) < 0 for d in draws
+            statistics.fmean(first[drawn] - second[drawn]) < 0 for drawn in draws
         ),
         lambda first, second, draws: (
             (draws[:, :, None] == np.arange(len(first))).mean(axis=1) @ (first - second) < 0
@@ -147,19 +157,40 @@ COMPLETED = {
 
 WRONG = {
     "03-word-vector": [
-        (lambda h, w, i: h[torch.tensor(w).eq(i)].mean(dim=0), "`None` is not a number")
+        (
+            lambda states, word_ids, index: states[torch.tensor(word_ids).eq(index)].mean(dim=0),
+            "`None` is not a number",
+        )
     ]
 }
 
 PROMISES = {
     "03-word-vector": [
-        ("all pieces", lambda h, w, i: h[[p for p, x in enumerate(w) if x == i][:2]].mean(dim=0)),
-        ("Words are numbered from 0", lambda h, w, i: word_by_mask(h, w, i) if i else h[1]),
-        ("of shape (hidden,)", lambda h, w, i: word_by_mask(h, w, i)[None], "their shape is"),
+        (
+            "all pieces",
+            lambda states, word_ids, index: states[
+                [place for place, word in enumerate(word_ids) if word == index][:2]
+            ].mean(dim=0),
+        ),
+        (
+            "Words are numbered from 0",
+            lambda states, word_ids, index: (
+                word_by_mask(states, word_ids, index) if index else states[1]
+            ),
+        ),
+        (
+            "of shape (hidden,)",
+            lambda states, word_ids, index: word_by_mask(states, word_ids, index)[None],
+            "their shape is",
+        ),
     ],
     "03-nearest-sense": [
-        ("a number from 0 to 1", lambda v, s: 100 * nearest_by_loop(v, s), "times 100"),
-        ("the same label", lambda v, s: 1 - nearest_by_loop(v, s), "1 minus"),
+        (
+            "a number from 0 to 1",
+            lambda vectors, senses: 100 * nearest_by_loop(vectors, senses),
+            "times 100",
+        ),
+        ("the same label", lambda vectors, senses: 1 - nearest_by_loop(vectors, senses), "1 minus"),
         ("the same label", nearest_by_part(lambda label: label[0])),
         ("the same label", nearest_by_part(lambda label: label[-1])),
         ("the same label", nearest_by_part(len)),
@@ -168,13 +199,18 @@ PROMISES = {
         (
             "most similar *other* row",
             nearest_changed(
-                lambda c, s: c + 3 * torch.tensor([[a[0] == b[0] for a in s] for b in s])
+                lambda cosines, senses: cosines + 3 * of_one_sense([sense[0] for sense in senses])
             ),
         ),
-        ("most similar *other* row", nearest_changed(lambda c, s: c.round(decimals=2))),
-        ("most similar *other* row", nearest_changed(lambda c, s: c.round(decimals=4))),
-        ("more than two values", lambda v, s: nearest_by_loop(v, [sense == s[0] for sense in s])),
-        ("can be negative, down to −1", nearest_changed(lambda c, s: c.clamp(min=0))),
+        ("most similar *other* row", nearest_changed(lambda cosines, _: cosines.round(decimals=2))),
+        ("most similar *other* row", nearest_changed(lambda cosines, _: cosines.round(decimals=4))),
+        (
+            "more than two values",
+            lambda vectors, senses: nearest_by_loop(
+                vectors, [sense == senses[0] for sense in senses]
+            ),
+        ),
+        ("can be negative, down to −1", nearest_changed(lambda cosines, _: cosines.clamp(min=0))),
     ],
     "03-patch": [
         ("one or more pairs", patch_of_three),

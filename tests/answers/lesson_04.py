@@ -1,7 +1,5 @@
-"""Answers to lesson 04."""
+"""Answers to lesson 04; `__init__.py` says what the tables are."""
 
-import functools
-import itertools
 import math
 
 import numpy as np
@@ -11,69 +9,85 @@ import torch.nn.functional as F
 from course_utils import cls_pool
 
 
-def mean(h, m):
-    m = m.to(h.dtype)
-    return torch.einsum("bth,bt->bh", h, m) / m.sum(-1)[:, None]
+def mean(tokens, mask):
+    mask = mask.to(tokens.dtype)
+    return torch.einsum("bth,bt->bh", tokens, mask) / mask.sum(-1)[:, None]
 
 
-def real_rows(h, m):
-    return [
-        [row for row, real in zip(rows, mask) if real] for rows, mask in zip(h.tolist(), m.tolist())
-    ]
+def real_rows(tokens, mask):
+    """The vectors of the real tokens of each text, as lists."""
+    return [vectors[real == 1].tolist() for vectors, real in zip(tokens, mask)]
 
 
-def mean_in_lists(h, m):
-    means = [[sum(column) / len(rows) for column in zip(*rows)] for rows in real_rows(h, m)]
-    return torch.tensor(means, dtype=h.dtype)
+def mean_in_lists(tokens, mask):
+    means = [[sum(column) / len(rows) for column in zip(*rows)] for rows in real_rows(tokens, mask)]
+    return torch.tensor(means, dtype=tokens.dtype)
 
 
-def maximum(h, m):
-    return torch.from_numpy(h.numpy().max(axis=1, where=m.numpy()[..., None] != 0, initial=-np.inf))
-
-
-def max_in_lists(h, m):
-    return torch.tensor(
-        [[max(column) for column in zip(*rows)] for rows in real_rows(h, m)], dtype=h.dtype
+def maximum(tokens, mask):
+    return torch.from_numpy(
+        tokens.numpy().max(axis=1, where=mask.numpy()[..., None] != 0, initial=-np.inf)
     )
 
 
-def unit_in_lists(v):
-    rows = [[x / (math.hypot(*row) or 1) for x in row] for row in v.tolist()]
-    return torch.tensor(rows, dtype=v.dtype)
+def max_in_lists(tokens, mask):
+    return torch.tensor(
+        [[max(column) for column in zip(*rows)] for rows in real_rows(tokens, mask)],
+        dtype=tokens.dtype,
+    )
 
 
-def how(v, t, m, same=lambda v, p: (F.cosine_similarity(v, p) > 0.999).all()):
-    """A right answer, if `same` says rightly whether two tables of vectors are the same."""
-    ways = {"cls": cls_pool, "mean": mean, "max": maximum, "careless": lambda t, m: t.mean(1)}
-    return next((name for name, pool in ways.items() if same(v, pool(t, m))), "other")
+def unit_in_lists(vectors):
+    rows = [[number / (math.hypot(*row) or 1) for number in row] for row in vectors.tolist()]
+    return torch.tensor(rows, dtype=vectors.dtype)
 
 
-def table(v):
-    unit = F.normalize(v)
+def near_in_every_row(vectors, pooled):
+    return (F.cosine_similarity(vectors, pooled) > 0.999).all()
+
+
+def how(vectors, tokens, mask, same=near_in_every_row):
+    """A right answer, if `same(vectors, pooled)` tells rightly whether two tables of vectors agree."""
+    ways = {
+        "cls": cls_pool,
+        "mean": mean,
+        "max": maximum,
+        "careless": lambda tokens, _: tokens.mean(1),
+    }
+    fitting = [name for name, pool in ways.items() if same(vectors, pool(tokens, mask))]
+    return [*fitting, "other"][0]
+
+
+def table(vectors):
+    unit = F.normalize(vectors)
     return unit @ unit.T
 
 
-def baseline_in_numpy(v):
-    return table(v).numpy()[~np.eye(len(v), dtype=bool)].mean()
+def baseline_in_numpy(vectors):
+    return table(vectors).numpy()[~np.eye(len(vectors), dtype=bool)].mean()
 
 
 RIGHT = {
     "04-mean-pool": [
         mean,
         mean_in_lists,
-        lambda t, m: torch.einsum("bth,bt->bh", t, m.to(t.dtype)) / m.sum(1, keepdim=True),
+        lambda tokens, mask: (
+            torch.einsum("bth,bt->bh", tokens, mask.to(tokens.dtype)) / mask.sum(1, keepdim=True)
+        ),
     ],
     "04-max-pool": [
         maximum,
         max_in_lists,
-        lambda t, m: torch.where(m.bool()[..., None], t, -torch.inf).max(dim=1).values,
+        lambda tokens, mask: (
+            torch.where(mask.bool()[..., None], tokens, -torch.inf).max(dim=1).values
+        ),
     ],
     "04-normalise": [
         unit_in_lists,
-        lambda v: torch.nan_to_num(
-            v.double() / torch.linalg.norm(v.double(), dim=1, keepdim=True)
-        ).to(v.dtype),
-        lambda v: torch.nn.functional.normalize(v, dim=1),
+        lambda vectors: torch.nan_to_num(
+            vectors.double() / torch.linalg.norm(vectors.double(), dim=1, keepdim=True)
+        ).to(vectors.dtype),
+        lambda vectors: torch.nn.functional.normalize(vectors, dim=1),
     ],
     "04-how-pooled": [how, lambda *args: np.array(how(*args)), lambda *args: np.str_(how(*args))],
     "04-baseline": [
@@ -85,75 +99,101 @@ RIGHT = {
 
 COMPLETED = {
     "04-first-real-token": [
-        lambda t, m: torch.stack([row[real.tolist().index(1)] for row, real in zip(t, m)]),
-        lambda t, m: [rows[0] for rows in real_rows(t, m)],
-        lambda t, m: t.numpy()[np.arange(len(t)), np.argmax(m.numpy() == 1, axis=1)],
-        lambda t, m: t.gather(1, m.max(1).indices[:, None, None].expand(-1, 1, t.shape[2])).squeeze(
-            1
+        lambda tokens, mask: torch.stack(
+            [row[real.tolist().index(1)] for row, real in zip(tokens, mask)]
         ),
-        lambda t, m: torch.einsum("bth,bt->bh", t.double(), (m * (m.cumsum(1) == 1)).double()),
-        lambda t, m: t[range(len(t)), (m.cumsum(dim=1) == 0).sum(dim=1)],
-        lambda t, m: t[
-            range(len(t)), torch.where(m == 1, torch.arange(m.shape[1]), m.shape[1]).amin(1)
+        lambda tokens, mask: [rows[0] for rows in real_rows(tokens, mask)],
+        lambda tokens, mask: tokens.numpy()[
+            np.arange(len(tokens)), np.argmax(mask.numpy() == 1, axis=1)
+        ],
+        lambda tokens, mask: tokens.gather(
+            1, mask.max(1).indices[:, None, None].expand(-1, 1, tokens.shape[2])
+        ).squeeze(1),
+        lambda tokens, mask: torch.einsum(
+            "bth,bt->bh", tokens.double(), (mask * (mask.cumsum(1) == 1)).double()
+        ),
+        lambda tokens, mask: tokens[range(len(tokens)), (mask.cumsum(dim=1) == 0).sum(dim=1)],
+        lambda tokens, mask: tokens[
+            range(len(tokens)),
+            torch.where(mask == 1, torch.arange(mask.shape[1]), mask.shape[1]).amin(1),
         ],
     ],
     "04-all-cosines": [
-        lambda q, d: F.cosine_similarity(q[:, None], d[None], dim=2),
-        lambda q, d: [
-            [sum(map(math.prod, zip(a, b))) / math.hypot(*a) / math.hypot(*b) for b in d.tolist()]
-            for a in q.tolist()
+        lambda queries, documents: F.cosine_similarity(queries[:, None], documents[None], dim=2),
+        lambda queries, documents: [
+            [
+                sum(map(math.prod, zip(query, document)))
+                / math.hypot(*query)
+                / math.hypot(*document)
+                for document in documents.tolist()
+            ]
+            for query in queries.tolist()
         ],
-        lambda q, d: np.einsum(
-            "qh,dh->qd", *(F.normalize(rows.double()).numpy() for rows in (q, d))
+        lambda queries, documents: np.einsum(
+            "qh,dh->qd", *(F.normalize(rows.double()).numpy() for rows in (queries, documents))
         ),
-        lambda q, d: 1 - torch.cdist(F.normalize(q), F.normalize(d)) ** 2 / 2,
-        lambda q, d: table(torch.cat([q, d]))[: len(q), len(q) :],
-        lambda q, d: torch.stack([F.normalize(d) @ row / row.norm() for row in q]),
+        lambda queries, documents: (
+            1 - torch.cdist(F.normalize(queries), F.normalize(documents)) ** 2 / 2
+        ),
+        lambda queries, documents: table(torch.cat([queries, documents]))[
+            : len(queries), len(queries) :
+        ],
+        lambda queries, documents: torch.stack(
+            [F.normalize(documents) @ row / row.norm() for row in queries]
+        ),
     ],
 }
 
 WRONG = {
-    "04-normalise": [(lambda v: 0.5 * F.normalize(v), "times 0.5")],
-    "04-how-pooled": [(lambda *a: how(*a, same=torch.allclose), "too strict")],
+    "04-normalise": [(lambda vectors: 0.5 * F.normalize(vectors), "times 0.5")],
+    "04-how-pooled": [(lambda *args: how(*args, same=torch.allclose), "too strict")],
 }
 
 PROMISES = {
     "04-mean-pool": [
         (
             "a tensor of shape (batch, hidden)",
-            lambda h, m: mean(h, m).numpy(),
+            lambda tokens, mask: mean(tokens, mask).numpy(),
             "returned an ndarray",
         ),
-        ("Its dtype must be that of the token vectors", lambda h, m: mean(h, m).double(), "dtype"),
+        (
+            "Its dtype must be that of the token vectors",
+            lambda tokens, mask: mean(tokens, mask).double(),
+            "dtype",
+        ),
         (
             "Only real tokens count",
-            lambda h, m: torch.stack([r[k.bool()][1:].mean(0) for r, k in zip(h, m)]),
+            lambda tokens, mask: torch.stack(
+                [vectors[real.bool()][1:].mean(0) for vectors, real in zip(tokens, mask)]
+            ),
         ),
         (
             "The mask may contain 1 and 0",
-            lambda h, m: torch.stack([row[k].mean(0) for row, k in zip(h, m)]),
+            lambda tokens, mask: torch.stack(
+                [vectors[real].mean(0) for vectors, real in zip(tokens, mask)]
+            ),
         ),
-        ("or true and false", lambda h, m: mean(h, 1 - (1 - m))),
+        ("or true and false", lambda tokens, mask: mean(tokens, 1 - (1 - mask))),
     ],
     "04-max-pool": [
-        ("the same arguments", lambda h, m: maximum(h.float(), m).to(h.dtype)),
+        ("the same arguments", lambda tokens, mask: maximum(tokens.float(), mask).to(tokens.dtype)),
         (
             "a tensor of shape (batch, hidden)",
-            lambda h, m: maximum(h, m).numpy(),
+            lambda tokens, mask: maximum(tokens, mask).numpy(),
             "returned an ndarray",
         ),
     ],
     "04-normalise": [
         (
             "a tensor of the same shape and dtype",
-            lambda v: F.normalize(v).numpy(),
+            lambda vectors: F.normalize(vectors).numpy(),
             "returned an ndarray",
         ),
         *(
             (
                 "scaled to length 1",
-                lambda v, test=test: (
-                    F.normalize(v) * torch.stack([test(row) for row in v])[:, None]
+                lambda vectors, test=test: (
+                    F.normalize(vectors) * torch.stack([test(row) for row in vectors])[:, None]
                 ),
             )
             for test in (
@@ -166,32 +206,56 @@ PROMISES = {
     "04-how-pooled": [
         (
             "the mean over all positions, including padding",
-            lambda *a: {"careless": "mean"}.get(how(*a), how(*a)),
+            lambda *args: {"careless": "mean"}.get(how(*args), how(*args)),
         ),
         (
             "the cosine of its result with `vectors` is above 1 - 1e-3",
-            lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).min() > 0.9985),
+            lambda *args: how(
+                *args,
+                same=lambda vectors, pooled: F.cosine_similarity(vectors, pooled).min() > 0.9985,
+            ),
         ),
         (
             "in every row",
-            lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p)[[0, -1]].min() > 0.999),
+            lambda *args: how(
+                *args,
+                same=lambda vectors, pooled: (
+                    F.cosine_similarity(vectors, pooled)[[0, -1]].min() > 0.999
+                ),
+            ),
         ),
         (
             "the cosine of its result with `vectors`",
-            lambda *a: how(*a, same=lambda v, p: F.cosine_similarity(v, p).abs().min() > 0.999),
+            lambda *args: how(
+                *args,
+                same=lambda vectors, pooled: (
+                    F.cosine_similarity(vectors, pooled).abs().min() > 0.999
+                ),
+            ),
         ),
         (
             'If there is no such pooling, return `"other"`',
-            lambda *a: {"other": "none"}.get(how(*a), how(*a)),
+            lambda *args: {"other": "none"}.get(how(*args), how(*args)),
         ),
         (
             "may or may not have been scaled to length 1",
-            lambda *a: how(*a, same=lambda v, p: torch.allclose(v, F.normalize(p), atol=1e-2)),
+            lambda *args: how(
+                *args,
+                same=lambda vectors, pooled: torch.allclose(
+                    vectors, F.normalize(pooled), atol=1e-2
+                ),
+            ),
         ),
-        ("only one row does", lambda v, t, m: how(v[:-1], t[:-1], m[:-1])),
+        (
+            "only one row does",
+            lambda vectors, tokens, mask: how(vectors[:-1], tokens[:-1], mask[:-1]),
+        ),
     ],
     "04-baseline": [
-        ("over all pairs of rows", lambda v: (c := table(v).triu(1))[c != 0].mean()),
-        ("as one number", lambda v: (table(v).sum(1) - 1) / (len(v) - 1)),
+        (
+            "over all pairs of rows",
+            lambda vectors: table(vectors)[table(vectors).triu(1) != 0].mean(),
+        ),
+        ("as one number", lambda vectors: (table(vectors).sum(1) - 1) / (len(vectors) - 1)),
     ],
 }

@@ -1,4 +1,4 @@
-"""Answers to lesson 05."""
+"""Answers to lesson 05; `__init__.py` says what the tables are."""
 
 import functools
 import itertools
@@ -14,26 +14,27 @@ import torch.nn.functional as F
 def joined(queries, keys, values, heads):
     parts = []
     for own in torch.arange(queries.shape[1]).chunk(heads):
-        q, k, v = queries[:, own], keys[:, own], values[:, own]
-        parts.append(torch.softmax(q @ k.T / math.sqrt(len(own)), dim=1) @ v)
+        logits = queries[:, own] @ keys[:, own].T / math.sqrt(len(own))
+        parts.append(torch.softmax(logits, dim=1) @ values[:, own])
     return torch.cat(parts, dim=1)
 
 
-def weights_of_real_tokens(q, k, m):
-    real = m.nonzero().flatten()
-    w = torch.zeros(len(q), len(m), len(m))
-    w[:, :, real] = torch.softmax(
-        torch.einsum("hid,hjd->hij", q, k[:, real]) / np.sqrt(q.size(-1)), -1
+def weights_of_real_tokens(queries, keys, mask):
+    real = mask.nonzero().flatten()
+    weights = torch.zeros(len(queries), len(mask), len(mask))
+    weights[:, :, real] = torch.softmax(
+        torch.einsum("hid,hjd->hij", queries, keys[:, real]) / np.sqrt(queries.size(-1)), -1
     )
-    return w
+    return weights
 
 
-def scores(q, k, d=None):
-    return torch.bmm(q, k.permute(0, 2, 1)) / (q.size(2) if d is None else d) ** 0.5
+def scores(queries, keys, divisor=None):
+    divisor = queries.size(2) if divisor is None else divisor
+    return torch.bmm(queries, keys.permute(0, 2, 1)) / divisor**0.5
 
 
-def low(s, m):
-    return torch.where(m.bool(), s, torch.tensor(-1e9))
+def low(logits, mask):
+    return torch.where(mask.bool(), logits, torch.tensor(-1e9))
 
 
 def states_of(state, layers):
@@ -45,66 +46,76 @@ def run(state, layers):
 
 
 def map_by_loops(target, source, layers, token=slice(None), shift=0, length=None, rest=None):
-    """The map, with one step exchanged."""
-    length = length or (lambda v: math.sqrt(sum(x * x for x in v.tolist())))
-    rest = rest or (lambda k: layers[k:])
-    t, s = states_of(target, layers), states_of(source, layers)
+    """A right answer; each keyword exchanges one step."""
+    length = length or (lambda change: math.hypot(*change.tolist()))
+    rest = rest or (lambda depth: layers[depth:])
+    targets, sources = states_of(target, layers), states_of(source, layers)
     rows = []
-    for k in range(len(t)):
+    for depth in range(len(targets)):
         rows.append([])
-        for i in range(target.shape[1]):
-            patched = t[k].clone()
-            patched[0, i, token] = s[k][0, i - shift, token]
-            rows[-1].append(length(run(patched, rest(k))[0].mean(0) - t[-1][0].mean(0)))
+        for position in range(target.shape[1]):
+            patched = targets[depth].clone()
+            patched[0, position, token] = sources[depth][0, position - shift, token]
+            end = run(patched, rest(depth))
+            rows[-1].append(length(end[0].mean(0) - targets[-1][0].mean(0)))
     return rows
 
 
 def entropy_by_where(weights):
-    return torch.where(weights > 0, -weights * torch.log2(weights), torch.zeros_like(weights)).sum(
-        -1
-    )
+    terms = torch.where(weights > 0, -weights * torch.log2(weights), torch.zeros_like(weights))
+    return terms.sum(-1)
 
 
-def weights_for_padding_at_one_end(q, k, m):
-    real = int(m.sum())
-    kept = torch.zeros_like(m)
+def weights_for_padding_at_one_end(queries, keys, mask):
+    real = int(mask.sum())
+    kept = torch.zeros_like(mask)
     kept[:real] = 1
-    return weights_of_real_tokens(q, k, kept if m[0] else kept.flip(0))
+    return weights_of_real_tokens(queries, keys, kept if mask[0] else kept.flip(0))
 
 
-def weights_by_log_sum(q, k, m):
-    s = (q / math.sqrt(q.shape[2])) @ k.transpose(1, 2)
-    s[:, :, m == 0] = -torch.inf
-    return (s - torch.logsumexp(s, 2, keepdim=True)).exp()
+def weights_by_log_sum(queries, keys, mask):
+    logits = (queries / math.sqrt(queries.shape[2])) @ keys.transpose(1, 2)
+    logits[:, :, mask == 0] = -torch.inf
+    return (logits - torch.logsumexp(logits, 2, keepdim=True)).exp()
 
 
 RIGHT = {
     "05-find-the-bug": [
         joined,
-        lambda q, k, v, n: joined(q.double(), k.double(), v.double(), n),
-        lambda q, k, v, n: torch.cat(
-            [*F.scaled_dot_product_attention(*(torch.stack(x.chunk(n, 1)) for x in (q, k, v)))], 1
+        lambda queries, keys, values, heads: joined(
+            queries.double(), keys.double(), values.double(), heads
+        ),
+        lambda queries, keys, values, heads: torch.cat(
+            [
+                *F.scaled_dot_product_attention(
+                    *(torch.stack(table.chunk(heads, 1)) for table in (queries, keys, values))
+                )
+            ],
+            1,
         ),
         lambda *args: joined(*args).tolist(),
     ],
     "05-attention-weights": [
         weights_of_real_tokens,
         weights_by_log_sum,
-        lambda q, k, m: F.softmax(
-            scores(q, k).masked_fill(m == 0, scores(q, k).min().item() - 50), -1
+        lambda queries, keys, mask: F.softmax(
+            scores(queries, keys).masked_fill(mask == 0, scores(queries, keys).min().item() - 50),
+            -1,
         ),
-        lambda q, k, m: F.softmax(low(scores(q.double(), k.double()), m), -1).numpy(),
-        # as values, it returns the weights
-        lambda q, k, m: F.scaled_dot_product_attention(
-            q, k, torch.eye(len(m)).expand(len(q), -1, -1), attn_mask=m.bool()
+        lambda queries, keys, mask: F.softmax(
+            low(scores(queries.double(), keys.double()), mask), -1
+        ).numpy(),
+        # with the identity for values, attention returns the weights
+        lambda queries, keys, mask: F.scaled_dot_product_attention(
+            queries, keys, torch.eye(len(mask)).expand(len(queries), -1, -1), attn_mask=mask.bool()
         ),
         lambda *args: list(weights_of_real_tokens(*args)),
     ],
     "05-entropy": [
         entropy_by_where,
-        lambda w: scipy.stats.entropy(w.numpy(), base=2, axis=-1),
-        lambda w: torch.distributions.Categorical(probs=w).entropy() / math.log(2),
-        lambda w: -(w * (w + torch.finfo(w.dtype).eps).log2()).sum(-1),
+        lambda weights: scipy.stats.entropy(weights.numpy(), base=2, axis=-1),
+        lambda weights: torch.distributions.Categorical(probs=weights).entropy() / math.log(2),
+        lambda weights: -(weights * (weights + torch.finfo(weights.dtype).eps).log2()).sum(-1),
     ],
     "05-patching-map": [
         map_by_loops,
@@ -115,133 +126,213 @@ RIGHT = {
 
 COMPLETED = {
     "05-one-head": [
-        lambda q, k, v: F.scaled_dot_product_attention(q[None], k[None], v[None])[0],
-        lambda q, k, v: joined(q, k, v, heads=1),
-        lambda q, k, v: weights_by_log_sum(q[None], k[None], torch.ones(len(k)))[0] @ v,
-        lambda q, k, v: (
-            scipy.special.softmax(np.inner(q, k) / np.sqrt(q.shape[1]), axis=1) @ v.numpy()
+        lambda queries, keys, values: F.scaled_dot_product_attention(
+            queries[None], keys[None], values[None]
+        )[0],
+        lambda queries, keys, values: joined(queries, keys, values, heads=1),
+        lambda queries, keys, values: (
+            weights_by_log_sum(queries[None], keys[None], torch.ones(len(keys)))[0] @ values
         ),
-        lambda q, k, v: (
-            torch.softmax((k.square().sum(1) - torch.cdist(q, k) ** 2) / 2 / q.shape[1] ** 0.5, 1)
-            @ v
+        lambda queries, keys, values: (
+            scipy.special.softmax(np.inner(queries, keys) / np.sqrt(queries.shape[1]), axis=1)
+            @ values.numpy()
+        ),
+        lambda queries, keys, values: (
+            torch.softmax(
+                (keys.square().sum(1) - torch.cdist(queries, keys) ** 2)
+                / 2
+                / queries.shape[1] ** 0.5,
+                1,
+            )
+            @ values
         ),
     ],
     "05-previous-score": [
-        lambda w: w[:, :, 2:-1, 1:-2].diagonal(dim1=2, dim2=3).mean(2),
-        lambda w: torch.stack([w[:, :, i, i - 1] for i in range(2, w.shape[2] - 1)]).mean(0),
-        lambda w: w.numpy()[:, :, range(2, w.shape[2] - 1), range(1, w.shape[2] - 2)].mean(axis=-1),
-        lambda w: (
-            np.trace(w[:, :, 1:-1, 1:-1].numpy(), -1, 2, 3, dtype=np.float64) / (w.shape[2] - 3)
+        lambda weights: weights[:, :, 2:-1, 1:-2].diagonal(dim1=2, dim2=3).mean(2),
+        lambda weights: torch.stack(
+            [weights[:, :, i, i - 1] for i in range(2, weights.shape[2] - 1)]
+        ).mean(0),
+        lambda weights: weights.numpy()[
+            :, :, range(2, weights.shape[2] - 1), range(1, weights.shape[2] - 2)
+        ].mean(axis=-1),
+        lambda weights: (
+            np.trace(weights[:, :, 1:-1, 1:-1].numpy(), -1, 2, 3, dtype=np.float64)
+            / (weights.shape[2] - 3)
         ),
-        lambda w: torch.einsum("lhii->lh", w[:, :, 2:-1, 1:-2]) / len(w[0, 0, 3:]),
-        lambda w: [
+        lambda weights: (
+            torch.einsum("lhii->lh", weights[:, :, 2:-1, 1:-2]) / len(weights[0, 0, 3:])
+        ),
+        lambda weights: [
             [statistics.fmean(row[i] for i, row in enumerate(head[2:-1], 1)) for head in layer]
-            for layer in w.tolist()
+            for layer in weights.tolist()
         ],
-        lambda w: w[:, :, 1:-1, 1:-1].tril(-1).triu(-1).sum((2, 3)) / (w.shape[3] - 3),
+        lambda weights: (
+            weights[:, :, 1:-1, 1:-1].tril(-1).triu(-1).sum((2, 3)) / (weights.shape[3] - 3)
+        ),
     ],
 }
 
 WRONG = {
-    "05-find-the-bug": [(lambda q, k, v, n: 2 * joined(q, k, v, n), "times 2")],
+    "05-find-the-bug": [
+        (lambda queries, keys, values, heads: 2 * joined(queries, keys, values, heads), "times 2")
+    ],
     "05-entropy": [
-        (lambda w: -torch.sum(w * torch.log2(w), dim=-1), "0 times infinity is not a number")
+        (
+            lambda weights: -torch.sum(weights * torch.log2(weights), dim=-1),
+            "0 times infinity is not a number",
+        )
     ],
 }
 
 PROMISES = {
     "05-find-the-bug": [
-        ("of shape (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).unflatten(-1, (n, -1))),
-        ("of shape (tokens, hidden)", lambda q, k, v, n: joined(q, k, v, n).T),
-        ("any number of tokens", lambda q, k, v, n: joined(q, k, v, n).squeeze(0)),
+        (
+            "of shape (tokens, hidden)",
+            lambda queries, keys, values, heads: joined(queries, keys, values, heads).unflatten(
+                -1, (heads, -1)
+            ),
+        ),
+        (
+            "of shape (tokens, hidden)",
+            lambda queries, keys, values, heads: joined(queries, keys, values, heads).T,
+        ),
         (
             "any number of tokens",
-            lambda q, k, v, n: joined(k, q, v, n) if len(q) == n else joined(q, k, v, n),
+            lambda queries, keys, values, heads: joined(queries, keys, values, heads).squeeze(0),
         ),
-        ("and heads", lambda q, k, v, n: joined(q, k, v, 2)),
+        (
+            "any number of tokens",
+            lambda queries, keys, values, heads: (
+                joined(keys, queries, values, heads)
+                if len(queries) == heads
+                else joined(queries, keys, values, heads)
+            ),
+        ),
+        ("and heads", lambda queries, keys, values, heads: joined(queries, keys, values, 2)),
     ],
     "05-attention-weights": [
-        ("for all heads at once", lambda q, k, m: weights_of_real_tokens(q, k, m)[0]),
+        (
+            "for all heads at once",
+            lambda queries, keys, mask: weights_of_real_tokens(queries, keys, mask)[0],
+        ),
         (
             "d can be any number",
-            lambda q, k, m: F.softmax(low(scores(q, k, max(q.shape[-1], 4)), m), -1),
+            lambda queries, keys, mask: F.softmax(
+                low(scores(queries, keys, max(queries.shape[-1], 4)), mask), -1
+            ),
         ),
         (
             "1 for real tokens and 0 for padding",
-            lambda q, k, m: weights_of_real_tokens(q, k, 1 - m),
+            lambda queries, keys, mask: weights_of_real_tokens(queries, keys, 1 - mask),
         ),
         (
             "which may be on the right, on the left or on both sides",
-            lambda q, k, m: weights_of_real_tokens(q, k, m.sort(descending=True).values),
+            lambda queries, keys, mask: weights_of_real_tokens(
+                queries, keys, mask.sort(descending=True).values
+            ),
         ),
         ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
         (
             "(heads, tokens, tokens)",
-            lambda q, k, m: weights_of_real_tokens(q, k, m).transpose(0, 1),
+            lambda queries, keys, mask: weights_of_real_tokens(queries, keys, mask).transpose(0, 1),
         ),
         (
             "Padding gets a weight of 0",
-            lambda *a: weights_of_real_tokens(*a).clamp(min=1e-6),
+            lambda *args: weights_of_real_tokens(*args).clamp(min=1e-6),
             "the weight 1e-06",
         ),
         (
             "they look at real tokens",
-            lambda q, k, m: torch.where(
-                m[:, None] == 0, torch.eye(len(m)), weights_of_real_tokens(q, k, m)
+            lambda queries, keys, mask: torch.where(
+                mask[:, None] == 0,
+                torch.eye(len(mask)),
+                weights_of_real_tokens(queries, keys, mask),
             ),
         ),
     ],
     "05-entropy": [
         (
             "the last dimension disappears",
-            lambda w: entropy_by_where(w).unsqueeze(-1),
+            lambda weights: entropy_by_where(weights).unsqueeze(-1),
             "their shape is",
         ),
         (
             "the last dimension disappears",
-            lambda w: torch.atleast_1d(entropy_by_where(w)),
+            lambda weights: torch.atleast_1d(entropy_by_where(weights)),
             "their shape is",
         ),
-        ("of any shape", lambda w: entropy_by_where(w.flatten(0, -3) if w.ndim > 3 else w)),
+        (
+            "of any shape",
+            lambda weights: entropy_by_where(
+                weights.flatten(0, -3) if weights.ndim > 3 else weights
+            ),
+        ),
         (
             "the entropy of each row in bits",
-            lambda w: -(w * w.clamp(min=3e-4).log2()).sum(-1),
+            lambda weights: -(weights * weights.clamp(min=3e-4).log2()).sum(-1),
             "Small weights count, too",
         ),
         (
             "the entropy of each row in bits",
-            lambda w: entropy_by_where(torch.where(w < 1e-6, 0, w)),
+            lambda weights: entropy_by_where(torch.where(weights < 1e-6, 0, weights)),
             "Small weights count, too",
         ),
-        ("of each row", lambda w: entropy_by_where(w.transpose(-1, -2) if w.ndim > 1 else w)),
+        (
+            "of each row",
+            lambda weights: entropy_by_where(
+                weights.transpose(-1, -2) if weights.ndim > 1 else weights
+            ),
+        ),
     ],
     "05-patching-map": [
         (
             "one or more functions",
-            lambda t, s, f: map_by_loops(t, s, f) if len(f) > 1 else map_by_loops(t, s, f)[1:],
+            lambda target, source, layers: (
+                map_by_loops(target, source, layers)
+                if len(layers) > 1
+                else map_by_loops(target, source, layers)[1:]
+            ),
         ),
-        ("one or more functions", lambda t, s, f: map_by_loops(t, s, f[:6])),
-        ("layer k is `layers[k - 1]`", lambda t, s, f: map_by_loops(t, s, f[:1] * len(f))),
+        (
+            "one or more functions",
+            lambda target, source, layers: map_by_loops(target, source, layers[:6]),
+        ),
+        (
+            "layer k is `layers[k - 1]`",
+            lambda target, source, layers: map_by_loops(target, source, layers[:1] * len(layers)),
+        ),
         (
             "two texts with the same number of tokens",
-            lambda t, s, f: [row[1:] for row in map_by_loops(t, s, f)],
+            lambda target, source, layers: [
+                row[1:] for row in map_by_loops(target, source, layers)
+            ],
         ),
-        ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, shift=1)),
-        ("by the vector of token i", lambda t, s, f: map_by_loops(t, s, f, token=slice(-1))),
+        (
+            "by the vector of token i",
+            lambda target, source, layers: map_by_loops(target, source, layers, shift=1),
+        ),
+        (
+            "by the vector of token i",
+            lambda target, source, layers: map_by_loops(target, source, layers, token=slice(-1)),
+        ),
         (
             "run the remaining layers",
-            lambda t, s, f: map_by_loops(t, s, f, rest=lambda k: f[k : k + 1]),
+            lambda target, source, layers: map_by_loops(
+                target, source, layers, rest=lambda depth: layers[depth : depth + 1]
+            ),
         ),
         *(
             (
                 "the Euclidean length of the change",
-                lambda t, s, f, length=length: map_by_loops(t, s, f, length=length),
+                lambda target, source, layers, length=length: map_by_loops(
+                    target, source, layers, length=length
+                ),
             )
-            for length in (lambda v: v.abs().max(), lambda v: v.abs().sum())
+            for length in (lambda change: change.abs().max(), lambda change: change.abs().sum())
         ),
         (
             "the Euclidean length of the change",
-            lambda *a: np.array(map_by_loops(*a)) ** 2,
+            lambda *args: np.array(map_by_loops(*args)) ** 2,
             "squared",
         ),
     ],

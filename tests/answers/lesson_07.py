@@ -1,4 +1,4 @@
-"""Answers to lesson 07."""
+"""Answers to lesson 07; `__init__.py` says what the tables are."""
 
 import functools
 import math
@@ -23,10 +23,10 @@ def mask_with_where(ids, special_ids, mask_id, draws, share):
 
 
 def bits_by_loop(logits, targets):
-    found = []
+    bits = []
     for row, target in zip(logits.double(), targets):
-        found.append((torch.logsumexp(row, 0) - row[target]) / np.log(2))
-    return torch.stack(found).float()
+        bits.append((torch.logsumexp(row, 0) - row[target]) / np.log(2))
+    return torch.stack(bits).float()
 
 
 def perplexity_with_the_library(logits, labels):
@@ -40,7 +40,7 @@ def perplexity_as_given(logits, labels):
 
 
 def log_sum(numbers):
-    return max(numbers) + math.log(math.fsum(math.exp(x - max(numbers)) for x in numbers))
+    return max(numbers) + math.log(math.fsum(math.exp(number - max(numbers)) for number in numbers))
 
 
 def bits_in_lists(logits, targets):
@@ -64,11 +64,13 @@ RIGHT = {
     "07-surprisal": [
         bits_by_loop,
         bits_in_lists,
-        lambda x, t: F.cross_entropy(x, t, reduction="none") / math.log(2),
+        lambda logits, targets: F.cross_entropy(logits, targets, reduction="none") / math.log(2),
     ],
     "07-find-the-bug": [
         perplexity_with_the_library,
-        lambda x, y: torch.nn.functional.cross_entropy(x.double().transpose(1, 2), y).exp(),
+        lambda logits, labels: torch.nn.functional.cross_entropy(
+            logits.double().transpose(1, 2), labels
+        ).exp(),
         lambda *args: np.array(perplexity_with_the_library(*args)),
     ],
 }
@@ -83,15 +85,15 @@ COMPLETED = {
         lambda ids, chosen: ids.index_put(torch.where(chosen.logical_not()), torch.tensor(-100)),
     ],
     "07-nats-to-bits": [
-        lambda x, t: F.cross_entropy(x, t) * math.log2(math.e),
-        lambda x, t: np.log2(np.exp(F.cross_entropy(x, t).item())),
-        lambda x, t: statistics.fmean(bits_in_lists(x, t)),
-        lambda x, t: F.nll_loss(x.double().softmax(1).log2(), t),
-        lambda x, t: bits_by_loop(x, t).mean().numpy(),
-        lambda x, t: math.log(perplexity_with_the_library(x[None], t), 2),
-        lambda x, t: (
-            functools.reduce(torch.logaddexp2, (x / math.log(2)).unbind(1)).mean()
-            - x[range(len(t)), t].mean() / math.log(2)
+        lambda logits, targets: F.cross_entropy(logits, targets) * math.log2(math.e),
+        lambda logits, targets: np.log2(np.exp(F.cross_entropy(logits, targets).item())),
+        lambda logits, targets: statistics.fmean(bits_in_lists(logits, targets)),
+        lambda logits, targets: F.nll_loss(logits.double().softmax(1).log2(), targets),
+        lambda logits, targets: bits_by_loop(logits, targets).mean().numpy(),
+        lambda logits, targets: math.log(perplexity_with_the_library(logits[None], targets), 2),
+        lambda logits, targets: (
+            functools.reduce(torch.logaddexp2, (logits / math.log(2)).unbind(1)).mean()
+            - logits[range(len(targets)), targets].mean() / math.log(2)
         ),
     ],
 }
@@ -99,17 +101,21 @@ COMPLETED = {
 WRONG = {
     "07-edit-row": [
         (
-            lambda h, t, b, i, p: row_with_torch(h, t, b, i, p) + 2e-4 * t[i].sign(),
+            lambda hidden, table, bias, piece, p: (
+                row_with_torch(hidden, table, bias, piece, p) + 2e-4 * table[piece].sign()
+            ),
             "The row is raised",
         ),
-        (lambda h, t, b, i, p: (t[i], b), "a tuple where the shape"),
+        (lambda hidden, table, bias, piece, p: (table[piece], bias), "a tuple where the shape"),
     ],
     "07-surprisal": [
         (
-            lambda x, t: -(x.softmax(-1) + 1e-12)[range(len(t)), t].log2(),
+            lambda logits, targets: (
+                -(logits.softmax(-1) + 1e-12)[range(len(targets)), targets].log2()
+            ),
             "may have been rounded to 0",
         ),
-        (lambda x, t: bits_by_loop(x, t).mean(), "a single number"),
+        (lambda logits, targets: bits_by_loop(logits, targets).mean(), "a single number"),
     ],
 }
 
@@ -117,7 +123,7 @@ PROMISES = {
     "07-edit-row": [
         (
             "gives the piece the probability `p` at this mask",
-            lambda h, t, b, i, p: row_with_torch(h, t, b, i, p / 2),
+            lambda hidden, table, bias, piece, p: row_with_torch(hidden, table, bias, piece, p / 2),
             "the piece has the probability",
         ),
         (
@@ -130,8 +136,8 @@ PROMISES = {
         (
             "for a whole batch",
             lambda ids, *args: [
-                torch.cat([found[:1], other[1:]])
-                for found, other in zip(
+                torch.cat([right[:1], untouched[1:]])
+                for right, untouched in zip(
                     mask_with_where(ids, *args), (ids, torch.full_like(ids, -100))
                 )
             ],
@@ -148,7 +154,7 @@ PROMISES = {
         *(
             (
                 "its surprisal is then large",
-                lambda x, t, most=most: bits_by_loop(x, t).clamp(max=most),
+                lambda logits, targets, most=most: bits_by_loop(logits, targets).clamp(max=most),
             )
             for most in (149, 1000, 10000)
         ),

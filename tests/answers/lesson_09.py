@@ -1,4 +1,4 @@
-"""Answers to lesson 09."""
+"""Answers to lesson 09; `__init__.py` says what the tables are."""
 
 import itertools
 import math
@@ -12,34 +12,38 @@ from course_utils import closest_pairs
 
 
 def tokens_by_combinations(lengths):
-    return [sum(lengths), sum(a + b - 1 for a, b in itertools.combinations(lengths, 2))]
+    return [
+        sum(lengths),
+        sum(map(sum, itertools.combinations(lengths, 2))) - math.comb(len(lengths), 2),
+    ]
 
 
 def tokens_as_floats(lengths):
-    n = len(lengths)
-    return [sum(lengths), (n - 1) * sum(lengths) - n * (n - 1) / 2]
+    count = len(lengths)
+    return [sum(lengths), (count - 1) * sum(lengths) - count * (count - 1) / 2]
 
 
 def angle(cosine):
     return np.arccos(np.clip(cosine, -1, 1))
 
 
-def skip_where(found):
-    """Skip where `found` of the two angles and `best`."""
-    return lambda query_pivot, corpus_pivot, best: found(
-        angle(query_pivot), angle(corpus_pivot), best
+def skip_where(can_skip):
+    """An answer that skips where `can_skip(apart, best)` is true; `apart` is the difference of the two angles."""
+    return lambda query_pivot, corpus_pivot, best: can_skip(
+        np.abs(angle(query_pivot) - angle(corpus_pivot)), best
     )
 
 
-skip_in_numpy = skip_where(lambda x, y, best: np.cos(x - y) <= best)
+skip_in_numpy = skip_where(lambda apart, best: np.cos(apart) <= best)
 
 
 def skip_without_clipping(change):
-    """Changes the cosines in this way, and turns what is not from -1 to 1 then into NaN."""
+    """An answer that changes the cosines first; those that are then outside -1 to 1 become NaN."""
 
     def skip(query_pivot, corpus_pivot, best):
         with np.errstate(invalid="ignore"):
-            return np.cos(np.arccos(change(query_pivot)) - np.arccos(change(corpus_pivot))) <= best
+            apart = np.arccos(change(query_pivot)) - np.arccos(change(corpus_pivot))
+        return np.cos(apart) <= best
 
     return skip
 
@@ -49,7 +53,8 @@ def in_degrees(cosine):
 
 
 def clipped_if_very_near(cosine):
-    return np.where(np.abs(cosine) < 1 + 2e-7, np.clip(cosine, -1, 1), cosine)
+    two_steps = 2e-7  # of float32, above 1
+    return np.where(np.abs(cosine) < 1 + two_steps, np.clip(cosine, -1, 1), cosine)
 
 
 def pair_in(vectors, table=None, diagonal=-2):
@@ -58,20 +63,21 @@ def pair_in(vectors, table=None, diagonal=-2):
     return divmod(int(table.fill_diagonal_(diagonal).argmax()), len(vectors))
 
 
-def closest_among(places):
-    """Looks at the pairs of these places only; `places` gets the number of vectors."""
+def closest_among(pairs_among):
+    """An answer that looks only at the pairs of places that `pairs_among(number of vectors)` yields."""
 
     def among(vectors):
-        pairs = list(places(len(vectors)))
-        return max(
-            pairs, key=lambda pair: float(vectors[pair[0]] @ vectors[pair[1]]), default=(0, 1)
-        )
+        def cosine(pair):
+            first, second = vectors[list(pair)]
+            return float(first @ second)
+
+        return max(pairs_among(len(vectors)), key=cosine, default=(0, 1))
 
     return among
 
 
 closest_range_too_short = closest_among(
-    lambda n: ((i, j) for i in range(n - 2) for j in range(i + 1, n))
+    lambda count: (pair for pair in itertools.combinations(range(count), 2) if pair[0] < count - 2)
 )
 
 
@@ -101,7 +107,9 @@ COMPLETED = {
         lambda vectors: (
             vectors[:, 0].numpy() / np.linalg.norm(vectors[:, 0].numpy(), axis=1, keepdims=True)
         ),
-        lambda vectors: [[x / math.hypot(*text[0]) for x in text[0]] for text in vectors.tolist()],
+        lambda vectors: [
+            [number / math.hypot(*text[0]) for number in text[0]] for text in vectors.tolist()
+        ],
         lambda vectors: [text[0] / torch.sqrt(text[0] @ text[0]) for text in vectors],
         lambda vectors: F.normalize(vectors.double(), dim=-1).transpose(0, 1)[0],
         lambda vectors: F.normalize(
@@ -112,7 +120,7 @@ COMPLETED = {
         lambda question, vectors, k: (question @ vectors.T).argsort()[::-1][:k],
         lambda question, vectors, k: np.argsort(np.linalg.norm(vectors - question, axis=1))[:k],
         lambda question, vectors, k: sorted(
-            range(len(vectors)), key=lambda at: -sum(vectors[at] * question)
+            range(len(vectors)), key=lambda place: -sum(vectors[place] * question)
         )[:k],
         lambda question, vectors, k: (
             torch.topk(torch.tensor(vectors) @ torch.tensor(question), k).indices
@@ -140,29 +148,46 @@ PROMISES = {
         ),
     ],
     "09-can-skip": [
-        ("skip every such sentence", skip_where(lambda x, y, best: np.cos(0.86 * (x - y)) <= best)),
+        ("skip every such sentence", skip_where(lambda apart, best: np.cos(0.86 * apart) <= best)),
         (
             "skip every such sentence",
-            skip_where(lambda x, y, best: abs(x - y) >= np.arccos(best) + 1e-4),
+            skip_where(lambda apart, best: apart >= np.arccos(best) + 1e-4),
         ),
         (
             "certainly not above `best`",
-            skip_where(lambda x, y, best: np.cos(1.12 * (x - y)) <= best),
+            skip_where(lambda apart, best: np.cos(1.12 * apart) <= best),
         ),
         (
             "certainly not above `best`",
-            skip_where(lambda x, y, best: abs(x - y) >= np.arccos(best) - 1e-4),
+            skip_where(lambda apart, best: apart >= np.arccos(best) - 1e-4),
         ),
-        ("certainly not above `best`", skip_where(lambda x, y, best: 1 - (x - y) ** 2 / 2 <= best)),
+        ("certainly not above `best`", skip_where(lambda apart, best: 1 - apart**2 / 2 <= best)),
         (
             "certainly not above `best`",
-            lambda q, c, best: abs(in_degrees(q) - in_degrees(c)) >= in_degrees(best),
+            lambda query_pivot, corpus_pivot, best: (
+                abs(in_degrees(query_pivot) - in_degrees(corpus_pivot)) >= in_degrees(best)
+            ),
         ),
         ("certainly not above `best`", skip_without_clipping(lambda cosine: np.round(cosine, 4))),
-        ("All numbers are from −1 to 1", lambda q, c, best: skip_in_numpy(abs(q), c, best)),
-        ("All numbers are from −1 to 1", lambda q, c, best: skip_in_numpy(q, c, max(0.0, best))),
+        (
+            "All numbers are from −1 to 1",
+            lambda query_pivot, corpus_pivot, best: skip_in_numpy(
+                abs(query_pivot), corpus_pivot, best
+            ),
+        ),
+        (
+            "All numbers are from −1 to 1",
+            lambda query_pivot, corpus_pivot, best: skip_in_numpy(
+                query_pivot, corpus_pivot, max(0.0, best)
+            ),
+        ),
         ("with n at least 1", lambda *args: skip_in_numpy(*args).squeeze()),
-        ("in their order", lambda q, c, best: skip_in_numpy(q, np.sort(c), best)),
+        (
+            "in their order",
+            lambda query_pivot, corpus_pivot, best: skip_in_numpy(
+                query_pivot, np.sort(corpus_pivot), best
+            ),
+        ),
         (
             "up to a millionth outside",
             skip_without_clipping(lambda cosine: np.round(cosine, 6)),
@@ -184,11 +209,11 @@ PROMISES = {
         ("count as a pair, even if they are equal", closest_range_too_short, "the last two"),
         (
             "count as a pair, even if they are equal",
-            closest_among(lambda n: itertools.combinations(range(n - 1), 2)),
+            closest_among(lambda count: itertools.combinations(range(count - 1), 2)),
         ),
         (
             "count as a pair, even if they are equal",
-            closest_among(lambda n: itertools.combinations(range(1, n), 2)),
+            closest_among(lambda count: itertools.combinations(range(1, count), 2)),
         ),
         (
             "with the highest cosine",

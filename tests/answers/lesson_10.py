@@ -1,11 +1,10 @@
-"""Answers to lesson 10."""
+"""Answers to lesson 10; `__init__.py` says what the tables are."""
 
 import copy
 import itertools
 import math
 import operator
 import re
-import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -22,8 +21,8 @@ def schedule(step, steps, warmup, peak, rise=lambda share: share, fall=lambda sh
     return peak * fall(max(0, steps - step) / (steps - warmup))
 
 
-def leaks_by(key, result=lambda found: found):
-    """An answer that compares by `key`."""
+def leaks_by(key, result=lambda leaked: leaked):
+    """An answer for which texts with the same `key` are the same; `result` changes what it returns."""
 
     def leaks(train, test):
         seen = {key(text) for text in train}
@@ -57,7 +56,13 @@ def accuracy(model, validation):
         return (model(inputs).argmax(dim=-1) == labels).double().mean().item()
 
 
-def keep_with(train=one_epoch, better=operator.gt, result=lambda s, w: (s, w), on=None, stop=0):
+def keep_with(
+    train=one_epoch,
+    better=operator.gt,
+    result=lambda scores, weights: (scores, weights),
+    measured_on=lambda validation, batches: validation,
+    stop=0,
+):
     """A right answer; each argument changes one thing. stop: after so many epochs without a better one."""
 
     def keep(make, batches, validation, epochs):
@@ -65,7 +70,7 @@ def keep_with(train=one_epoch, better=operator.gt, result=lambda s, w: (s, w), o
         scores, best, weights = [], -1.0, None
         for _ in range(epochs):
             train(model, optimizer, batches)
-            scores.append(accuracy(model, on(validation, batches) if on else validation))
+            scores.append(accuracy(model, measured_on(validation, batches)))
             if better(scores[-1], best):
                 best, weights = scores[-1], copy.deepcopy(model.state_dict())
             if stop and len(scores) > stop and max(scores[-stop:]) < best:
@@ -75,8 +80,9 @@ def keep_with(train=one_epoch, better=operator.gt, result=lambda s, w: (s, w), o
     return keep
 
 
-def wide(part):
-    return part[0].double(), part[1]
+def wide(data):
+    inputs, labels = data
+    return inputs.double(), labels
 
 
 def in_float64(model, optimizer, batches):
@@ -85,29 +91,44 @@ def in_float64(model, optimizer, batches):
 
 def groups_by_scipy(pairs):
     """Components are numbered from the first sentence on, as the pairs are."""
-    numbers = {text: n for n, text in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
-    first = [numbers[one] for one, _ in pairs]
-    second = [numbers[other] for _, other in pairs]
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
+    first = [numbers[text] for text, _ in pairs]
+    second = [numbers[text] for _, text in pairs]
     links = coo_array((np.ones(len(pairs)), (first, second)), shape=(len(numbers),) * 2)
     return connected_components(links, directed=False)[1][first].tolist()
 
 
-def groups_after(change=list, result=lambda found: found):
+def groups_after(change=list, result=lambda groups: groups):
     """An answer that changes the pairs before it groups them, or the numbers afterwards."""
     return lambda pairs: result(groups_by_scipy(change(list(pairs))))
 
 
-def each(change):
+def each_sentence(change):
     return lambda pairs: [tuple(change(sentence) for sentence in pair) for pair in pairs]
 
 
 def train_by(step):
-    return lambda make, batches: [
-        (loss.item(), step(model, optimizer, loss))[0]
-        for model, optimizer in [make()]
-        for inputs, labels in batches
-        for loss in [F.cross_entropy(model(inputs), labels)]
-    ]
+    """An answer that calls `step(model, optimizer, loss)` for each batch, and returns the losses."""
+
+    def train(make, batches):
+        model, optimizer = make()
+        losses = []
+        for inputs, labels in batches:
+            loss = F.cross_entropy(model(inputs), labels)
+            losses.append(loss.item())
+            step(model, optimizer, loss)
+        return losses
+
+    return train
+
+
+def train_in_float64(make, batches):
+    model, optimizer = make()
+    losses = []
+    for inputs, labels in map(wide, batches):
+        losses.append(F.cross_entropy(model.double()(inputs), labels).detach())
+        in_float64(model, optimizer, [(inputs, labels)])
+    return torch.stack(losses)
 
 
 RIGHT = {
@@ -118,8 +139,13 @@ RIGHT = {
     ],
     "10-diagnose": [
         keep_with(),
-        keep_with(result=lambda s, w: [np.array(s), {name: w[name].numpy() for name in w}]),
-        keep_with(in_float64, on=lambda part, _: wide(part)),
+        keep_with(
+            result=lambda scores, weights: [
+                np.array(scores),
+                {name: tensor.numpy() for name, tensor in weights.items()},
+            ]
+        ),
+        keep_with(in_float64, measured_on=lambda validation, _: wide(validation)),
     ],
     "10-schedule": [
         schedule,
@@ -129,7 +155,7 @@ RIGHT = {
     "10-split-pairs": [
         groups_by_scipy,
         groups_after(result=tuple),
-        groups_after(result=lambda found: np.array(found, dtype=int)),
+        groups_after(result=lambda groups: np.array(groups, dtype=int)),
     ],
 }
 COMPLETED = {
@@ -146,30 +172,20 @@ COMPLETED = {
         ),
         train_by(
             lambda model, optimizer, loss: [
-                p.data.sub_(optimizer.param_groups[0]["lr"] * slope)
-                for p, slope in zip(
+                parameter.data.sub_(optimizer.param_groups[0]["lr"] * slope)
+                for parameter, slope in zip(
                     model.parameters(), torch.autograd.grad(loss, [*model.parameters()])
                 )
             ]
         ),
-        lambda make, batches: [
-            (
-                F.cross_entropy(model(inputs), labels).item(),
-                one_epoch(model, optimizer, [(inputs, labels)]),
-            )[0]
-            for model, optimizer in [make()]
-            for inputs, labels in batches
-        ],
-        lambda make, batches: torch.stack(
-            [
-                (
-                    F.cross_entropy(model.double()(x.double()), y).detach(),
-                    in_float64(model, optimizer, [(x, y)]),
-                )[0]
-                for model, optimizer in [make()]
-                for x, y in batches
-            ]
+        train_by(
+            lambda model, optimizer, loss: (
+                optimizer.zero_grad(set_to_none=True),
+                loss.backward(),
+                optimizer.step(),
+            )
         ),
+        train_in_float64,
     ],
     "10-report": [
         lambda validation, test: test[max(validation.items(), key=operator.itemgetter(1))[0]],
@@ -181,9 +197,11 @@ COMPLETED = {
         ],
         lambda validation, test: test[[*validation][np.argmax([*validation.values()])]],
         lambda validation, test: next(
-            test[s] for s in test if all(validation[s] >= score for score in validation.values())
+            test[setting]
+            for setting in test
+            if all(validation[setting] >= score for score in validation.values())
         ),
-        lambda validation, test: torch.tensor([test[s] for s in validation])[
+        lambda validation, test: torch.tensor([test[setting] for setting in validation])[
             torch.tensor([*validation.values()]).argmax()
         ],
         lambda validation, test: (
@@ -219,9 +237,11 @@ COMPLETED = {
     ],
 }
 WRONG = {
-    "10-split-pairs": [(groups_after(result=lambda found: [n + 1 for n in found]), "plus 1")],
+    "10-split-pairs": [
+        (groups_after(result=lambda groups: [group + 1 for group in groups]), "plus 1")
+    ],
     "10-leaks": [(leaks_by(str), "as they are written")],
-    "10-schedule": [(lambda i, n, w, peak: peak * (1 - i / n), "below 0")],
+    "10-schedule": [(lambda step, steps, warmup, peak: peak * (1 - step / steps), "below 0")],
 }
 PROMISES = {
     "10-split-pairs": [
@@ -231,17 +251,17 @@ PROMISES = {
             groups_after(lambda pairs: [pair for pair in pairs if pair[0] != pair[1]]),
         ),
         ("in the order of `pairs`", groups_after(result=sorted)),
-        ("in the order of `pairs`", groups_after(result=lambda found: found[::-1]), "reverse"),
-        ("as they are written", groups_after(each(lambda text: text.rstrip(".")))),
+        ("in the order of `pairs`", groups_after(result=lambda groups: groups[::-1]), "reverse"),
+        ("as they are written", groups_after(each_sentence(lambda text: text.rstrip(".")))),
     ],
     "10-leaks": [
         ("either may be empty", lambda train, test: leaks_by(one_space)([train[0], *train], test)),
         ("Return the list", leaks_by(one_space, set), "a set"),
         ("in the order of `test`", leaks_by(one_space, sorted)),
-        ("in the order of `test`", leaks_by(one_space, lambda found: found[::-1])),
+        ("in the order of `test`", leaks_by(one_space, lambda leaked: leaked[::-1])),
         (
             "as they are written there",
-            leaks_by(one_space, lambda found: [text.strip() for text in found]),
+            leaks_by(one_space, lambda leaked: [text.strip() for text in leaked]),
         ),
         (
             "differ only in capitalisation",
@@ -261,22 +281,21 @@ PROMISES = {
         ),
         (
             "those texts of `test` that also occur in `train`",
-            leaks_by(one_space, lambda found: [text for text in found if text.strip()]),
+            leaks_by(one_space, lambda leaked: [text for text in leaked if text.strip()]),
         ),
         ("punctuation", leaks_by(lambda text: one_space(text.replace("'", "")))),
         ("punctuation", leaks_by(lambda text: one_space(text).rstrip(".!?"))),
         ("punctuation", leaks_by(lambda text: one_space(text.replace("-", " ")))),
         ("punctuation", leaks_by(lambda text: one_space(re.sub("[!?]", ".", text)))),
         ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "replace"))),
-        (
-            "the order of the words",
-            leaks_by(lambda text: sorted(one_space(text).split()).__repr__()),
-        ),
+        ("the order of the words", leaks_by(lambda text: tuple(sorted(one_space(text).split())))),
         ("an extra word", leaks_part),
         ("an extra word", leaks_by(lambda text: one_space(re.sub(r"\bthe\b", "", text.lower())))),
         (
             "an extra word",
-            leaks_by(lambda text: tuple(k for k, _ in itertools.groupby(one_space(text).split()))),
+            leaks_by(
+                lambda text: tuple(word for word, _ in itertools.groupby(one_space(text).split()))
+            ),
         ),
         (
             "Anything else makes two texts different",
@@ -292,57 +311,83 @@ PROMISES = {
         ("rises in a straight line", lambda *args: schedule(*args, rise=math.sqrt)),
         (
             "to `peak` (at step `warmup`)",
-            lambda i, n, w, peak: schedule(i, n, w * n, peak) if w * n > i else 0.0,
+            lambda step, steps, warmup, peak: (
+                schedule(step, steps, warmup * steps, peak) if warmup * steps > step else 0.0
+            ),
         ),
         (
             "rises in a straight line from 0 (at step 0)",
-            lambda i, n, w, peak: schedule(i, n, w if w > 1 or i else 0, peak),
+            lambda step, steps, warmup, peak: schedule(
+                step, steps, warmup if warmup > 1 or step else 0, peak
+            ),
         ),
         (
             "to `peak` (at step `warmup`)",
-            lambda i, n, w, peak: peak * i / (w + 1) if i <= w else schedule(i, n, w, peak),
+            lambda step, steps, warmup, peak: (
+                peak * step / (warmup + 1)
+                if step <= warmup
+                else schedule(step, steps, warmup, peak)
+            ),
         ),
         ("falls in a straight line", lambda *args: round(schedule(*args), 7)),
-        ("may be 0", lambda i, n, w, peak: peak * min(i / w, (n - i) / (n - w)) if i < n else 0.0),
+        (
+            "may be 0",
+            lambda step, steps, warmup, peak: (
+                peak * min(step / warmup, (steps - step) / (steps - warmup))
+                if step < steps
+                else 0.0
+            ),
+        ),
     ],
     "10-diagnose": [
         ("in each of the `epochs` epochs", keep_with(stop=3)),
         ("in each of the `epochs` epochs", keep_with(stop=10)),
-        ("go through all batches", keep_with(lambda m, o, b: one_epoch(m, o, b[:-1]))),
-        ("once, in their order", keep_with(lambda m, o, b: one_epoch(m, o, [*b, *b]))),
-        ("in their order", keep_with(lambda m, o, b: one_epoch(m, o, b[::-1]))),
+        (
+            "go through all batches",
+            keep_with(lambda model, optimizer, batches: one_epoch(model, optimizer, batches[:-1])),
+        ),
+        (
+            "once, in their order",
+            keep_with(lambda model, optimizer, batches: one_epoch(model, optimizer, batches * 2)),
+        ),
+        (
+            "in their order",
+            keep_with(lambda model, optimizer, batches: one_epoch(model, optimizer, batches[::-1])),
+        ),
         (
             "one step of the optimizer",
             keep_with(
-                lambda m, o, b: one_epoch(
-                    m, o, [[torch.cat(column) for column in zip(*b, strict=True)]]
+                lambda model, optimizer, batches: one_epoch(
+                    model, optimizer, [[torch.cat(column) for column in zip(*batches, strict=True)]]
                 )
             ),
         ),
-        ("Return two things", keep_with(result=lambda s, w: w)),
+        ("Return two things", keep_with(result=lambda scores, weights: weights)),
         (
             "the list of these accuracies, one for each epoch",
-            keep_with(result=lambda s, w: (max(s), w)),
+            keep_with(result=lambda scores, weights: (max(scores), weights)),
         ),
         (
             "as a dictionary like `model.state_dict()`",
-            keep_with(result=lambda s, w: (s, w["weight"])),
+            keep_with(result=lambda scores, weights: (scores, weights["weight"])),
         ),
         (
             "as a dictionary like `model.state_dict()`",
-            keep_with(result=lambda s, w: (s, {"weight": w["weight"]})),
+            keep_with(result=lambda scores, weights: (scores, {"weight": weights["weight"]})),
         ),
         (
             "measure the accuracy on `validation`",
-            keep_with(on=lambda _, batches: map(torch.cat, zip(*batches))),
+            keep_with(measured_on=lambda _, batches: map(torch.cat, zip(*batches))),
         ),
         (
             "the accuracy on `validation`",
-            keep_with(result=lambda s, w: ([round(score, 3) for score in s], w)),
+            keep_with(
+                result=lambda scores, weights: ([round(score, 3) for score in scores], weights)
+            ),
         ),
         (
             "the accuracy on `validation`",
-            keep_with(result=lambda s, w: ([100 * score for score in s], w)),
+            keep_with(result=lambda scores, weights: ([100 * score for score in scores], weights)),
         ),
     ],
 }

@@ -1,4 +1,4 @@
-"""Answers to lesson 11."""
+"""Answers to lesson 11; `__init__.py` says what the tables are."""
 
 import math
 from collections import Counter
@@ -17,14 +17,13 @@ def triplet_library(anchor, positive, negative, margin):
     return F.triplet_margin_loss(anchor, positive, negative, margin=margin)
 
 
-def euclidean(x, y):
-    return (x - y).norm(dim=1)
+def euclidean(first, second):
+    return (first - second).norm(dim=1)
 
 
 def triplet_farthest_positive(anchor, positive, negative, margin):
-    return torch.relu(
-        torch.cdist(anchor, positive).max(dim=1).values - euclidean(anchor, negative) + margin
-    ).mean()
+    farthest = torch.cdist(anchor, positive).max(dim=1).values
+    return torch.relu(farthest - euclidean(anchor, negative) + margin).mean()
 
 
 def stuck_counter(positives):
@@ -33,21 +32,20 @@ def stuck_counter(positives):
 
 
 def stuck_after(change):
-    """As if texts that are equal after `change` were equal."""
+    """An answer for which texts are the same if they are equal after `change`."""
     return lambda positives: stuck_counter([change(text) for text in positives])
 
 
 def stuck_two_most_common(positives):
-    return sum(count * math.log(count) for _, count in Counter(positives).most_common(2)) / len(
-        positives
-    )
+    copies = Counter(positives).most_common(2)
+    return sum(count * math.log(count) for _, count in copies) / len(positives)
 
 
-def epoch(dev, test, n, p=lambda dev, test: max(dev), better=np.greater_equal, first=0, digits=9):
+def epoch(dev, test, n, p=lambda dev, _: max(dev), better=np.greater_equal, first=0, digits=9):
     """A right answer; each argument changes one thing."""
     p = p(dev, test)
     good = better(dev, max(dev) - np.sqrt(p * (1 - p) / n))
-    place = next(place for place in range(first, len(dev)) if good[place])
+    place = first + list(good[first:]).index(True)
     return place, round(test[place], digits)
 
 
@@ -85,8 +83,8 @@ COMPLETED = {
         ),
         lambda anchor, positive, negative, margin: (
             sum(
-                math.dist(a, n) >= math.dist(a, p) + margin
-                for a, p, n in zip(anchor.tolist(), positive.tolist(), negative.tolist())
+                math.dist(middle, far) >= math.dist(middle, near) + margin
+                for middle, near, far in zip(anchor.tolist(), positive.tolist(), negative.tolist())
             )
             / len(anchor)
         ),
@@ -137,7 +135,7 @@ PROMISES = {
     "11-ranking-loss": [
         (
             "`scale` may be as large as 500",
-            lambda a, p, scale: ranking_short(a, p, min(scale, 100)),
+            lambda anchor, positive, scale: ranking_short(anchor, positive, min(scale, 100)),
             "A scale of 500, and cosines close together: your",
         ),
         ("natural logarithm", lambda *args: ranking_short(*args) / math.log(2)),
@@ -165,17 +163,17 @@ PROMISES = {
         ("the development part has `n` triplets", lambda dev, test, n: epoch(dev, test, 42)),
         (
             "with p the best development accuracy",
-            lambda *args: epoch(*args, p=lambda dev, test: max(test)),
+            lambda *args: epoch(*args, p=lambda _, test: max(test)),
             "Your p is not the best development accuracy",
         ),
         (
             "with p the best development accuracy",
-            lambda *args: epoch(*args, p=lambda dev, test: sum(dev) / len(dev)),
+            lambda *args: epoch(*args, p=lambda dev, _: sum(dev) / len(dev)),
             "Your p is not the best development accuracy",
         ),
         (
             "with p the best development accuracy",
-            lambda *args: epoch(*args, p=lambda dev, test: 0.5),
+            lambda *args: epoch(*args, p=lambda *_: 0.5),
             "Your p is not the best development accuracy",
         ),
         ("the accuracy to report for it", lambda *args: epoch(*args, digits=3)),

@@ -1,7 +1,6 @@
-"""Answers to lesson 12."""
+"""Answers to lesson 12; `__init__.py` says what the tables are."""
 
 import math
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -20,9 +19,12 @@ def score_in_steps(count, length, mean_length, k1, b):
 def ndcg_loops(places, grades, k):
     dcg = ideal = 0
     best = sorted(grades.values())[::-1]
-    for i in range(k):
-        dcg += grades.get(places[i], 0) / math.log2(i + 2) if i < len(places) else 0
-        ideal += best[i] / math.log2(i + 2) if i < len(best) else 0
+    for position in range(k):
+        discount = math.log2(position + 2)
+        if position < len(places):
+            dcg += grades.get(places[position], 0) / discount
+        if position < len(best):
+            ideal += best[position] / discount
     return dcg / ideal
 
 
@@ -56,8 +58,10 @@ RIGHT = {
     "12-word-score": [
         score_in_steps,
         lambda *args: torch.tensor(score_in_steps(*args), dtype=torch.float32),
-        lambda f, n, m, k, b: (
-            np.divide(f, f + k * np.interp(b, [0, 1], [1, n / m])) if f else np.float64(0)
+        lambda count, length, mean_length, k1, b: (
+            np.divide(count, count + k1 * np.interp(b, [0, 1], [1, length / mean_length]))
+            if count
+            else np.float64(0)
         ),
     ],
     "12-ndcg": [
@@ -68,7 +72,11 @@ RIGHT = {
     "12-fuse": [fuse_one_by_one, fuse_in_float32, lambda *args: np.array(fuse_one_by_one(*args))],
     "12-find-the-bug": [
         pages_loop,
-        lambda p, o, k: tuple(sorted({o[x] for x in p}, key=[o[x] for x in p].index)[:k]),
+        lambda places, owners, k: tuple(
+            sorted(
+                {owners[place] for place in places}, key=[owners[place] for place in places].index
+            )[:k]
+        ),
         lambda *args: np.array(pages_loop(*args)),
     ],
 }
@@ -81,9 +89,11 @@ COMPLETED = {
         lambda found: (
             torch.tensor(found).float() @ torch.log2(torch.arange(2.0, len(found) + 2)).reciprocal()
         ),
-        lambda found: math.fsum(found[i] * math.log(2, i + 2) for i in range(len(found))),
+        lambda found: math.fsum(
+            grade * math.log(2, rank + 1) for rank, grade in enumerate(found, start=1)
+        ),
         lambda found: math.log(2) * np.dot(found, 1 / np.log1p(np.arange(1, len(found) + 1))),
-        # of one alone it makes no list
+        # two more results of grade 0, since `dcg_score` refuses a single one
         lambda found: dcg_score([[*found, 0, 0]], [range(len(found) + 2, 0, -1)]),
     ],
     "12-fused-score": [
@@ -92,18 +102,33 @@ COMPLETED = {
         lambda ranks, c: sum(Fraction(1, c + rank) for rank in ranks if rank is not None),
         lambda ranks, c: np.nansum(1 / (c + np.array(ranks, dtype=float))),
         lambda ranks, c: np.reciprocal(
-            c + np.array([math.inf if r is None else r for r in ranks], dtype=np.float32)
+            c + np.array([math.inf if rank is None else rank for rank in ranks], dtype=np.float32)
         ).sum(),
         lambda ranks, c: torch.tensor([1 / (c + rank) for rank in ranks if rank is not None]).sum(),
     ],
 }
 WRONG = {
     "12-word-score": [
-        (lambda f, n, m, k, b: f and f / (f + k * (1 - b + b * n // m)), "whole number"),
-        (lambda f, n, m, k, b: f and f / (f + k * (b + (1 - b) * m / n)), "upside down"),
+        (
+            lambda count, length, mean_length, k1, b: (
+                count and count / (count + k1 * (1 - b + b * length // mean_length))
+            ),
+            "whole number",
+        ),
+        (
+            lambda count, length, mean_length, k1, b: (
+                count and count / (count + k1 * (b + (1 - b) * mean_length / length))
+            ),
+            "upside down",
+        ),
     ],
     "12-ndcg": [
-        (lambda p, g, k: ndcg_loops(p, {x: 2 ** g[x] - 1 for x in g}, k), "not the grades")
+        (
+            lambda places, grades, k: ndcg_loops(
+                places, {place: 2**grade - 1 for place, grade in grades.items()}, k
+            ),
+            "not the grades",
+        )
     ],
     "12-find-the-bug": [
         (
@@ -117,45 +142,91 @@ PROMISES = {
     "12-word-score": [
         (
             "`length` and `mean_length` are above 0",
-            lambda f, n, m, k, b: score_in_steps(f, max(n, m), m, k, b),
+            lambda count, length, mean_length, k1, b: score_in_steps(
+                count, max(length, mean_length), mean_length, k1, b
+            ),
         ),
         (
             "`length` and `mean_length` are above 0",
-            lambda f, n, m, k, b: score_in_steps(f, min(n, m), m, k, b),
+            lambda count, length, mean_length, k1, b: score_in_steps(
+                count, min(length, mean_length), mean_length, k1, b
+            ),
         ),
-        ("`k1` is 0 or more", lambda f, n, m, k, b: score_in_steps(f, n, m, max(k, 0.01), b)),
-        ("`b` is between 0 and 1", lambda f, n, m, k, b: score_in_steps(f, n, m, k, min(b, 0.95))),
-        ("If `count` is 0, return 0", lambda f, n, m, k, b: score_in_steps(f or 0.1, n, m, k, b)),
-        ("Return a number", lambda f, n, m, k, b: [score_in_steps(f, n, m, k, b)]),
+        (
+            "`k1` is 0 or more",
+            lambda count, length, mean_length, k1, b: score_in_steps(
+                count, length, mean_length, max(k1, 0.01), b
+            ),
+        ),
+        (
+            "`b` is between 0 and 1",
+            lambda count, length, mean_length, k1, b: score_in_steps(
+                count, length, mean_length, k1, min(b, 0.95)
+            ),
+        ),
+        (
+            "If `count` is 0, return 0",
+            lambda count, length, mean_length, k1, b: score_in_steps(
+                count or 0.1, length, mean_length, k1, b
+            ),
+        ),
+        (
+            "Return a number",
+            lambda count, length, mean_length, k1, b: [
+                score_in_steps(count, length, mean_length, k1, b)
+            ],
+        ),
     ],
     "12-ndcg": [
-        ("the best first", lambda p, g, k: ndcg_loops(p[::-1], g, k)),
-        ("it may be shorter than `k`", lambda p, g, k: ndcg_loops(p, g, min(k, len(p) or k))),
-        ("or empty", lambda p, g, k: ndcg_loops(p, g, k) if p else None),
-        ("Return a number", lambda p, g, k: [ndcg_loops(p, g, k)]),
+        ("the best first", lambda places, grades, k: ndcg_loops(places[::-1], grades, k)),
+        (
+            "it may be shorter than `k`",
+            lambda places, grades, k: ndcg_loops(places, grades, min(k, len(places) or k)),
+        ),
+        ("or empty", lambda places, grades, k: ndcg_loops(places, grades, k) if places else None),
+        ("Return a number", lambda places, grades, k: [ndcg_loops(places, grades, k)]),
     ],
     "12-fuse": [
         (
             "in the order of `one`",
-            lambda a, b, c: (
-                fuse_one_by_one(a[::-1], b[::-1], c)
-                if len(a) == len(b) and a[::-1] == b
-                else fuse_one_by_one(a, b, c)
+            lambda one, other, c: (
+                fuse_one_by_one(one[::-1], other[::-1], c)
+                if len(one) == len(other) and one[::-1] == other
+                else fuse_one_by_one(one, other, c)
             ),
         ),
-        ("Either list may be empty", lambda a, b, c: fuse_one_by_one(a, b, c) if a and b else []),
-        ("`c` is a number above 0", lambda a, b, c: fuse_one_by_one(a, b, max(c, 1))),
-        ("Return a list of places", lambda a, b, c: fuse_one_by_one(a, b, c)[:1]),
+        (
+            "Either list may be empty",
+            lambda one, other, c: fuse_one_by_one(one, other, c) if one and other else [],
+        ),
+        ("`c` is a number above 0", lambda one, other, c: fuse_one_by_one(one, other, max(c, 1))),
+        ("Return a list of places", lambda one, other, c: fuse_one_by_one(one, other, c)[:1]),
     ],
     "12-find-the-bug": [
-        ("the first `k`", lambda p, o, k: pages_loop(p[: 3 * k], o, k)),
-        ("the first `k`", lambda p, o, k: pages_loop([x for x in p if o[x]], o, k)),
+        ("the first `k`", lambda places, owners, k: pages_loop(places[: 3 * k], owners, k)),
+        (
+            "the first `k`",
+            lambda places, owners, k: pages_loop(
+                [place for place in places if owners[place]], owners, k
+            ),
+        ),
         (
             "If there are fewer than `k` pages, return all of them",
-            lambda p, o, k: [pages_loop(p, o, len(o))[at] for at in range(k)],
+            lambda places, owners, k: [
+                pages_loop(places, owners, len(owners))[rank] for rank in range(k)
+            ],
         ),
-        ("it may be empty", lambda p, o, k: pages_loop(p, o, k) if p else None),
-        ("in a list, a tuple or an array", lambda p, o, k: set(pages_loop(p, o, k))),
-        ("in a list, a tuple or an array", lambda p, o, k: " ".join(map(str, pages_loop(p, o, k)))),
+        (
+            "it may be empty",
+            lambda places, owners, k: pages_loop(places, owners, k) if places else None,
+        ),
+        (
+            "in a list, a tuple or an array",
+            lambda places, owners, k: set(pages_loop(places, owners, k)),
+        ),
+        (
+            "in a list, a tuple or an array",
+            lambda places, owners, k: " ".join(map(str, pages_loop(places, owners, k))),
+        ),
     ],
 }

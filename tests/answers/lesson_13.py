@@ -1,4 +1,4 @@
-"""Answers to lesson 13."""
+"""Answers to lesson 13; `__init__.py` says what the tables are."""
 
 import numpy as np
 import torch
@@ -8,14 +8,15 @@ from scipy.spatial.distance import cdist
 def int8(vectors, low, high, steps=255, most=255):
     """A right answer; each argument changes one thing."""
     step = np.where(high == low, 1, (high - low) / steps)
-    return (np.clip(np.floor((vectors - low) / step), 0, most) - 128).astype(int).astype(np.int8)
+    count = np.clip(np.floor((vectors - low) / step), 0, most)
+    return (count - 128).astype(int).astype(np.int8)
 
 
 def int8_in_torch(vectors, low, high):
-    v, a, b = (torch.from_numpy(x) for x in (vectors, low, high))
-    step = (b - a) / 255
+    numbers, lowest, highest = (torch.from_numpy(array) for array in (vectors, low, high))
+    step = (highest - lowest) / 255
     step[step == 0] = 1
-    return (((v - a) / step).floor().clamp(0, 255) - 128).to(torch.int8)
+    return (((numbers - lowest) / step).floor().clamp(0, 255) - 128).to(torch.int8)
 
 
 def hamming_counted(query, corpus):
@@ -47,8 +48,8 @@ COMPLETED = {
         lambda codes, low, high: (high * (codes + 128.5) + low * (126.5 - codes)) / 255,
         lambda codes, low, high: [
             [
-                a + (code + 128.5) * (b - a) / 255
-                for code, a, b in zip(row, low.tolist(), high.tolist())
+                lowest + (code + 128.5) * (highest - lowest) / 255
+                for code, lowest, highest in zip(row, low.tolist(), high.tolist())
             ]
             for row in codes.tolist()
         ],
@@ -69,7 +70,7 @@ COMPLETED = {
     "13-signs": [
         lambda query, corpus: np.count_nonzero((corpus > 0) ^ (query > 0), axis=1),
         lambda query, corpus: [
-            sum((a > 0) != (b > 0) for a, b in zip(query, row)) for row in corpus
+            sum((number > 0) != (other > 0) for number, other in zip(query, row)) for row in corpus
         ],
         lambda query, corpus: hamming_counted(
             np.packbits(query > 0), np.packbits(corpus > 0, axis=1)
@@ -102,7 +103,11 @@ PROMISES = {
     "13-rescore": [
         (
             "of the k candidates with the highest dot product",
-            lambda q, c, *more: [p for p in rescore_sorted(q, c, *more) if c[p] @ q > 0],
+            lambda query, corpus, candidates, k: [
+                place
+                for place in rescore_sorted(query, corpus, candidates, k)
+                if corpus[place] @ query > 0
+            ],
         ),
         (
             "k is from 1 to the number of candidates",

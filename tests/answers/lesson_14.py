@@ -1,4 +1,4 @@
-"""Answers to lesson 14."""
+"""Answers to lesson 14; `__init__.py` says what the tables are."""
 
 from bisect import bisect_left
 from fractions import Fraction
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from course_utils import embed, load_plot_queries, search
+from course_utils import embed, search
 from course_utils.benchmark import glove_vectors
 
 
@@ -17,26 +17,33 @@ def judged(found, grades, k):
         return sum(number / np.log2(1 + rank) for rank, number in enumerate(numbers[:k], 1))
 
     values = []
-    for query, of in grades.items():
-        if any(of.values()):
-            reached = gain([of.get(name, 0) for name in found.get(query, [])])
-            values.append(reached / gain(sorted(of.values(), reverse=True)))
+    for query, graded in grades.items():
+        if any(graded.values()):
+            reached = gain([graded.get(name, 0) for name in found.get(query, [])])
+            values.append(reached / gain(sorted(graded.values(), reverse=True)))
     return sum(values) / len(values) if values else 0
 
 
-def good(a, u, t, of_a=1, of_u=1):
-    return sum(s >= t for s in a) * of_a + sum(s < t for s in u) * of_u
+def good(answered, unanswered, threshold, answered_weight=1, unanswered_weight=1):
+    """The weighted number of right decisions at a threshold."""
+    return (
+        sum(score >= threshold for score in answered) * answered_weight
+        + sum(score < threshold for score in unanswered) * unanswered_weight
+    )
 
 
 def best_threshold(answered, unanswered):
     shares = Fraction(1, len(answered)), Fraction(1, len(unanswered))
-    return max(answered + unanswered, key=lambda t: (good(answered, unanswered, t, *shares), t))
+    return max(
+        answered + unanswered,
+        key=lambda threshold: (good(answered, unanswered, threshold, *shares), threshold),
+    )
 
 
 def vectors(sentences):
-    """As `embed`, from the vectors that the check keeps of all its texts: encoding them takes seconds.
+    """As `embed`, but from the vectors that the check has stored: encoding its texts takes seconds.
 
-    Not for the first answers of each kind, which also run in the grader's sandbox, where the check is out of reach.
+    Not for the first answers of each kind: they also run in the grader's sandbox, which has no check.
     """
     from course_utils.exercises.search_engine import _embedded
 
@@ -45,7 +52,7 @@ def vectors(sentences):
 
 @cache
 def embedded(*sentences):
-    """Two cases ask about the same texts."""
+    """As `embed`; cached, since two cases have the same texts."""
     return embed(sentences)
 
 
@@ -67,7 +74,7 @@ def word_scores(queries, texts):
 
 
 def find_and_words(queries, texts, k):
-    """Another right way: cosines with a little weight on shared words."""
+    """Another right way: cosines, and shared words with a small weight."""
     scores = vectors(queries) @ vectors(texts).T + 0.2 * word_scores(queries, texts)
     return np.argsort(-scores, axis=1)[:, :k]
 
@@ -78,7 +85,7 @@ def find_glove(queries, texts, k):
 
 
 def near_and(change):
-    """A right answer after which each list is changed."""
+    """A right answer, except that each of its lists is changed."""
     return lambda *args: [change(places) for places in find_near(*args)]
 
 
@@ -100,7 +107,7 @@ def diagnose_step_by_step(queries, texts, found):
 
 
 def diagnose_by_places(*places):
-    """Finds a search fine where these places of each list are right."""
+    """An answer that says "fine" if these places of each list are right."""
 
     def diagnose(queries, texts, found):
         right = (-(unit(queries) @ unit(texts).T)).argsort(1)[:, : len(found[0])]
@@ -123,8 +130,10 @@ RIGHT = {
     ],
     "14-search": [
         find_course,
-        lambda q, t, k: (
-            (torch.from_numpy(vectors(q)) @ torch.from_numpy(vectors(t)).T).topk(k).indices
+        lambda queries, texts, k: (
+            (torch.from_numpy(vectors(queries)) @ torch.from_numpy(vectors(texts)).T)
+            .topk(k)
+            .indices
         ),
         find_and_words,
     ],
@@ -137,15 +146,16 @@ RIGHT = {
 COMPLETED = {
     "14-best-chunk": [
         lambda cosines, owners: {
-            o: max(c for c, of in zip(cosines, owners) if of == o) for o in owners
+            text: max(cosine for cosine, owner in zip(cosines, owners) if owner == text)
+            for text in owners
         },
         lambda cosines, owners: dict(sorted(zip(owners, cosines))),
         lambda cosines, owners: pd.Series(cosines).groupby(owners).max().to_dict(),
         lambda cosines, owners: {
-            o: np.array(cosines)[np.array(owners) == o].max() for o in np.unique(owners)
+            text: np.array(cosines)[np.array(owners) == text].max() for text in np.unique(owners)
         },
         lambda cosines, owners: {
-            o: torch.tensor(cosines)[torch.tensor(owners) == o].amax() for o in {*owners}
+            text: torch.tensor(cosines)[torch.tensor(owners) == text].amax() for text in {*owners}
         },
         lambda cosines, owners: reduce(
             lambda scores, pair: scores | {pair[1]: max(pair[0], scores.get(pair[1], -1))},
@@ -167,98 +177,171 @@ COMPLETED = {
             threshold / 2 + np.max(scores, where=np.array(scores) < threshold, initial=-1) / 2
         ),
         lambda threshold, scores: (
-            torch.tensor([s for s in scores if s < threshold])
+            torch.tensor([score for score in scores if score < threshold])
             .max()
             .lerp(torch.tensor(threshold), 0.5)
         ),
         lambda threshold, scores: (
-            sum(Fraction(s) for s in sorted(s for s in {*scores, threshold} if s <= threshold)[-2:])
-            / 2
+            sum(map(Fraction, sorted({threshold, *(s for s in scores if s < threshold)})[-2:])) / 2
         ),
     ],
 }
 WRONG = {
     "14-judge": [
-        (lambda f, g, k: judged(f, {q: of for q, of in g.items() if q in f}, k), "not searched for")
+        (
+            lambda found, grades, k: judged(
+                found, {query: graded for query, graded in grades.items() if query in found}, k
+            ),
+            "not searched for",
+        )
     ],
-    "14-threshold": [(lambda a, u: max(a + u, key=lambda t: (good(a, u, t), t)), "*shares*")],
+    "14-threshold": [
+        (
+            lambda answered, unanswered: max(
+                answered + unanswered,
+                key=lambda threshold: (good(answered, unanswered, threshold), threshold),
+            ),
+            "*shares*",
+        )
+    ],
     "14-search": [
         (find_glove, "and the target is 0.56"),
-        (lambda q, t, k: search(vectors(q), vectors(t), k), "returned two things"),
         (
-            lambda q, t, k: [[[place, 0.5] for place in places] for places in find_near(q, t, k)],
+            lambda queries, texts, k: search(vectors(queries), vectors(texts), k),
+            "returned two things",
+        ),
+        (
+            lambda queries, texts, k: [
+                [[place, 0.5] for place in places] for places in find_near(queries, texts, k)
+            ],
             "whole numbers is asked for",
         ),
-        (lambda q, t, k: find_near(q, t, len(t)), "a list of 10 whole numbers"),
+        (
+            lambda queries, texts, k: find_near(queries, texts, len(texts)),
+            "a list of 10 whole numbers",
+        ),
         (lambda *args: find_near(*args)[0], "whole numbers is asked for"),
     ],
-    "14-diagnose": [(lambda q, t, f: diagnose_step_by_step(q[:1], t, f[:1]), "first query only")],
+    "14-diagnose": [
+        (
+            lambda queries, texts, found: diagnose_step_by_step(queries[:1], texts, found[:1]),
+            "first query only",
+        )
+    ],
 }
 
 PROMISES = {
     "14-judge": [
-        ("a list may be empty", lambda f, g, k: judged({q: n for q, n in f.items() if n[0]}, g, k)),
+        (
+            "a list may be empty",
+            lambda found, grades, k: judged(
+                {query: names for query, names in found.items() if names[0]}, grades, k
+            ),
+        ),
         (
             "it may be empty",
-            lambda f, g, k: judged(f, {q: of for q, of in g.items() if max(of.values()) >= 0}, k),
+            lambda found, grades, k: judged(
+                found,
+                {query: graded for query, graded in grades.items() if max(graded.values()) >= 0},
+                k,
+            ),
         ),
         (
             "one that `grades` lacks is left out",
-            lambda f, g, k: judged(f, {q: g[q] for q in f} if len(f) > len(g) else g, k),
+            lambda found, grades, k: judged(
+                found,
+                {query: grades[query] for query in found} if len(found) > len(grades) else grades,
+                k,
+            ),
         ),
         (
             "0 if none is left",
-            lambda f, g, k: judged(f, g, k) if any(any(of.values()) for of in g.values()) else None,
+            lambda found, grades, k: (
+                judged(found, grades, k)
+                if any(any(graded.values()) for graded in grades.values())
+                else None
+            ),
             "`return`",
         ),
-        ("as one number", lambda f, g, k: [judged(f, g, k)]),
+        ("as one number", lambda found, grades, k: [judged(found, grades, k)]),
     ],
     "14-threshold": [
         (
             "among all scores of both lists",
-            lambda a, u: max(u, key=lambda t: (good(a, u, t, len(u), len(a)), t)),
+            lambda answered, unanswered: max(
+                unanswered,
+                key=lambda threshold: (
+                    good(answered, unanswered, threshold, len(unanswered), len(answered)),
+                    threshold,
+                ),
+            ),
         )
     ],
     "14-search": [
         (
             "`k` is at most the number of texts",
-            lambda q, t, k: [places[: len(t) - 1] for places in find_near(q, t, k)],
+            lambda queries, texts, k: [
+                places[: len(texts) - 1] for places in find_near(queries, texts, k)
+            ],
         ),
-        ("of the k best texts", lambda q, t, k: find_near(q, t, min(10, len(t)))),
-        ("return a list with the positions in `texts`", lambda q, t, k: find_near(q, sorted(t), k)),
-        ("the best first", near_and(lambda p: [p[0], *p[:0:-1]]), "the longest first"),
+        (
+            "of the k best texts",
+            lambda queries, texts, k: find_near(queries, texts, min(10, len(texts))),
+        ),
+        (
+            "return a list with the positions in `texts`",
+            lambda queries, texts, k: find_near(queries, sorted(texts), k),
+        ),
+        (
+            "the best first",
+            near_and(lambda places: [places[0], *places[:0:-1]]),
+            "the longest first",
+        ),
         (
             "these must follow, the longest first",
-            near_and(lambda p: [*p[:1], *p[1:3][::-1], *p[3:]]),
+            near_and(lambda places: [places[0], *places[1:3][::-1], *places[3:]]),
         ),
-        ("these must follow, the longest first", near_and(lambda p: [*p[:3], *p[3:][::-1]])),
+        (
+            "these must follow, the longest first",
+            near_and(lambda places: [*places[:3], *places[3:][::-1]]),
+        ),
         (
             "k different whole numbers",
-            near_and(lambda p: p[:1] * len(p)),
+            near_and(lambda places: places[:1] * len(places)),
             "different whole numbers",
         ),
         (
             "For each query, return a list",
-            lambda q, t, k: np.array(find_near(q, t, k)).squeeze().tolist(),
+            lambda queries, texts, k: np.array(find_near(queries, texts, k)).squeeze().tolist(),
         ),
         (
             "at least 0.56 for the 24 development queries among 130 texts",
-            lambda q, t, k: find_near(q, t[: max(len(t) // 2, k)], k),
+            lambda queries, texts, k: find_near(queries, texts[: max(len(texts) // 2, k)], k),
             "the target is",
         ),
     ],
     "14-diagnose": [
-        ("for each query", lambda q, t, f: diagnose_step_by_step(q[-1:], t, f[-1:])),
+        (
+            "for each query",
+            lambda queries, texts, found: diagnose_step_by_step(queries[-1:], texts, found[-1:]),
+        ),
         ("the k texts of highest cosine, the best first", diagnose_by_places(0, -1)),
         ("the k texts of highest cosine, the best first", diagnose_by_places(0, 1)),
-        ("one of these five words", lambda q, t, f: diagnose_step_by_step(q, t, f).capitalize()),
+        (
+            "one of these five words",
+            lambda queries, texts, found: diagnose_step_by_step(queries, texts, found).capitalize(),
+        ),
         (
             "at least two queries",
-            lambda q, t, f: diagnose_step_by_step(q, t, f) if len(q) > 2 else "fine",
+            lambda queries, texts, found: (
+                diagnose_step_by_step(queries, texts, found) if len(queries) > 2 else "fine"
+            ),
         ),
         (
             "k is at least 2",
-            lambda q, t, f: diagnose_step_by_step(q, t, f) if len(f[0]) > 2 else "fine",
+            lambda queries, texts, found: (
+                diagnose_step_by_step(queries, texts, found) if len(found[0]) > 2 else "fine"
+            ),
         ),
     ],
 }

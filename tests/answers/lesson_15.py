@@ -1,6 +1,5 @@
-"""Right and wrong answers to the exercises of lesson 15."""
+"""Answers to lesson 15; `__init__.py` says what the tables are."""
 
-import math
 import statistics
 from fractions import Fraction
 
@@ -10,17 +9,18 @@ from scipy.linalg import toeplitz
 
 
 def distil_plain(ids, table, counts, a):
-    rows = table * (a / (a + counts / counts.sum()))[:, None]
-    found = np.zeros((len(ids), table.shape[1]))
-    for at, one in enumerate(ids):
-        if len(one):
-            mean = rows[one].mean(axis=0)
-            found[at] = mean / np.linalg.norm(mean)
-    return found
+    weights = a / (a + counts / counts.sum())
+    rows = table * weights[:, None]
+    vectors = np.zeros((len(ids), table.shape[1]))
+    for place, tokens in enumerate(ids):
+        if len(tokens):
+            mean = rows[tokens].mean(axis=0)
+            vectors[place] = mean / np.linalg.norm(mean)
+    return vectors
 
 
-def last_flipped(h, m):
-    return h[torch.arange(len(h)), h.shape[1] - 1 - m.flip(1).argmax(1)]
+def last_flipped(states, mask):
+    return states[torch.arange(len(states)), states.shape[1] - 1 - mask.flip(1).argmax(1)]
 
 
 def late_stacked(last_hidden_state, special, spans):
@@ -39,6 +39,11 @@ def weat(x, y, a, b):
     x, y, a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y, a, b))
     of_x, of_y = ((rows @ a.T).mean(axis=1) - (rows @ b.T).mean(axis=1) for rows in (x, y))
     return (of_x.mean() - of_y.mean()) / np.concatenate([of_x, of_y]).std()
+
+
+def distances(tokens):
+    """How many places each token (row) stands behind each other one (column)."""
+    return torch.arange(tokens)[:, None] - torch.arange(tokens)
 
 
 RIGHT = {
@@ -89,21 +94,17 @@ COMPLETED = {
         lambda tokens, window: (
             np.tri(tokens, dtype=bool) & ~np.tri(tokens, k=-window - 1, dtype=bool)
         ),
-        lambda tokens, window: (lambda apart: apart == apart.clamp(0, window))(
-            torch.arange(tokens)[:, None] - torch.arange(tokens)
-        ),
+        lambda tokens, window: distances(tokens) == distances(tokens).clamp(0, window),
         lambda tokens, window: toeplitz(np.arange(tokens) <= window, np.zeros(tokens, dtype=bool)),
         lambda tokens, window: (
             torch.tril(torch.ones(tokens, tokens))
             - torch.tril(torch.ones(tokens, tokens), -window - 1)
         ),
         lambda tokens, window: sum(
-            torch.diag(torch.ones(tokens - n, dtype=int), -n)
-            for n in range(min(window + 1, tokens))
+            torch.diag(torch.ones(tokens - back, dtype=int), -back)
+            for back in range(min(window + 1, tokens))
         ),
-        lambda tokens, window: torch.isin(
-            torch.arange(tokens).unsqueeze(1).sub(torch.arange(tokens)), torch.arange(window + 1)
-        ),
+        lambda tokens, window: torch.isin(distances(tokens), torch.arange(window + 1)),
     ],
 }
 WRONG = {}
@@ -112,22 +113,29 @@ PROMISES = {
         ("an array (n, d)", lambda *args: distil_plain(*args).squeeze()),
         (
             "at least one of the counts is above 0",
-            lambda i, t, c, a: distil_plain(i, t, np.maximum(c, 40), a),
+            lambda ids, table, counts, a: distil_plain(ids, table, np.maximum(counts, 40), a),
         ),
-        ("its share of all counts", lambda i, t, c, a: distil_plain(i, t, c**0.5, a)),
+        (
+            "its share of all counts",
+            lambda ids, table, counts, a: distil_plain(ids, table, counts**0.5, a),
+        ),
         (
             "All zeros if it has no tokens",
             lambda *args: np.where(distil_plain(*args) == 0, 1.0, distil_plain(*args)),
         ),
     ],
     "15-last-token": [
-        ("(batch, hidden)", lambda h, m: last_flipped(h, m).squeeze(0), "their shape is")
+        (
+            "(batch, hidden)",
+            lambda states, mask: last_flipped(states, mask).squeeze(0),
+            "their shape is",
+        )
     ],
     "15-late-chunks": [
         ("leave out every position where `special` is 1", late_last_is_sep),
         (
             "one vector for each span, in the order of `spans`",
-            lambda h, m, spans: late_stacked(h, m, sorted(spans)),
+            lambda states, special, spans: late_stacked(states, special, sorted(spans)),
         ),
         ("a tensor (spans, hidden)", lambda *args: late_stacked(*args).squeeze(0)),
     ],
