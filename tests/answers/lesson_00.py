@@ -13,8 +13,8 @@ def by_copy(similarity, i):
     return np.argmax(row)
 
 
+# The similarities of a sentence to the others.
 def left_out(similarity, i):
-    """The similarities of a sentence to the others."""
     return [float(value) for place, value in enumerate(similarity[i]) if place != i]
 
 

@@ -12,8 +12,8 @@ def encode_with_get(words, vocabulary):
     return [vocabulary.get(piece, vocabulary["[UNK]"]) for piece in pieces]
 
 
+# An answer that looks for the piece with or without its mark before it takes [UNK].
 def encode_or_its_twin(twin):
-    """An answer that looks for the piece with or without its mark before it takes [UNK]."""
     return lambda words, vocabulary: encode_with_get(
         [
             [piece if piece in vocabulary else twin(piece) for piece in pieces_of_word]
@@ -33,8 +33,8 @@ def wordpiece_recursive(word, pieces, mark=""):
     return ["[UNK]"]
 
 
+# Lets an entry with ## open a word, too.
 def wordpiece_any_start(word, pieces):
-    """Lets an entry with ## open a word, too."""
     cut = wordpiece_recursive(word, pieces)
     return wordpiece_recursive(word, pieces, "##") if cut == ["[UNK]"] else cut
 
@@ -70,19 +70,15 @@ def harmful_or_equal(word, pieces):
     )
 
 
+# Tries only longer pieces at two places of the present cut.
 def harmful_at_boundaries(word, pieces):
-    """Tries only longer pieces at two places of the present cut."""
     cut = [piece.removeprefix("##") for piece in wordpiece_recursive(word, pieces)]
     tried = entries(word, [0, sum(map(len, cut[:-2]))])
     return next((entry for entry in tried if harms(entry, word, pieces)), None)
 
 
-def harmful_known_piece(word, pieces):
-    return max((piece for piece in pieces if piece.replace("##", "") in word), key=len)
-
-
+# Merges into the last symbol of the result; if `again`, also into one that was merged.
 def merge_by_memory(symbols, pair, again=False):
-    """Merges into the last symbol of the result; if `again`, also into one that was merged."""
     out, fresh = [], False
     for symbol in symbols:
         if out and (again or not fresh) and (out[-1], symbol) == pair:
@@ -94,17 +90,8 @@ def merge_by_memory(symbols, pair, again=False):
     return out
 
 
-def merge_the_same_list(symbols, pair):
-    return merge_by_memory(symbols, pair) if pair in zip(symbols, symbols[1:]) else symbols
-
-
-def merge_one_letter_only(symbols, pair):
-    return merge_by_memory(symbols, pair) if len(pair[0] + pair[1]) == 2 else list(symbols)
-
-
+# Joins the symbols with `separator`, replaces whole symbols only, and splits again.
 def merge_with_separator(separator):
-    """Joins the symbols with `separator`, replaces whole symbols only, and splits again."""
-
     def merge(symbols, pair):
         inside, border = re.escape(separator.join(pair)), re.escape(separator)
         # the pair between two separators, or at an end of the text
@@ -115,8 +102,9 @@ def merge_with_separator(separator):
     return merge
 
 
+# Replaces the pair by `new`, or by the two symbols as they are there; `form` is applied before
+# comparing.
 def merge_by_loop(symbols, pair, new=None, form=str):
-    """Replaces the pair by `new`, or by the two symbols as they are there; `form` is applied before comparing."""
     out, position = [], 0
     while position < len(symbols):
         stands_here = list(map(form, symbols[position : position + 2])) == list(map(form, pair))
@@ -153,7 +141,14 @@ RIGHT = {
         ),
         lambda *args: np.str_(harmful_last(*args)),
     ],
-    "01-merge": [merge_by_memory, lambda *args: tuple(merge_by_memory(*args)), merge_the_same_list],
+    "01-merge": [
+        merge_by_memory,
+        lambda *args: tuple(merge_by_memory(*args)),
+        # the same list, where there is nothing to merge
+        lambda symbols, pair: (
+            merge_by_memory(symbols, pair) if pair in zip(symbols, symbols[1:]) else symbols
+        ),
+    ],
 }
 
 COMPLETED = {
@@ -228,7 +223,13 @@ PROMISES = {
     ],
     "01-harmful-entry": [
         ("Return one entry, a string", lambda *args: [harmful_last(*args)]),
-        ("that is not in `pieces` yet", harmful_known_piece, "is in `pieces` already"),
+        (
+            "that is not in `pieces` yet",
+            lambda word, pieces: max(
+                (piece for piece in pieces if piece.replace("##", "") in word), key=len
+            ),
+            "is in `pieces` already",
+        ),
         ("has at least one harmful entry", harmful_at_boundaries),
         ("into *more* pieces than before", harmful_or_equal, "which is not more than"),
         (
@@ -247,7 +248,12 @@ PROMISES = {
             "every occurrence of the pair",
             lambda symbols, pair: merge_by_loop(symbols, pair, form=str.lower),
         ),
-        ("A symbol may be longer than a letter", merge_one_letter_only),
+        (
+            "A symbol may be longer than a letter",
+            lambda symbols, pair: (
+                merge_by_memory(symbols, pair) if len("".join(pair)) == 2 else list(symbols)
+            ),
+        ),
         *(
             ("it can be any string", merge_with_separator(separator))
             for separator in (

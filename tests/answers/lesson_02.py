@@ -17,8 +17,8 @@ def masks(batch, width=None):
     return padded([[1] * len(row) for row in batch], 0, width)
 
 
+# Differs from a right answer if all rows are empty.
 def pad_at_least_one_column(batch, pad_id):
-    """Differs from a right answer if all rows are empty."""
     width = max(1, *map(len, batch))
     return padded(batch, pad_id, width), masks(batch, width)
 
@@ -63,13 +63,13 @@ def leaks(
     return list(change.amax(1) > threshold)
 
 
+# The first real id of each row, in all its places.
 def first_real(ids, mask):
-    """The first real id of each row, in all its places."""
     return ids.gather(1, mask.argmax(1, keepdim=True)).expand_as(ids)
 
 
+# Other ids at the padding behind the text; the same ids at the padding before it.
 def changed_only_behind(ids, mask, size):
-    """Other ids at the padding behind the text; the same ids at the padding before it."""
     real_from_here_on = mask.flip(1).cumsum(1).flip(1)
     return torch.where(real_from_here_on == 0, (ids + 1) % size, ids)
 

@@ -25,7 +25,6 @@ def patch_in_a_loop(embeddings, layers, layer, position, vector):
 
 
 def patch_of_three(embeddings, layers, layer, position, vector):
-    """Raises an error unless there are three layers."""
     first, second, third = layers
     return patch_in_a_loop(embeddings, [first, second, third], layer, position, vector)
 
@@ -39,9 +38,8 @@ def nearest_by_loop(vectors, senses):
     return right / len(senses)
 
 
+# A right answer, except that `change` is applied to the table of cosines before the search.
 def nearest_changed(change):
-    """A right answer, except that `change` is applied to the table of cosines before the search."""
-
     def nearest(vectors, senses):
         unit = F.normalize(vectors)
         cosines = change(unit @ unit.T, senses).fill_diagonal_(-torch.inf)
@@ -53,13 +51,12 @@ def nearest_changed(change):
     return nearest
 
 
+# An answer for which labels are the same if this part of them is.
 def nearest_by_part(part):
-    """An answer for which labels are the same if this part of them is."""
     return lambda vectors, senses: nearest_by_loop(vectors, [part(label) for label in senses])
 
 
 def of_one_sense(senses):
-    """A table that is true where the senses of the row and of the column are the same."""
     return torch.tensor(np.equal.outer(senses, senses))
 
 

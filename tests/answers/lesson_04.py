@@ -15,7 +15,6 @@ def mean(tokens, mask):
 
 
 def real_rows(tokens, mask):
-    """The vectors of the real tokens of each text, as lists."""
     return [vectors[real == 1].tolist() for vectors, real in zip(tokens, mask)]
 
 
@@ -46,8 +45,8 @@ def near_in_every_row(vectors, pooled):
     return (F.cosine_similarity(vectors, pooled) > 0.999).all()
 
 
+# A right answer, if `same(vectors, pooled)` tells rightly whether two tables of vectors agree.
 def how(vectors, tokens, mask, same=near_in_every_row):
-    """A right answer, if `same(vectors, pooled)` tells rightly whether two tables of vectors agree."""
     ways = {
         "cls": cls_pool,
         "mean": mean,

@@ -45,8 +45,8 @@ def run(state, layers):
     return functools.reduce(lambda before, layer: layer(before), layers, state)
 
 
+# A right answer; each keyword exchanges one step.
 def map_by_loops(target, source, layers, token=slice(None), shift=0, length=None, rest=None):
-    """A right answer; each keyword exchanges one step."""
     length = length or (lambda change: math.hypot(*change.tolist()))
     rest = rest or (lambda depth: layers[depth:])
     targets, sources = states_of(target, layers), states_of(source, layers)

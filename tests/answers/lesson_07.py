@@ -22,11 +22,9 @@ def mask_with_where(ids, special_ids, mask_id, draws, share):
     return torch.where(hide, mask_id, ids), torch.where(hide, ids, -100)
 
 
-def bits_by_loop(logits, targets):
-    bits = []
-    for row, target in zip(logits.double(), targets):
-        bits.append((torch.logsumexp(row, 0) - row[target]) / np.log(2))
-    return torch.stack(bits).float()
+def bits_row_by_row(logits, targets):
+    nats = [torch.logsumexp(row, 0) - row[target] for row, target in zip(logits.double(), targets)]
+    return (torch.stack(nats) / np.log(2)).float()
 
 
 def perplexity_with_the_library(logits, labels):
@@ -62,7 +60,7 @@ RIGHT = {
         lambda *args: list(mask_with_where(*args)),
     ],
     "07-surprisal": [
-        bits_by_loop,
+        bits_row_by_row,
         bits_in_lists,
         lambda logits, targets: F.cross_entropy(logits, targets, reduction="none") / math.log(2),
     ],
@@ -89,7 +87,7 @@ COMPLETED = {
         lambda logits, targets: np.log2(np.exp(F.cross_entropy(logits, targets).item())),
         lambda logits, targets: statistics.fmean(bits_in_lists(logits, targets)),
         lambda logits, targets: F.nll_loss(logits.double().softmax(1).log2(), targets),
-        lambda logits, targets: bits_by_loop(logits, targets).mean().numpy(),
+        lambda logits, targets: bits_row_by_row(logits, targets).mean().numpy(),
         lambda logits, targets: math.log(perplexity_with_the_library(logits[None], targets), 2),
         lambda logits, targets: (
             functools.reduce(torch.logaddexp2, (logits / math.log(2)).unbind(1)).mean()
@@ -115,7 +113,7 @@ WRONG = {
             ),
             "may have been rounded to 0",
         ),
-        (lambda logits, targets: bits_by_loop(logits, targets).mean(), "a single number"),
+        (lambda logits, targets: bits_row_by_row(logits, targets).mean(), "a single number"),
     ],
 }
 
@@ -149,12 +147,16 @@ PROMISES = {
         ),
     ],
     "07-surprisal": [
-        ("as a tensor of shape (n,)", lambda *args: bits_by_loop(*args)[:1]),
-        ("as a tensor of shape (n,)", lambda *args: bits_by_loop(*args)[:, None], "their shape is"),
+        ("as a tensor of shape (n,)", lambda *args: bits_row_by_row(*args)[:1]),
+        (
+            "as a tensor of shape (n,)",
+            lambda *args: bits_row_by_row(*args)[:, None],
+            "their shape is",
+        ),
         *(
             (
                 "its surprisal is then large",
-                lambda logits, targets, most=most: bits_by_loop(logits, targets).clamp(max=most),
+                lambda logits, targets, most=most: bits_row_by_row(logits, targets).clamp(max=most),
             )
             for most in (149, 1000, 10000)
         ),

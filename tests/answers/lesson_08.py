@@ -25,8 +25,8 @@ def spearman_in_float32(first, second):
     return torch.corrcoef((below - below.transpose(1, 2)).mean(dim=2))[0, 1]
 
 
+# A right answer; each keyword breaks one sentence of the text.
 def held_out(train_values, train_labels, *test, candidates=None, compare=np.greater_equal):
-    """A right answer; each keyword breaks one sentence of the text."""
     values, labels = np.array(train_values), np.array(train_labels)
     candidates = np.unique(train_values) if candidates is None else np.unique(candidates)
     right = np.array([(compare(values, candidate) == labels).mean() for candidate in candidates])
@@ -35,9 +35,7 @@ def held_out(train_values, train_labels, *test, candidates=None, compare=np.grea
 
 
 def grouped_by_loop(gold, a, b, groups, draws):
-    rows_of = {group: [] for group in groups}
-    for row, group in enumerate(groups):
-        rows_of[group].append(row)
+    rows_of = {group: np.flatnonzero(np.array(groups) == group) for group in groups}
     gains = []
     for drawn in draws:
         rows = [row for group in drawn for row in rows_of[group]]
@@ -49,8 +47,8 @@ def grouped_by_loop(gold, a, b, groups, draws):
     return [np.percentile(gains, 2.5), np.percentile(gains, 97.5)]
 
 
+# A right answer; each keyword breaks one sentence of the text.
 def grouped(gold, a, b, groups, draws, chosen=None, method="linear"):
-    """A right answer; each keyword breaks one sentence of the text."""
     gold, a, b, groups = map(np.array, (gold, a, b, groups))
     chosen = chosen or (
         lambda groups, drawn: np.concatenate([np.flatnonzero(groups == group) for group in drawn])

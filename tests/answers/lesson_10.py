@@ -14,16 +14,15 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 
+# A right answer; each argument changes one thing.
 def schedule(step, steps, warmup, peak, rise=lambda share: share, fall=lambda share: share):
-    """A right answer; each argument changes one thing."""
     if step < warmup:
         return peak * rise(step / warmup)
     return peak * fall(max(0, steps - step) / (steps - warmup))
 
 
+# An answer for which texts with the same `key` are the same; `result` changes what it returns.
 def leaks_by(key, result=lambda leaked: leaked):
-    """An answer for which texts with the same `key` are the same; `result` changes what it returns."""
-
     def leaks(train, test):
         seen = {key(text) for text in train}
         return result([text for text in test if key(text) in seen])
@@ -33,14 +32,6 @@ def leaks_by(key, result=lambda leaked: leaked):
 
 def one_space(text):
     return re.sub(r"\s+", " ", text.lower()).strip()
-
-
-def leaks_part(train, test):
-    return [
-        text
-        for text in test
-        if any(one_space(other).startswith(one_space(text)) for other in train)
-    ]
 
 
 def one_epoch(model, optimizer, batches):
@@ -56,6 +47,8 @@ def accuracy(model, validation):
         return (model(inputs).argmax(dim=-1) == labels).double().mean().item()
 
 
+# A right answer; each argument changes one thing. stop: after so many epochs without a better
+# one.
 def keep_with(
     train=one_epoch,
     better=operator.gt,
@@ -63,8 +56,6 @@ def keep_with(
     measured_on=lambda validation, batches: validation,
     stop=0,
 ):
-    """A right answer; each argument changes one thing. stop: after so many epochs without a better one."""
-
     def keep(make, batches, validation, epochs):
         model, optimizer = make()
         scores, best, weights = [], -1.0, None
@@ -89,8 +80,8 @@ def in_float64(model, optimizer, batches):
     one_epoch(model.double(), optimizer, map(wide, batches))
 
 
+# Components are numbered from the first sentence on, as the pairs are.
 def groups_by_scipy(pairs):
-    """Components are numbered from the first sentence on, as the pairs are."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
     first = [numbers[text] for text, _ in pairs]
     second = [numbers[text] for _, text in pairs]
@@ -98,8 +89,8 @@ def groups_by_scipy(pairs):
     return connected_components(links, directed=False)[1][first].tolist()
 
 
+# An answer that changes the pairs before it groups them, or the numbers afterwards.
 def groups_after(change=list, result=lambda groups: groups):
-    """An answer that changes the pairs before it groups them, or the numbers afterwards."""
     return lambda pairs: result(groups_by_scipy(change(list(pairs))))
 
 
@@ -107,9 +98,14 @@ def each_sentence(change):
     return lambda pairs: [tuple(change(sentence) for sentence in pair) for pair in pairs]
 
 
-def train_by(step):
-    """An answer that calls `step(model, optimizer, loss)` for each batch, and returns the losses."""
+def clear_backward_step(model, optimizer, loss):
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
 
+
+# An answer that calls `step(model, optimizer, loss)` for each batch, and returns the losses.
+def train_by(step):
     def train(make, batches):
         model, optimizer = make()
         losses = []
@@ -124,11 +120,9 @@ def train_by(step):
 
 def train_in_float64(make, batches):
     model, optimizer = make()
-    losses = []
-    for inputs, labels in map(wide, batches):
-        losses.append(F.cross_entropy(model.double()(inputs), labels).detach())
-        in_float64(model, optimizer, [(inputs, labels)])
-    return torch.stack(losses)
+    train = train_by(clear_backward_step)
+    losses = train(lambda: (model.double(), optimizer), map(wide, batches))
+    return torch.tensor(losses, dtype=torch.float64)
 
 
 RIGHT = {
@@ -178,13 +172,7 @@ COMPLETED = {
                 )
             ]
         ),
-        train_by(
-            lambda model, optimizer, loss: (
-                optimizer.zero_grad(set_to_none=True),
-                loss.backward(),
-                optimizer.step(),
-            )
-        ),
+        train_by(clear_backward_step),
         train_in_float64,
     ],
     "10-report": [
@@ -289,7 +277,14 @@ PROMISES = {
         ("punctuation", leaks_by(lambda text: one_space(re.sub("[!?]", ".", text)))),
         ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "replace"))),
         ("the order of the words", leaks_by(lambda text: tuple(sorted(one_space(text).split())))),
-        ("an extra word", leaks_part),
+        (
+            "an extra word",
+            lambda train, test: [
+                text
+                for text in test
+                if any(one_space(other).startswith(one_space(text)) for other in train)
+            ],
+        ),
         ("an extra word", leaks_by(lambda text: one_space(re.sub(r"\bthe\b", "", text.lower())))),
         (
             "an extra word",

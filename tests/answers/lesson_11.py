@@ -31,8 +31,8 @@ def stuck_counter(positives):
     return sum(count * math.log(count) for count in copies.values()) / len(positives)
 
 
+# An answer for which texts are the same if they are equal after `change`.
 def stuck_after(change):
-    """An answer for which texts are the same if they are equal after `change`."""
     return lambda positives: stuck_counter([change(text) for text in positives])
 
 
@@ -41,8 +41,8 @@ def stuck_two_most_common(positives):
     return sum(count * math.log(count) for _, count in copies) / len(positives)
 
 
+# A right answer; each argument changes one thing.
 def epoch(dev, test, n, p=lambda dev, _: max(dev), better=np.greater_equal, first=0, digits=9):
-    """A right answer; each argument changes one thing."""
     p = p(dev, test)
     good = better(dev, max(dev) - np.sqrt(p * (1 - p) / n))
     place = first + list(good[first:]).index(True)

@@ -16,16 +16,13 @@ def score_in_steps(count, length, mean_length, k1, b):
     return count / (count + k1 * norm)
 
 
-def ndcg_loops(places, grades, k):
-    dcg = ideal = 0
-    best = sorted(grades.values())[::-1]
-    for position in range(k):
-        discount = math.log2(position + 2)
-        if position < len(places):
-            dcg += grades.get(places[position], 0) / discount
-        if position < len(best):
-            ideal += best[position] / discount
-    return dcg / ideal
+def discounted(grades):
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1))
+
+
+def ndcg_in_steps(places, grades, k):
+    best = sorted(grades.values(), reverse=True)
+    return discounted(grades.get(place, 0) for place in places[:k]) / discounted(best[:k])
 
 
 def fuse_one_by_one(one, other, c):
@@ -65,9 +62,9 @@ RIGHT = {
         ),
     ],
     "12-ndcg": [
-        ndcg_loops,
-        lambda *args: torch.tensor(ndcg_loops(*args), dtype=torch.float32),
-        lambda *args: np.array(ndcg_loops(*args)),
+        ndcg_in_steps,
+        lambda *args: torch.tensor(ndcg_in_steps(*args), dtype=torch.float32),
+        lambda *args: np.array(ndcg_in_steps(*args)),
     ],
     "12-fuse": [fuse_one_by_one, fuse_in_float32, lambda *args: np.array(fuse_one_by_one(*args))],
     "12-find-the-bug": [
@@ -124,7 +121,7 @@ WRONG = {
     ],
     "12-ndcg": [
         (
-            lambda places, grades, k: ndcg_loops(
+            lambda places, grades, k: ndcg_in_steps(
                 places, {place: 2**grade - 1 for place, grade in grades.items()}, k
             ),
             "not the grades",
@@ -178,13 +175,16 @@ PROMISES = {
         ),
     ],
     "12-ndcg": [
-        ("the best first", lambda places, grades, k: ndcg_loops(places[::-1], grades, k)),
+        ("the best first", lambda places, grades, k: ndcg_in_steps(places[::-1], grades, k)),
         (
             "it may be shorter than `k`",
-            lambda places, grades, k: ndcg_loops(places, grades, min(k, len(places) or k)),
+            lambda places, grades, k: ndcg_in_steps(places, grades, min(k, len(places) or k)),
         ),
-        ("or empty", lambda places, grades, k: ndcg_loops(places, grades, k) if places else None),
-        ("Return a number", lambda places, grades, k: [ndcg_loops(places, grades, k)]),
+        (
+            "or empty",
+            lambda places, grades, k: ndcg_in_steps(places, grades, k) if places else None,
+        ),
+        ("Return a number", lambda places, grades, k: [ndcg_in_steps(places, grades, k)]),
     ],
     "12-fuse": [
         (

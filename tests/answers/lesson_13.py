@@ -5,8 +5,8 @@ import torch
 from scipy.spatial.distance import cdist
 
 
+# A right answer; each argument changes one thing.
 def int8(vectors, low, high, steps=255, most=255):
-    """A right answer; each argument changes one thing."""
     step = np.where(high == low, 1, (high - low) / steps)
     count = np.clip(np.floor((vectors - low) / step), 0, most)
     return (count - 128).astype(int).astype(np.int8)

@@ -25,7 +25,6 @@ def judged(found, grades, k):
 
 
 def good(answered, unanswered, threshold, answered_weight=1, unanswered_weight=1):
-    """The weighted number of right decisions at a threshold."""
     return (
         sum(score >= threshold for score in answered) * answered_weight
         + sum(score < threshold for score in unanswered) * unanswered_weight
@@ -50,9 +49,9 @@ def vectors(sentences):
     return _embedded(sentences, "mean")
 
 
+# As `embed`; cached, since two cases have the same texts.
 @cache
 def embedded(*sentences):
-    """As `embed`; cached, since two cases have the same texts."""
     return embed(sentences)
 
 
@@ -73,8 +72,8 @@ def word_scores(queries, texts):
     return (words.transform(queries) @ words.transform(texts).T).toarray()
 
 
+# Another right way: cosines, and shared words with a small weight.
 def find_and_words(queries, texts, k):
-    """Another right way: cosines, and shared words with a small weight."""
     scores = vectors(queries) @ vectors(texts).T + 0.2 * word_scores(queries, texts)
     return np.argsort(-scores, axis=1)[:, :k]
 
@@ -84,8 +83,8 @@ def find_glove(queries, texts, k):
     return np.argsort(-cosines, axis=1)[:, :k].tolist()
 
 
+# A right answer, except that each of its lists is changed.
 def near_and(change):
-    """A right answer, except that each of its lists is changed."""
     return lambda *args: [change(places) for places in find_near(*args)]
 
 
@@ -93,26 +92,26 @@ def unit(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def diagnose_step_by_step(queries, texts, found):
+def diagnose_by_symptoms(queries, texts, found):
     found, k = np.array(found), len(found[0])
     cosines = unit(queries.astype(np.float64)) @ unit(texts.astype(np.float64)).T
     right = (-cosines).argsort(1)[:, :k]
-    if (found == right).all():
-        return "fine"
-    if (found - 1 == right).all():
-        return "shifted"
-    if (found[:, ::-1] == right).all():
-        return "reversed"
-    return "stuck" if (found == found[0]).all() and (found[0] == right[0]).all() else "lengths"
+    symptoms = {
+        "fine": right,
+        "shifted": right + 1,
+        "reversed": right[:, ::-1],
+        "stuck": right[:1].repeat(len(queries), axis=0),
+    }
+    words = [word for word, places in symptoms.items() if np.array_equal(found, places)]
+    return [*words, "lengths"][0]
 
 
+# An answer that says "fine" if these places of each list are right.
 def diagnose_by_places(*places):
-    """An answer that says "fine" if these places of each list are right."""
-
     def diagnose(queries, texts, found):
         right = (-(unit(queries) @ unit(texts).T)).argsort(1)[:, : len(found[0])]
         as_right = (right[:, places] == np.array(found)[:, places]).all()
-        return "fine" if as_right else diagnose_step_by_step(queries, texts, found)
+        return "fine" if as_right else diagnose_by_symptoms(queries, texts, found)
 
     return diagnose
 
@@ -138,9 +137,9 @@ RIGHT = {
         find_and_words,
     ],
     "14-diagnose": [
-        diagnose_step_by_step,
-        lambda *args: np.array(diagnose_step_by_step(*args)),
-        lambda *args: np.str_(diagnose_step_by_step(*args)),
+        diagnose_by_symptoms,
+        lambda *args: np.array(diagnose_by_symptoms(*args)),
+        lambda *args: np.str_(diagnose_by_symptoms(*args)),
     ],
 }
 COMPLETED = {
@@ -224,7 +223,7 @@ WRONG = {
     ],
     "14-diagnose": [
         (
-            lambda queries, texts, found: diagnose_step_by_step(queries[:1], texts, found[:1]),
+            lambda queries, texts, found: diagnose_by_symptoms(queries[:1], texts, found[:1]),
             "first query only",
         )
     ],
@@ -323,24 +322,24 @@ PROMISES = {
     "14-diagnose": [
         (
             "for each query",
-            lambda queries, texts, found: diagnose_step_by_step(queries[-1:], texts, found[-1:]),
+            lambda queries, texts, found: diagnose_by_symptoms(queries[-1:], texts, found[-1:]),
         ),
         ("the k texts of highest cosine, the best first", diagnose_by_places(0, -1)),
         ("the k texts of highest cosine, the best first", diagnose_by_places(0, 1)),
         (
             "one of these five words",
-            lambda queries, texts, found: diagnose_step_by_step(queries, texts, found).capitalize(),
+            lambda queries, texts, found: diagnose_by_symptoms(queries, texts, found).capitalize(),
         ),
         (
             "at least two queries",
             lambda queries, texts, found: (
-                diagnose_step_by_step(queries, texts, found) if len(queries) > 2 else "fine"
+                diagnose_by_symptoms(queries, texts, found) if len(queries) > 2 else "fine"
             ),
         ),
         (
             "k is at least 2",
             lambda queries, texts, found: (
-                diagnose_step_by_step(queries, texts, found) if len(found[0]) > 2 else "fine"
+                diagnose_by_symptoms(queries, texts, found) if len(found[0]) > 2 else "fine"
             ),
         ),
     ],

@@ -41,8 +41,7 @@ def weat(x, y, a, b):
     return (of_x.mean() - of_y.mean()) / np.concatenate([of_x, of_y]).std()
 
 
-def distances(tokens):
-    """How many places each token (row) stands behind each other one (column)."""
+def places_back(tokens):
     return torch.arange(tokens)[:, None] - torch.arange(tokens)
 
 
@@ -94,7 +93,7 @@ COMPLETED = {
         lambda tokens, window: (
             np.tri(tokens, dtype=bool) & ~np.tri(tokens, k=-window - 1, dtype=bool)
         ),
-        lambda tokens, window: distances(tokens) == distances(tokens).clamp(0, window),
+        lambda tokens, window: places_back(tokens) == places_back(tokens).clamp(0, window),
         lambda tokens, window: toeplitz(np.arange(tokens) <= window, np.zeros(tokens, dtype=bool)),
         lambda tokens, window: (
             torch.tril(torch.ones(tokens, tokens))
@@ -104,7 +103,7 @@ COMPLETED = {
             torch.diag(torch.ones(tokens - back, dtype=int), -back)
             for back in range(min(window + 1, tokens))
         ),
-        lambda tokens, window: torch.isin(distances(tokens), torch.arange(window + 1)),
+        lambda tokens, window: torch.isin(places_back(tokens), torch.arange(window + 1)),
     ],
 }
 WRONG = {}

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import click
+import pandas as pd
 
 from ..grader import COURSE, EXTRAS, ROOT, hand_in
 from .speed import machine, show
@@ -28,61 +29,59 @@ c.ExecutePreprocessor.timeout = 300
 """
 
 
-def write_class(folder, lesson, size, nbgrader=False):
-    """Write hand-ins that solve everything; each has a different comment."""
+def write_class(folder, lesson, size, inner=""):
+    """Write hand-ins that solve everything; each has a different comment. inner: a folder within each learner's."""
     text = hand_in(lesson, all="solution")
     for number in range(size):
-        inner = f"lesson-{lesson}" if nbgrader else ""
         target = folder / f"learner{number:03d}" / inner / LESSONS[lesson]
         target.parent.mkdir(parents=True)
         target.write_text(text.replace("# ", f"# {number} ", 1))
-    return folder
 
 
 def timed(command, folder, environment=None):
-    begin = time.perf_counter()
+    """The seconds that a command takes."""
     words = list(map(str, command))
-    done = subprocess.run(
-        words, cwd=folder, env=environment or os.environ, capture_output=True, text=True
-    )
+    begin = time.perf_counter()
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
     seconds = time.perf_counter() - begin
     if done.returncode:
         sys.exit(f"{' '.join(words)} failed:\n{done.stderr[-3000:]}")
     return seconds
 
 
-def ours(room, lesson, size, workers):
-    source = room / f"class-{lesson}"
+def check_scores(table, column):
+    """All hand-ins must have the same score, and not 0."""
+    (score,) = pd.read_csv(table)[column].unique()
+    assert score > 0
+
+
+def course_grade(room, lesson, size, workers):
+    """The seconds per hand-in of `course grade`."""
+    source, out = room / f"class-{lesson}", room / f"out-{lesson}-{workers}"
     if not source.exists():
         write_class(source, lesson, size)
-    out = room / f"out-{lesson}-{workers}"
-    seconds = timed(
-        [*COURSE, "grade", source, "--out", out, "--workers", workers, "--lessons", lesson], room
-    )
-    totals = {line.split(",")[-6] for line in (out / "grades.csv").read_text().splitlines()[1:]}
-    assert len(totals) == 1 and totals != {"0"}, totals
+    options = ["--out", out, "--workers", workers, "--lessons", lesson]
+    seconds = timed([*COURSE, "grade", source, *options], room)
+    check_scores(out / "grades.csv", "total")
     return seconds / size
 
 
-def theirs(room, lesson, size):
-    """nbgrader's seconds per hand-in. Its command starts once for all."""
+def nbgrader_autograde(room, lesson, size):
+    """The seconds per hand-in of nbgrader, whose command starts once for all."""
     course = room / f"nbgrader-{lesson}"
     source = course / "source" / f"lesson-{lesson}"
     source.mkdir(parents=True)
-    shutil.copyfile(ROOT / "notebooks" / LESSONS[lesson], source / LESSONS[lesson])
+    shutil.copy(ROOT / "notebooks" / LESSONS[lesson], source)
     (course / "nbgrader_config.py").write_text(NBGRADER)
     programs = f"{EXTRAS / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{EXTRAS}", "PATH": programs}
     nbgrader = [sys.executable, "-W", "ignore", "-m", "nbgrader"]
     timed([*nbgrader, "db", "assignment", "add", f"lesson-{lesson}"], course, environment)
     timed([*nbgrader, "generate_assignment", f"lesson-{lesson}"], course, environment)
-    write_class(course / "submitted", lesson, size, nbgrader=True)
+    write_class(course / "submitted", lesson, size, inner=f"lesson-{lesson}")
     seconds = timed([*nbgrader, "autograde", f"lesson-{lesson}"], course, environment)
     timed([*nbgrader, "export"], course, environment)
-    scores = {
-        float(line.split(",")[-2]) for line in (course / "grades.csv").read_text().splitlines()[1:]
-    }
-    assert len(scores) == 1 and scores != {0.0}, scores
+    check_scores(course / "grades.csv", "score")
     return seconds / size
 
 
@@ -100,22 +99,21 @@ def theirs(room, lesson, size):
 def main(size, few, write):
     """Measure, print a table, and put it into the grader's README.md."""
     cores = len(os.sched_getaffinity(0))
-    several, rows = sorted({1, 2, cores, 2 * cores}), []
-    with tempfile.TemporaryDirectory(prefix="bench-") as room:
-        room = Path(room)
+    numbers_of_workers = sorted({1, 2, cores, 2 * cores})
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        room = Path(folder)
         for lesson in LESSONS:
-            slow = theirs(room, lesson, few)
+            slow = nbgrader_autograde(room, lesson, few)
             click.echo(f"{lesson}: nbgrader {slow:.2f} s a hand-in", err=True)
-            found = {
-                workers: ours(room, lesson, size, workers)
-                for workers in (several if lesson == "04" else [cores])
-            }
-            click.echo(f"{lesson}: {found}", err=True)
-            rates = [f"{1 / found[workers]:.1f}" if workers in found else "" for workers in several]
-            rows.append((lesson, f"{slow:.1f} s", *rates, f"{slow / found[cores]:.0f}"))
+            measured = numbers_of_workers if lesson == "04" else [cores]
+            seconds = {workers: course_grade(room, lesson, size, workers) for workers in measured}
+            click.echo(f"{lesson}: {seconds}", err=True)
+            rates = [f"{1 / seconds[n]:.1f}" if n in seconds else "" for n in numbers_of_workers]
+            rows.append((lesson, f"{slow:.1f} s", *rates, f"{slow / seconds[cores]:.0f}"))
     counts = [
         f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}"
-        for number in several
+        for number in numbers_of_workers
     ]
     head = ["lesson", "nbgrader, a hand-in", *counts, f"times nbgrader, with {cores} workers"]
     lines = [

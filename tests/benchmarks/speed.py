@@ -19,11 +19,8 @@ from course_utils._support.downloads import packaged_encoder
 from course_utils.embedding import has_bfloat16
 
 PAGE = Path(__file__).with_name("README.md")
-BATCHES = (
-    32,
-    8,
-    16,
-)  # the library's default first; smaller and larger ones were slower on every text
+# the library's default first; smaller and larger ones were slower on every text
+BATCHES = (32, 8, 16)
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
@@ -49,12 +46,13 @@ def library(batch, dtype=torch.float32):
 
 
 def sides():
-    """From a name to a function from sentences to vectors."""
-    found = {f"library, batches of {size}": library(size) for size in BATCHES} | {"ours": embed}
+    """{side: its function from sentences to vectors}."""
+    functions = {f"library, batches of {size}": library(size) for size in BATCHES}
+    functions["ours"] = embed
     if has_bfloat16():
-        found["library, bfloat16"] = library(BATCHES[0], torch.bfloat16)
-        found["ours, bfloat16"] = lambda sentences: embed(sentences, precision="bfloat16")
-    return found
+        functions["library, bfloat16"] = library(BATCHES[0], torch.bfloat16)
+        functions["ours, bfloat16"] = lambda sentences: embed(sentences, precision="bfloat16")
+    return functions
 
 
 def measure(sides, sentences, rounds):
@@ -70,13 +68,14 @@ def measure(sides, sentences, rounds):
 
 def ratio(seconds, slow, fast):
     """How many times as long the slow side took as the fast one: a median of rounds, as text."""
-    return f"{statistics.median(s / f for s, f in zip(seconds[slow], seconds[fast])):.2f}"
+    ratios = np.divide(seconds[slow], seconds[fast])
+    return f"{np.median(ratios):.2f}"
 
 
 def column(sides, sentences, seconds):
     """{name of a row: its cell} for one workload."""
-    default, *_ = batches = [f"library, batches of {size}" for size in BATCHES]
-    best = min(batches, key=lambda side: statistics.median(seconds[side]))
+    batches = [f"library, batches of {size}" for size in BATCHES]
+    default, best = batches[0], min(batches, key=lambda side: statistics.median(seconds[side]))
     exact, ours = np.asarray(sides[default](sentences)), sides["ours"](sentences)
     cells = {
         "float32, times the library at its defaults": ratio(seconds, default, "ours"),
@@ -85,8 +84,8 @@ def column(sides, sentences, seconds):
         ),
         "float32, largest difference from the library's numbers": f"{np.abs(exact - ours).max():.0e}",
     }
-    if half := sides.get("ours, bfloat16"):
-        lowest = (exact * half(sentences)).sum(axis=1).min()
+    if "ours, bfloat16" in sides:
+        lowest = (exact * sides["ours, bfloat16"](sentences)).sum(axis=1).min()
         cells |= {
             "bfloat16, times the library in float32": ratio(seconds, default, "ours, bfloat16"),
             "bfloat16, times the library in bfloat16": ratio(

@@ -11,12 +11,15 @@ from markdown_it.tree import SyntaxTreeNode
 
 @dataclass
 class Case:
-    """What stands below a heading. cells: sources by their roles, "" for those above the answers. more: the list."""
+    """What is below a heading: a paragraph, code cells and a list of settings.
+
+    cells: sources by their roles, "" for those above the answers.
+    """
 
     name: str
-    what: str = ""
+    description: str = ""
     cells: dict[str, list[str]] = field(default_factory=dict)
-    more: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
 
 
 def read(
@@ -28,33 +31,37 @@ def read(
 ) -> list[Case]:
     """The cases of a folder, file by file.
 
-    built: names of the cases without cells. roles, keys: those that a case may have, beside "" and "below".
-    constants: what {NAME} stands for in a cell; {U+2028} stands for that character.
+    built: names of the cases without cells, which a program builds. roles: of cells, beside "" and "below".
+    keys: of settings. constants: what {NAME} stands for in a cell; {U+2028} stands for that character.
     """
     cases: list[Case] = []
     for path in sorted(folder.glob("*.md")):
         text = path.read_text(encoding="utf-8")
         lines = text.split("\n")
+        # behind the title and the introduction
         for node in SyntaxTreeNode(MarkdownIt("commonmark").parse(text)).children[2:]:
             if node.type == "heading":
                 cases.append(Case(node.children[0].content.replace("`", "")))
             elif node.type == "paragraph":
-                cases[-1].what = node.children[0].content.replace("\n", " ")
+                cases[-1].description = node.children[0].content.replace("\n", " ")
             elif node.type == "fence":
                 role = node.info.removeprefix("python").strip()
                 source = _filled(node.content.removesuffix("\n"), constants)
                 cases[-1].cells.setdefault(role, []).append(source)
             else:
-                for item in node.children:
+                for item in node.children:  # of a list: "- key: value"
                     entry = lines[item.map[0]].removeprefix("- ")
                     key, _, value = entry.partition(": ")
-                    value = value[1:-1] if re.fullmatch("`[^`]+`", value) else value
-                    cases[-1].more[key] = _filled(value, constants)
+                    plain = value[1:-1] if re.fullmatch("`[^`]+`", value) else value
+                    cases[-1].settings[key] = _filled(plain, constants)
     for case in cases:
-        assert case.what and {*case.cells} <= {"", "below", *roles}, case
-        assert {*case.more} <= {*keys} and bool(case.cells) != (case.name in built), case
+        assert case.description, case
+        assert {*case.cells} <= {"", "below", *roles}, case
+        assert {*case.settings} <= {*keys}, case
+        assert bool(case.cells) != (case.name in built), case
     names = [case.name for case in cases]
-    assert len({*names}) == len(names) and {*built} <= {*names}
+    assert len({*names}) == len(names), "two cases have the same name"
+    assert {*built} <= {*names}, "a case without cells is not described"
     return cases
 
 

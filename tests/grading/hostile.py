@@ -16,34 +16,37 @@ from course_utils.tools.grading.marking import assignment
 from ..grader import LESSON, points_of, solutions
 from .cases import read
 
-# in the name or text of all that an attack leaves, and of all that it must not find
+# in the name or text of everything that an attack leaves, and of everything that it must not find
 TOKEN = f"hostile-{secrets.token_hex(4)}"
 REPOSITORY = Path(__file__).resolve().parents[2]
 ID = "04-mean-pool"
-NAMES = {one: name for one, (name, _) in assignment(LESSON)["exercises"].items()}
-RIGHT = solutions("04")
-# two of the others, which return a tensor and a word; with all, the attacks would take twice as long
-WRONG = {
-    one: f"def {NAMES[one]}(*args):\n    return 'wrong'" for one in ("04-max-pool", "04-how-pooled")
+NAMES = {  # of the functions, by exercise
+    exercise_id: name for exercise_id, (name, _) in assignment(LESSON)["exercises"].items()
 }
-FULL = points_of(*LESSON)
+RIGHT = solutions("04")  # sources, by exercise
+# only two of the other exercises: with all of them, the attacks would take twice as long
+WRONG = {
+    exercise_id: f"def {NAMES[exercise_id]}(*args):\n    return 'wrong'"
+    for exercise_id in ("04-max-pool", "04-how-pooled")
+}
+FULL = points_of(*LESSON)  # the points of a hand-in that is right throughout
 
 
 @dataclass(frozen=True)
 class Hostile:
-    """One submission: `answer` stands in the cell of mean pooling, or `build` makes the whole notebook's bytes.
+    """One submission: `answer` is in the cell of mean pooling, or `build` makes the whole notebook's bytes.
 
-    status: those that the submission may get. said: what one of its messages or its reason holds. filter: it is the
-    filter of system calls that stops it.
+    statuses: those that the submission may get. message: words of a message or of the reason.
+    needs_filter: only the filter of system calls stops it.
     """
 
     name: str
-    what: str
+    description: str
     answer: str = ""
     build: Callable[[], bytes] | None = None
-    status: tuple[str, ...] = ("ok",)
-    said: str = ""
-    filter: bool = False
+    statuses: tuple[str, ...] = ("ok",)
+    message: str = ""
+    needs_filter: bool = False
 
     def notebook(self):
         return self.build() if self.build else hand_in(self.answer)
@@ -52,50 +55,49 @@ class Hostile:
 # ---------------------------------------------------------------- building
 
 
-def code(source, grade_id=None, **more):
-    """A code cell as nbformat 4 stores it."""
+def code(source, grade_id=None, **fields):
+    """A code cell as nbformat 4 stores it, with further or other fields."""
     return {
         "cell_type": "code",
         "metadata": {"nbgrader": {"grade_id": grade_id}} if grade_id else {},
         "source": source,
         "outputs": [],
         "execution_count": None,
-        **more,
+        **fields,
     }
 
 
-def file(cells, **more):
-    return json.dumps(
-        {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **more}
-    ).encode()
+def file(cells, **fields):
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **fields}
+    return json.dumps(notebook).encode()
 
 
 def lesson(answers):
     """The cells of lesson 04 that count: each answer, and the check below it."""
     return [
         cell
-        for one, source in answers.items()
-        for cell in (code(source, one), code(f'check("{one}", {NAMES[one]})', f"{one}-check"))
+        for exercise_id, source in answers.items()
+        for cell in (
+            code(source, exercise_id),
+            code(f'check("{exercise_id}", {NAMES[exercise_id]})', f"{exercise_id}-check"),
+        )
     ]
 
 
-def hand_in(answer, **more):
-    return file(lesson({ID: answer, **WRONG}), **more)
+def hand_in(answer):
+    return file(lesson({ID: answer, **WRONG}))
 
 
 def right(before=(), after=(), **answers):
-    """A notebook with right answers, some of them in other words, and cells before and after."""
-    ids = {name: one for one, name in NAMES.items()}
-    return file(
-        [
-            *before,
-            *lesson({**RIGHT, **{ids[name]: source for name, source in answers.items()}}),
-            *after,
-        ]
-    )
+    """A notebook with right answers, some of them replaced, and cells before and after.
+
+    answers: sources by the function's name.
+    """
+    replaced = {one: answers[name] for one, name in NAMES.items() if name in answers}
+    return file([*before, *lesson({**RIGHT, **replaced}), *after])
 
 
-# ---------------------------------------------------------------- what cells of the files mean
+# ---------------------------------------------------------------- what cells of the files stand for
 
 
 def instead(body, before=""):
@@ -106,7 +108,7 @@ def instead(body, before=""):
 
 
 def probe(body, before=""):
-    """An answer that appends to `won` what it could do, once, and raises an error that lists it."""
+    """An answer that tries things when first called, and raises an error that lists those which worked, in `won`."""
     return f"""
 import os, ctypes, sys
 said = ""
@@ -189,7 +191,9 @@ ANSWERS = {
 
 # ---------------------------------------------------------------- what a program builds
 
-TORN, STUB = ("def my_mean_pool(t, m):", "    return t"), instead("raise NotImplementedError()")
+TORN = ("def my_mean_pool(t, m):", "    return t")  # one function over two cells
+STUB = instead("raise NotImplementedError()")
+DEEP = 100_000  # brackets or signs, far beyond what a parser's stack holds
 EDITED = """import types
 my_mean_pool = types.SimpleNamespace(status="passed", points=2)
 check = lambda *args: "passed\""""
@@ -199,9 +203,9 @@ BUILT = {
     "not JSON": lambda: b"\x89PNG\r\n\x1a\n" + bytes(1000),
     "half a notebook": lambda: hand_in("x = 1")[:-40],
     "a list": lambda: b"[1, 2]",
-    "brackets": lambda: b"[" * 100_000 + b"]" * 100_000,
+    "brackets": lambda: b"[" * DEEP + b"]" * DEEP,
     "brackets in a cell": lambda: (
-        b'{"cells": [{"cell_type": "code", "source": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]}"
+        b'{"cells": [{"cell_type": "code", "source": ' + b"[" * DEEP + b"]" * DEEP + b"}]}"
     ),
     "cells that are no list": lambda: b'{"cells": "x"}',
     "cells of nothing": lambda: file([None, 1, [], "x", {}]),
@@ -221,8 +225,8 @@ BUILT = {
             {"cell_type": "markdown", "source": "# 04 \udfff", "metadata": {}},
         ]
     ),
-    "deep brackets in code": instead(f"return {'(' * 100_000}1{')' * 100_000}"),
-    "deep arithmetic in code": instead(f"return {'-' * 100_000}1"),
+    "deep brackets in code": instead(f"return {'(' * DEEP}1{')' * DEEP}"),
+    "deep arithmetic in code": instead(f"return {'-' * DEEP}1"),
     "a long sum": instead("x = " + "+".join(["1"] * 900) + "\nraise NotImplementedError"),
     "no answers": lambda: file(lesson({ID: "", **WRONG})[1::2]),
     "edited checks": lambda: file([code("", ID), code(EDITED, f"{ID}-check"), *lesson(WRONG)]),
@@ -241,8 +245,8 @@ BUILT = {
     ),
     "a hundred megabytes of outputs": lambda: file(
         [
-            code(source, one, outputs=[{"output_type": "stream", "text": "x" * 25_000_000}])
-            for one, source in {ID: "", **WRONG}.items()
+            code(source, exercise_id, outputs=[{"output_type": "stream", "text": "x" * 25_000_000}])
+            for exercise_id, source in {ID: "", **WRONG}.items()
         ]
     ),
     "an hour of reading": lambda: b'{"cells": [' + b"[[]]," * 20_000_000 + b"[]]}",
@@ -258,26 +262,24 @@ BUILT = {
 
 def submission(case):
     """The submission that a case describes."""
-    answers = [role for role in ANSWERS if role in case.cells]
-    before = case.cells.get("before", [])
-    made = (
-        ANSWERS[answers[0]](*case.cells[answers[0]], *before)
-        if answers
-        else BUILT.get(case.name, "")
-    )
+    answer = BUILT.get(case.name, "")
+    for role in ANSWERS.keys() & case.cells.keys():  # one at most
+        answer = ANSWERS[role](*case.cells[role], *case.cells.get("before", []))
+    build = answer if callable(answer) else None
     above, below = case.cells.get("", []), case.cells.get("below", [])
     if above or below:
-        answer, made = (
-            made,
-            lambda: file([*map(code, above), *lesson({ID: answer, **WRONG}), *map(code, below)]),
-        )
+
+        def build():
+            return file([*map(code, above), *lesson({ID: answer, **WRONG}), *map(code, below)])
+
     return Hostile(
         case.name,
-        case.what,
-        **({"answer": made} if isinstance(made, str) else {"build": made}),
-        status=tuple(case.more.get("status", "ok").split(", ")),
-        said=case.more.get("said", ""),
-        filter="filter" in case.more,
+        case.description,
+        answer="" if build else answer,
+        build=build,
+        statuses=tuple(case.settings.get("status", "ok").split(", ")),
+        message=case.settings.get("said", ""),
+        needs_filter="filter" in case.settings,
     )
 
 

@@ -1,8 +1,8 @@
 """Notebooks that are odd but honest: what is odd, and the points that each deserves.
 
-test_odd_kernel.py proves the points with a real kernel, test_odd.py compares the grader with them. Most are data: the
-files in odd/, which README.md explains. They answer lesson 04 rightly, with mean pooling the odd one, but for those in
-odd/less.md. Here is what a program has to build.
+test_odd_kernel.py proves the points with a real kernel; test_odd.py compares the grader with them. Most are data: the
+files in odd/, which README.md explains. All but those in odd/less.md answer lesson 04 rightly, and mean pooling oddly.
+Here is what a program has to build.
 """
 
 import json
@@ -16,7 +16,7 @@ from .cases import read
 from .hostile import FULL, ID, NAMES, RIGHT, code, file, lesson, right
 
 MEAN = RIGHT[ID].strip()
-NEEDS = {  # mean pooling that takes its dimension, or its weights, from {}
+NEEDS = {  # mean pooling that takes its dimension, or its weights, from an expression in place of {}
     "dim": MEAN.replace("dim=1", "dim={}"),
     "weights": MEAN.replace(
         "attention_mask.unsqueeze(-1).to(token_embeddings.dtype)",
@@ -53,11 +53,11 @@ def inside(lines):
 
 
 def cells(change):
-    """A right notebook whose cells are what `change` returns, or what it makes of them in place."""
+    """A right notebook whose cells `change` replaces, by a list that it returns, or changes in place."""
 
     def build():
-        found = lesson(RIGHT)
-        return file(change(found) or found)
+        right_cells = lesson(RIGHT)
+        return file(change(right_cells) or right_cells)
 
     return build
 
@@ -65,36 +65,36 @@ def cells(change):
 def renamed(check):
     """Mean pooling is answered by `pool`, and checked by this cell."""
     return cells(
-        lambda found: [
+        lambda right_cells: [
             code(MEAN.replace("my_mean_pool", "pool"), ID),
             code(check, f"{ID}-check"),
-            *found[2:],
+            *right_cells[2:],
         ]
     )
 
 
-def with_metadata(**more):
-    """The lesson's cells, each with more metadata."""
-    return [{**cell, "metadata": {**cell["metadata"], **more}} for cell in lesson(RIGHT)]
+def with_metadata(**metadata):
+    """The lesson's cells, each with this metadata beside its own."""
+    return [{**cell, "metadata": {**cell["metadata"], **metadata}} for cell in lesson(RIGHT)]
 
 
-def marked(**more):
-    """Each cell has more metadata."""
-    return lambda: file(with_metadata(**more))
+def marked(**metadata):
+    """A right notebook whose cells all have this metadata beside their own."""
+    return lambda: file(with_metadata(**metadata))
 
 
-def written(**more):
-    """A right notebook with other things around its cells."""
-    return lambda: file(lesson(RIGHT), **more)
+def written(**fields):
+    """A right notebook with these fields around its cells."""
+    return lambda: file(lesson(RIGHT), **fields)
 
 
-def picture(found):
-    data = {"image/png": "iVBORw0KGgo" * 3_000_000}
-    found[0]["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
+def add_picture(right_cells):
+    data = {"image/png": "iVBORw0KGgo" * 3_000_000}  # 30 MB
+    right_cells[0]["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
 
 
-def text(source, kind="markdown", **more):
-    return {"cell_type": kind, "metadata": {}, "source": source, **more}
+def text(source, kind="markdown", **fields):
+    return {"cell_type": kind, "metadata": {}, "source": source, **fields}
 
 
 PYTHON = {"name": "python3", "display_name": "Python 3"}
@@ -122,10 +122,12 @@ NO_SOURCE = (
     {"cell_type": "code", "metadata": {}, "outputs": []},
     {"cell_type": "markdown", "metadata": {}},
 )
-NO_MEAN, PYTHON_TEXT = "def my_mean_pool(t, m):\n    return t", {"format": "text/x-python"}
-COUNTS = (99, 1, None, "x", 5, 5, 2, 1)
+NO_MEAN = "def my_mean_pool(t, m):\n    return t"
+PYTHON_TEXT = {"format": "text/x-python"}
+COUNTS = (99, 1, None, "x", 5, 5, 2, 1)  # of runs, as no kernel counts
 COUNTED = {"metadata": {}, "execution_count": 3}
 KAGGLE = "import os\nfor folder, _, files in os.walk('/kaggle/input'):\n    print(folder, files)"
+# by the name of the case, a function that returns the whole notebook
 BUILT = {
     "as it should be": right,
     "a long chain of choices": inside(
@@ -144,7 +146,7 @@ BUILT = {
         [code(f"NUMBERS = {[1] * 20_000}")], my_mean_pool=NEEDS["dim"].replace("{}", "NUMBERS[-1]")
     ),
     "a timed check": cells(
-        lambda found: found[1].update(source=f'%time check("{ID}", my_mean_pool)')
+        lambda right_cells: right_cells[1].update(source=f'%time check("{ID}", my_mean_pool)')
     ),
     "all in the last cell": lambda: file(
         [*lesson(dict.fromkeys(NAMES, ""))[1::2], code("\n".join(RIGHT.values()))]
@@ -176,18 +178,23 @@ BUILT = {
     ).encode(),
     "cells without ids": lambda: file([text("# 04 Pooling"), *map(code, RIGHT.values())]),
     "ids of cells": cells(
-        lambda found: [{**cell, "id": f"cell-{number}"} for number, cell in enumerate(found)]
+        lambda right_cells: [
+            {**cell, "id": f"cell-{number}"} for number, cell in enumerate(right_cells)
+        ]
     ),
-    "one id for all cells": cells(lambda found: [{**cell, "id": "same"} for cell in found]),
-    "metadata lost": cells(lambda found: [{**cell, "metadata": {}} for cell in found]),
+    "one id for all cells": cells(
+        lambda right_cells: [{**cell, "id": "same"} for cell in right_cells]
+    ),
+    "metadata lost": cells(lambda right_cells: [{**cell, "metadata": {}} for cell in right_cells]),
     "metadata of checks lost": cells(
-        lambda found: [
-            {**cell, "metadata": {}} if number % 2 else cell for number, cell in enumerate(found)
+        lambda right_cells: [  # each second cell is a check
+            {**cell, "metadata": {}} if number % 2 else cell
+            for number, cell in enumerate(right_cells)
         ]
     ),
     "no metadata at all": cells(
-        lambda found: [
-            {key: value for key, value in cell.items() if key != "metadata"} for cell in found
+        lambda right_cells: [
+            {key: value for key, value in cell.items() if key != "metadata"} for cell in right_cells
         ]
     ),
     "odd metadata": marked(tags=["x", None], deepnote={"a": []}, collapsed=None, **{"": 1}),
@@ -204,9 +211,9 @@ BUILT = {
     ),
     "Kaggle": lambda: file([code(KAGGLE), *lesson(RIGHT)], metadata=METADATA["Kaggle"]),
     "another kernel's name": written(metadata=METADATA["another kernel's name"]),
-    "30 MB of outputs": cells(picture),
+    "30 MB of outputs": cells(add_picture),
     "outputs of all kinds": cells(
-        lambda found: found[0].update(
+        lambda right_cells: right_cells[0].update(
             outputs=[
                 {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["\x1b[0;31m"]},
                 {"output_type": "stream", "name": "stdout", "text": ["a", "b"]},
@@ -228,10 +235,10 @@ BUILT = {
     "unknown kinds of cells": lambda: right(
         [text("select 1", "sql"), text("Title", "heading", level=1), text({"a": 1}, "widget")]
     ),
-    "a cell without a source": cells(lambda found: [*NO_SOURCE, *found]),
+    "a cell without a source": cells(lambda right_cells: [*NO_SOURCE, *right_cells]),
     "counts of runs": cells(
-        lambda found: [
-            {**cell, "execution_count": count} for cell, count in zip(found, cycle(COUNTS))
+        lambda right_cells: [
+            {**cell, "execution_count": count} for cell, count in zip(right_cells, cycle(COUNTS))
         ]
     ),
     "escaped letters": lambda: right().replace(b"weight", b"\\u0077eight"),
@@ -242,8 +249,8 @@ BUILT = {
         editable=False, deletable=False, trusted=True, jupyter={"source_hidden": True}
     ),
     "the first two alone": lambda: file(lesson(RIGHT)[:4]),
-    "in a Markdown cell": cells(lambda found: found[0].update(cell_type="markdown")),
-    "in a raw cell": cells(lambda found: found[0].update(cell_type="raw")),
+    "in a Markdown cell": cells(lambda right_cells: right_cells[0].update(cell_type="markdown")),
+    "in a raw cell": cells(lambda right_cells: right_cells[0].update(cell_type="raw")),
 }
 
 
@@ -253,13 +260,12 @@ BUILT = {
 def notebook(case):
     """The notebook that a case describes, with its points."""
     answers = {name: case.cells[name][0] for name in NAMES.values() if name in case.cells}
-    needs = [NEEDS[key].replace("{}", case.more[key]) for key in NEEDS if key in case.more]
-    if needs:
-        answers["my_mean_pool"] = needs[0]
-    lost = case.more["lost"].split(", ") if "lost" in case.more else []
+    for key in NEEDS.keys() & case.settings.keys():
+        answers["my_mean_pool"] = NEEDS[key].replace("{}", case.settings[key])
+    lost = case.settings["lost"].split(", ") if "lost" in case.settings else []
     above, below = case.cells.get("", []), case.cells.get("below", [])
     build = BUILT.get(case.name) or (lambda: right(map(code, above), map(code, below), **answers))
-    return Odd(case.name, case.what, build, FULL - points_of(*lost))
+    return Odd(case.name, case.description, build, FULL - points_of(*lost))
 
 
 ODD = [

@@ -4,7 +4,7 @@ import pytest
 
 from .cases import read
 
-GOOD = """# Title
+FILE = """# Title
 An introduction.
 
 ### `__name__`
@@ -36,17 +36,18 @@ def cases(folder, text):
 
 
 def test_cells_arrive_as_they_are_written(tmp_path):
-    first, second = cases(tmp_path, GOOD)
-    assert (first.name, first.what) == ("__name__", "What it does, and how.")
+    first, second = cases(tmp_path, FILE)
+    assert (first.name, first.description) == ("__name__", "What it does, and how.")
     assert first.cells == {"": ['%%time\n\nx = "ab\u2028"\n', "    y"], "answer": [""]}
-    assert first.more == {"kind": "one", "said": "has `two`"}
-    assert (second.name, second.cells, second.more) == ("built", {}, {})
+    assert first.settings == {"kind": "one", "said": "has `two`"}
+    assert (second.name, second.cells, second.settings) == ("built", {}, {})
 
 
 @pytest.mark.parametrize(
-    "good, bad",
+    "text, wrong",
     [("python answer", "python anwser"), ("- said", "- sad"), ("### built", "### __name__")],
+    ids=["role", "setting", "name twice"],
 )
-def test_what_no_case_may_have_is_an_error(good, bad, tmp_path):
+def test_what_no_case_may_have_is_an_error(text, wrong, tmp_path):
     with pytest.raises(AssertionError):
-        cases(tmp_path, GOOD.replace(good, bad))
+        cases(tmp_path, FILE.replace(text, wrong))

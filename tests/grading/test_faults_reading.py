@@ -21,6 +21,7 @@ from course_utils.tools.grading.submissions import gather
 from ..grader import ROOT, course, isolation
 
 NOTEBOOK = '{"cells": [], "nbformat": 4}'
+# a program that gathers hand-ins, with so many file descriptors left if it is not 0
 GATHER = """
 import json, os, resource, sys
 from course_utils.tools.grading.store import GradeError
@@ -30,12 +31,12 @@ if int(descriptors):
     used = len(os.listdir("/proc/self/fd")) - 1
     resource.setrlimit(resource.RLIMIT_NOFILE, (used + int(descriptors) - 1,) * 2)
 try:
-    print(json.dumps({one.learner: one.problem for one in gather(source, folder)}))
+    print(json.dumps({hand_in.learner: hand_in.problem for hand_in in gather(source, folder)}))
 except GradeError as error:
     print(json.dumps([type(error).__name__, str(error)]))
 """
 
-# root without its right to read all files
+# a prefix of commands: root without its right to read all files
 ORDINARY = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 
@@ -46,43 +47,42 @@ def counted(record_property):
 
 @pytest.fixture
 def place(tmp_path):
-    """A class of ada, who hands in a notebook, and bob, who hands in a zip; and a folder for unpacking."""
+    """A folder with a class, of ada, who hands in a notebook, and bob, who hands in a zip; and one for unpacking."""
     (tmp_path / "unpacked").mkdir()
     for learner in ("ada", "bob"):
         (tmp_path / "class" / learner).mkdir(parents=True)
     (tmp_path / "class" / "ada" / "04_pooling.ipynb").write_text(NOTEBOOK)
     with zipfile.ZipFile(tmp_path / "class" / "bob" / "work.zip", "w") as archive:
+        # more than the small disks and the limit of files below have room for
         archive.writestr("04_pooling.ipynb", NOTEBOOK + " " * 300_000)
     return tmp_path
 
 
-def collected(place, source="class"):
-    return {one.learner: one.problem for one in gather(place / source, place / "unpacked")}
+def problems(place, source="class"):
+    """What is wrong with each learner's hand-in, or "", by learner."""
+    hand_ins = gather(place / source, place / "unpacked")
+    return {hand_in.learner: hand_in.problem for hand_in in hand_ins}
 
 
-def elsewhere(place, *before, descriptors=0):
-    """Gather in a separate process with this command prefix. Returns the learners, or the one-sentence error."""
+def assert_fault(place, words, prefix=(), descriptors=0):
+    """Gather in a separate process; it must end with a fault of the machine, in one sentence with these words."""
     folders = (place / "class", place / "unpacked")
-    done = course(*folders, descriptors, program=["-c", GATHER], before=list(map(str, before)))
-    assert done.stdout, done.stderr
-    return json.loads(done.stdout)
-
-
-def is_fault(said, words):
-    """Whether this is a one-sentence fault of the machine."""
-    kind, sentence = said
-    assert kind == "MachineFault" and re.search(words, sentence), said
-    assert sentence.endswith(", and run the command again.") and "\n" not in sentence
+    done = course(*folders, descriptors, program=["-c", GATHER], before=list(prefix))
+    kind, sentence = json.loads(done.stdout)
+    assert kind == "MachineFault", sentence
+    assert re.search(f"{words}.*, and run the command again\\.$", sentence), sentence
+    assert "\n" not in sentence
 
 
 # ---------------------------------------------------------------- the machine
 
 BIND = ("bwrap", "--dev-bind", "/", "/")
-NAMES = "ada/04_pooling.ipynb", "ada", "bob/work.zip", "../class"
+NAMES = "ada/04_pooling.ipynb", "ada", "bob/work.zip", "../class"  # seen from the class's folder
 
 
+# {} in a prefix: the place
 @pytest.mark.parametrize(
-    "before, words",
+    "prefix, words",
     [
         (
             (*BIND, "--size", "65536", "--tmpfs", "{}/unpacked"),
@@ -101,10 +101,10 @@ NAMES = "ada/04_pooling.ipynb", "ada", "bob/work.zip", "../class"
     ],
     ids=["full", "read-only", "small files", "damaged notebook", "damaged zip"],
 )
-def test_a_fault_of_the_disk_stops_the_run(place, before, words):
-    if before[0] == "bwrap":
+def test_a_fault_of_the_disk_stops_the_run(place, prefix, words):
+    if prefix[0] == "bwrap":
         isolation()
-    is_fault(elsewhere(place, *(part.format(place) for part in before)), words)
+    assert_fault(place, words, prefix=[part.format(place) for part in prefix])
 
 
 @pytest.mark.parametrize(
@@ -114,23 +114,23 @@ def test_a_fault_of_the_disk_stops_the_run(place, before, words):
         ("../unpacked", 0o555, "Cannot unpack .*Permission denied"),
     ],
 )
-def test_what_may_not_be_read_or_written_is_no_learners_fault(place, name, mode, words):
+def test_a_file_that_may_not_be_read_or_written_stops_the_run(place, name, mode, words):
     (place / "class" / name).chmod(mode)
     try:
-        is_fault(elsewhere(place, *ORDINARY), words)
+        assert_fault(place, words, prefix=ORDINARY)
     finally:
         (place / "class" / name).chmod(0o755)
 
 
 @pytest.mark.parametrize("descriptors", [1, 2])
-def test_too_many_open_files(place, descriptors):
+def test_too_many_open_files_stop_the_run(place, descriptors):
     """With one descriptor left, listing the folder or reading the notebook fails; with two, unpacking the zip fails."""
-    is_fault(elsewhere(place, descriptors=descriptors), "Too many open files; raise `ulimit -n`")
+    assert_fault(place, "Too many open files; raise `ulimit -n`", descriptors=descriptors)
 
 
 @pytest.mark.parametrize("name", NAMES[:3])
-def test_what_vanishes_while_it_is_read(place, monkeypatch, name):
-    listed = submissions._listed
+def test_a_file_that_vanishes_while_it_is_read_stops_the_run(place, monkeypatch, name):
+    listed = submissions._listed  # the only step between listing a folder and reading its files
 
     def listed_and_lost(folder):
         names = listed(folder)
@@ -148,51 +148,58 @@ def test_what_vanishes_while_it_is_read(place, monkeypatch, name):
 # ---------------------------------------------------------------- what the instructor gives
 
 
-def put(data, value, *places):
+def put(data, value, *offsets):
     """Put these bytes at these places."""
-    for place in places:
-        data[place : place + len(value)] = value
+    for offset in offsets:
+        data[offset : offset + len(value)] = value
 
 
-def renamed(data, central):
-    put(data, b"\x08", 7, central + 9)  # the name is in UTF-8
-    put(data, b"\xff", 30, central + 46)
+def replace(data, value):
+    data[:] = value
 
 
-# what is done to a zip's bytes; the second argument is where its directory begins
+def misname(data, central):
+    put(data, b"\x08", 7, central + 9)  # a flag: the name is in UTF-8
+    put(data, b"\xff", 30, central + 46)  # the name's first letter
+
+
+# What is done to a zip's bytes. `central` is the offset of its directory, which repeats the fields of the member's
+# header; their offsets are those of the ZIP specification (APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.16).
 DAMAGE = {
     "encrypted": lambda data, central: put(data, b"\1", 6, central + 8),
     "an unknown way of packing": lambda data, central: put(
         data, struct.pack("<H", 99), 8, central + 10
     ),
-    "a name in no encoding": renamed,
+    "a name in no encoding": misname,
     "larger than it says": lambda data, central: put(data, struct.pack("<I", 10), central + 24),
     "a directory elsewhere": lambda data, central: put(
         data, struct.pack("<I", 2**31), len(data) - 6
     ),
     "a member elsewhere": lambda data, central: put(data, struct.pack("<I", 2**31), central + 42),
-    "other bytes": lambda data, central: put(data, bytes(30), 60),
-    "truncated": lambda data, central: data.__delitem__(slice(len(data) // 2, None)),
-    "empty": lambda data, central: data.clear(),
-    "text": lambda data, central: data.__setitem__(slice(None), b"404 not found"),
+    "other bytes": lambda data, _: put(data, bytes(30), 60),
+    "truncated": lambda data, _: replace(data, data[: len(data) // 2]),
+    "empty": lambda data, _: data.clear(),
+    "text": lambda data, _: replace(data, b"404 not found"),
 }
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_zip_is_its_learners_and_the_classs_stops_the_run(place, kind, method):
-    with zipfile.ZipFile(place / "whole.zip", "w", method) as archive:
+def test_a_damaged_zip_is_its_learners_problem_or_stops_the_run_if_it_is_the_classs(
+    place, kind, method
+):
+    with zipfile.ZipFile(place / "class.zip", "w", method) as archive:
         archive.writestr("04_pooling.ipynb", NOTEBOOK + "".join(map(str, range(5000))))
-    data = bytearray((place / "whole.zip").read_bytes())
-    DAMAGE[kind](data, data.index(b"PK\1\2"))
+    data = bytearray((place / "class.zip").read_bytes())
+    DAMAGE[kind](data, central=data.index(b"PK\1\2"))
     (place / "class" / "bob" / "work.zip").write_bytes(data)
-    found = collected(place)
-    assert "ZipInfo" not in found["bob"] and ("a password" in found["bob"]) == (kind == "encrypted")
-    assert (
-        found["ada"] == ""
-        and "cannot be unpacked" in found["bob"]
-        and not list((place / "unpacked").iterdir())
-    )
+    problem_of = problems(place)
+    assert problem_of["ada"] == ""
+    assert re.search(r"cannot be unpacked", problem_of["bob"])
+    assert "ZipInfo" not in problem_of["bob"], "a name of Python's"
+    assert ("a password" in problem_of["bob"]) == (kind == "encrypted")
+    assert not list((place / "unpacked").iterdir())
+
     (place / "class.zip").write_bytes(data)
     words = r"The archive \S+class.zip cannot be unpacked \(.*\); download it again\.$"
     with pytest.raises(GradeError, match=words) as caught:
@@ -200,6 +207,7 @@ def test_a_damaged_zip_is_its_learners_and_the_classs_stops_the_run(place, kind,
     assert not isinstance(caught.value, MachineFault)
 
 
+# each returns a function that makes a path a link to this, or a file with this text
 def link(target):
     return lambda path: path.symlink_to(target)
 
@@ -221,25 +229,28 @@ def holding(text, encoding="utf-8"):
         (Path.mkdir, "no hand-ins"),
     ],
 )
-def test_a_source_that_is_none(place, make, words):
+def test_a_source_that_is_no_folder_of_hand_ins_stops_the_run(place, make, words):
     make(place / "source")
     with pytest.raises(GradeError, match=words):
         gather(place / "source", place / "unpacked")
 
 
-def test_names_in_another_encoding(place):
-    os.mkdir(os.fsencode(place / "class") + b"/Zo\xeb")
-    Path(os.fsdecode(os.fsencode(place / "class") + b"/Zo\xeb/x\xe9.ipynb")).write_text(NOTEBOOK)
-    (one,) = [
-        one for one in gather(place / "class", place / "unpacked") if one.learner.startswith("Zo")
-    ]
-    assert one.learner.startswith("Zo\ufffd~") and one.path.read_text() == NOTEBOOK
-    json.dumps([one.learner, one.file]).encode()
-    (one.learner + one.file).encode()
+def test_names_in_another_encoding_are_read_and_can_be_written_in_utf8(place):
+    learner = Path(os.fsdecode(os.fsencode(place / "class") + b"/Zo\xeb"))
+    learner.mkdir()
+    (learner / os.fsdecode(b"x\xe9.ipynb")).write_text(NOTEBOOK)
+    hand_ins = {
+        hand_in.learner[:2]: hand_in for hand_in in gather(place / "class", place / "unpacked")
+    }
+    hand_in = hand_ins["Zo"]
+    assert hand_in.path.read_text() == NOTEBOOK
+    assert hand_in.learner.startswith("Zo\ufffd~")
+    # raises UnicodeEncodeError for what UTF-8 cannot hold
+    (hand_in.learner + hand_in.file).encode()
 
 
 def flatten(folder, name):
-    """Leave one of the folders of this name that lie in one another."""
+    """Of folders of this name that are in one another, leave one."""
     while (folder / name / name).exists():
         (folder / name / name).rename(folder / "inner")
         (folder / name).rmdir()
@@ -249,20 +260,22 @@ def flatten(folder, name):
 @pytest.mark.parametrize("name, levels", [("d", 1500), ("d" * 200, 60)], ids=["deep", "long"])
 @pytest.mark.parametrize("above", ["eve", "eve/.hidden"])
 def test_folders_in_one_another_are_one_learners_problem(place, name, levels, above):
-    here = os.open(place / "class", os.O_RDONLY)
+    # step by step, since the whole path is too long for the system
+    outer = os.open(place / "class", os.O_RDONLY)
     for folder in [*above.split("/"), *[name] * levels]:
-        os.mkdir(folder, dir_fd=here)
-        here, outer = os.open(folder, os.O_RDONLY, dir_fd=here), here
+        os.mkdir(folder, dir_fd=outer)
+        inner = os.open(folder, os.O_RDONLY, dir_fd=outer)
         os.close(outer)
-    os.close(os.open("04_pooling.ipynb", os.O_CREAT, dir_fd=here))
-    os.close(here)
+        outer = inner
+    os.close(os.open("04_pooling.ipynb", os.O_CREAT, dir_fd=outer))
+    os.close(outer)
     try:
-        found = collected(place)
+        problem_of = problems(place)
     finally:  # too deep for pytest, which would fail when it clears its folders
         flatten(place / "class" / above, name)
-    assert {one: found[one] for one in ("ada", "bob")} == {"ada": "", "bob": ""}
+    assert (problem_of["ada"], problem_of["bob"]) == ("", "")
     if above == "eve":
-        assert re.search("within 50 others|too long to be read", found["eve"])
+        assert re.search("within 50 others|too long to be read", problem_of["eve"])
 
 
 @pytest.mark.parametrize(
@@ -272,15 +285,14 @@ def test_names_are_read_as_utf8_whatever_the_locale_says(place, locale):
     for name in ("Ömer", "王"):
         (place / "class" / name).mkdir()
         (place / "class" / name / "04_pooling.ipynb").write_text(NOTEBOOK)
-    folders = (place / "class", place / "unpacked", 0)
-    done = course(
-        *folders, program=["-c", GATHER], env={**os.environ, "PYTHONPATH": str(ROOT), **locale}
-    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **locale}
+    folders = (place / "class", place / "unpacked")
+    done = course(*folders, 0, program=["-c", GATHER], env=environment)
     assert sorted(json.loads(done.stdout)) == ["ada", "bob", "Ömer", "王"], done.stderr
 
 
 def test_odd_but_sound_archives_are_read(place):
-    """A large one of the new kind, a date that never was, a name in UTF-8 that does not say so, as macOS packs it."""
+    """A member of the kind for large files, a date that never was, and a name in UTF-8 without its flag."""
     path = place / "class.zip"
     with zipfile.ZipFile(path, "w") as archive:
         with archive.open("ada/04_pooling.ipynb", "w", force_zip64=True) as member:
@@ -290,7 +302,7 @@ def test_odd_but_sound_archives_are_read(place):
         )
         archive.writestr("Zo__/04_pooling.ipynb", NOTEBOOK)
     path.write_bytes(path.read_bytes().replace(b"Zo__", "Zoë".encode()))
-    assert collected(place, "class.zip") == {"Zoë": "", "ada": "", "bob": ""}
+    assert problems(place, "class.zip") == {"Zoë": "", "ada": "", "bob": ""}
 
 
 @pytest.mark.parametrize(
@@ -316,7 +328,7 @@ def test_odd_but_sound_archives_are_read(place):
         (holding("id;name\nada;Bob\nada;Bob\n"), r"'ada' twice \(again in line 3\)"),
     ],
 )
-def test_a_roster_that_cannot_be_used(place, make, words):
+def test_a_roster_that_cannot_be_used_stops_the_run(place, make, words):
     make(place / "roster.csv")
     with pytest.raises(GradeError, match=f"roster.csv.*{words}"):
         read_roster(place / "roster.csv")

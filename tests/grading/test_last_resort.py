@@ -28,6 +28,7 @@ def sandbox():
 )
 def test_a_cell_that_no_alarm_stops_ends_with_its_process(cell, sandbox, monkeypatch):
     monkeypatch.setattr(running, "SECONDS_OF_A_CELL", 0.1)
+    # the same in the sandbox, which has modules of its own
     hurry = "from course_utils.tools.grading import running\nrunning.SECONDS_OF_A_CELL = running.LAST_RESORT = 0.1"
     session = Session(sandbox)
     session.load(file([code(source) for source in (hurry, cell, "def f(x): return x")]))

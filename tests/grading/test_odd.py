@@ -8,14 +8,13 @@ from .odd import ODD
 
 @pytest.fixture(scope="module")
 def marker(one_thread):
-    with strict_marker(10, 2) as marker:
+    with strict_marker(seconds=10, seconds_of_a_call=2) as marker:
         yield marker
 
 
 @pytest.mark.parametrize("odd", each_run_or_nightly(ODD))
 def test_odd_but_honest_notebooks_get_what_they_deserve(odd, marker, record_property):
     result = marker.mark(odd.build())
-    assert total(result) == odd.points, {
-        one: mark.messages for one, mark in result.exercises.items()
-    }
+    messages = {exercise_id: mark.messages for exercise_id, mark in result.exercises.items()}
+    assert total(result) == odd.points, messages
     record_property("hand-in", "honest")  # counted and printed by tests/conftest.py

@@ -26,7 +26,10 @@ from ..grader import LESSON, each_run_or_nightly
 from .odd import ODD
 
 SECONDS = 4  # for a cell
+SECONDS_TO_START = 60
 EXERCISES = assignment(LESSON)["exercises"]  # id -> (name of the function, points)
+# What a kernel runs first. It adds to the exercises' module the set of those that `check` passed, and `again`, which
+# clears the names and fails if anything else in the process has changed since then.
 START = """
 def start():
     import builtins, logging, math, os, signal, sys, threading, warnings
@@ -36,14 +39,14 @@ def start():
 
     def state():
         shell = get_ipython()
-        course = (sys.prefix, sys.base_prefix)
+        installed = (sys.prefix, sys.base_prefix)
         own = {name for name, module in sys.modules.items()
-               if not str(getattr(module, '__file__', '')).startswith(course)}
-        things = (builtins, math, torch.Tensor, np.ndarray)
+               if not str(getattr(module, '__file__', '')).startswith(installed)}
+        patchable = (builtins, math, torch.Tensor, np.ndarray)
         text = shell.display_formatter.formatters['text/plain']
         return [
             dict(os.environ), list(sys.path), own, sys.stdout, sys.stderr, list(sys.argv),
-            list(warnings.filters), threading.enumerate(), [{**vars(thing), 'input': None} for thing in things],
+            list(warnings.filters), threading.enumerate(), [{**vars(owner), 'input': None} for owner in patchable],
             torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(),
             repr(torch._tensor_str.PRINT_OPTS), np.geterr(), np.get_printoptions(),
             list(logging.root.handlers), logging.root.level,
@@ -65,6 +68,7 @@ def start():
     before = state()
 start()
 """
+# both from anywhere in a kernel, whatever the notebook has done to its names
 AGAIN = "__import__('sys').modules['course_utils.exercises'].again({!r}, fresh={!r})"
 PASSED = "sorted(__import__('sys').modules['course_utils.exercises'].passed)"
 
@@ -73,7 +77,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="some cells use 
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
-    """A process from which kernels are forked. Where that is not possible, kernels start normally, which is slower."""
+    """A process from which kernels are forked. Where forking is impossible, kernels start normally, more slowly."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(SOCKET, raising=False)
         patch.delenv(COLD, raising=False)
@@ -98,9 +102,6 @@ def warm(tmp_path_factory):
 class Kernel:
     """A real kernel, and the exercises that its checks passed."""
 
-    def __init__(self):
-        self.start()
-
     def start(self):
         for _ in range(2):  # another program may take one of its ports before the kernel does
             self.manager = KernelManager(kernel_name="python3")
@@ -111,7 +112,7 @@ class Kernel:
                 shell=True, iopub=False, stdin=False, hb=False, control=False
             )
             self.passed = set()
-            if self.run(START, seconds=60, store_history=False) == "ok":
+            if self.execute(START, SECONDS_TO_START, store_history=False)["status"] == "ok":
                 return
             status = self.manager.provisioner.process.poll()
             self.end()
@@ -127,7 +128,7 @@ class Kernel:
     def begin(self, folder):
         """Reset to the state of a new kernel, in an empty folder."""
         self.folder = folder
-        if self.run(AGAIN.format(folder, False), seconds=60, store_history=False) != "ok":
+        if self.run(AGAIN.format(folder, False), SECONDS_TO_START, store_history=False) != "ok":
             self.restart()
         self.passed = set()
 
@@ -135,7 +136,8 @@ class Kernel:
         passed = self.passed
         self.end()
         self.start()
-        assert self.run(AGAIN.format(self.folder, True), seconds=60, store_history=False) == "ok"
+        again = AGAIN.format(self.folder, True)
+        assert self.run(again, SECONDS_TO_START, store_history=False) == "ok"
         self.passed = passed
 
     def run(self, source, seconds=SECONDS, store_history=True):
@@ -143,6 +145,19 @@ class Kernel:
 
         After None, there is a new kernel.
         """
+        content = self.execute(source, seconds, store_history)
+        asks_to_exit = [
+            payload
+            for payload in content.get("payload", ())
+            if payload["source"] == "ask_exit" and not payload["keepkernel"]
+        ]
+        if content["status"] is None or asks_to_exit:
+            self.restart()
+            return None
+        return content["status"]
+
+    def execute(self, source, seconds, store_history):
+        """The content of a cell's reply. Its status is None if the kernel does not answer."""
         message = self.client.execute(
             source,
             store_history=store_history,
@@ -151,38 +166,30 @@ class Kernel:
             user_expressions={"passed": PASSED},
         )
         content = self.reply(message, seconds)
-        if content is None and self.manager.is_alive():
+        if content["status"] is None and self.manager.is_alive():
             self.manager.interrupt_kernel()
             content = self.reply(message, SECONDS)
-        if content is not None and content["status"] == "ok":
-            self.passed |= set(
-                ast.literal_eval(content["user_expressions"]["passed"]["data"]["text/plain"])
-            )
-        if source == START:
-            return content and content["status"]
-        if content is None or any(
-            one["source"] == "ask_exit" and not one["keepkernel"]
-            for one in content.get("payload", ())
-        ):
-            self.restart()
-            return None
-        return content["status"]
+        if content["status"] == "ok":
+            passed = content["user_expressions"]["passed"]["data"]["text/plain"]
+            self.passed |= {*ast.literal_eval(passed)}
+        return content
 
     def reply(self, message, seconds):
-        until = time.monotonic() + seconds
-        while self.manager.is_alive() and (left := until - time.monotonic()) > 0:
+        end = time.monotonic() + seconds
+        while self.manager.is_alive() and time.monotonic() < end:
             try:
-                reply = self.client.get_shell_msg(timeout=min(left, 0.5))
+                reply = self.client.get_shell_msg(timeout=0.1)
             except queue.Empty:
                 continue
             if reply["parent_header"].get("msg_id") == message:
                 return reply["content"]
-        return None
+        return {"status": None}
 
 
 @pytest.fixture(scope="module")
 def kernel(warm):
     kernel = Kernel()
+    kernel.start()
     yield kernel
     kernel.end()
 
@@ -202,11 +209,9 @@ def test_a_real_kernel_gives_these_points(odd, kernel, tmp_path):
     for source in code_cells(odd.build()):
         if source.strip():
             kernel.run(source)
-    for one, (name, _) in EXERCISES.items():
-        if one not in kernel.passed:
-            kernel.run(
-                f"__import__('course_utils').check({one!r}, {name}, seed=4)", store_history=False
-            )
-    assert (
-        sum(points for one, (_, points) in EXERCISES.items() if one in kernel.passed) == odd.points
-    ), f"passed: {sorted(kernel.passed)}"
+    for exercise_id in sorted(EXERCISES.keys() - kernel.passed):
+        name, _ = EXERCISES[exercise_id]
+        check = f"__import__('course_utils').check({exercise_id!r}, {name}, seed=4)"
+        kernel.run(check, store_history=False)
+    points = [EXERCISES[exercise_id][1] for exercise_id in kernel.passed & EXERCISES.keys()]
+    assert sum(points) == odd.points, f"passed: {sorted(kernel.passed)}"
