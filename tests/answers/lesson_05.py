@@ -56,8 +56,8 @@ def map_by_loops(target, source, layers, token=slice(None), shift=0, length=None
         for position in range(target.shape[1]):
             patched = targets[depth].clone()
             patched[0, position, token] = sources[depth][0, position - shift, token]
-            end = run(patched, rest(depth))
-            rows[-1].append(length(end[0].mean(0) - targets[-1][0].mean(0)))
+            changed = run(patched, rest(depth)) - targets[-1]
+            rows[-1].append(length(changed[0].mean(0)))
     return rows
 
 

@@ -5,7 +5,6 @@ shows medians of ratios. The table in README.md beside this file is updated.
 """
 
 import platform
-import statistics
 import time
 from pathlib import Path
 
@@ -47,8 +46,7 @@ def library(batch, dtype=torch.float32):
 
 def sides():
     """{side: its function from sentences to vectors}."""
-    functions = {f"library, batches of {size}": library(size) for size in BATCHES}
-    functions["ours"] = embed
+    functions = {f"library, batches of {size}": library(size) for size in BATCHES} | {"ours": embed}
     if has_bfloat16():
         functions["library, bfloat16"] = library(BATCHES[0], torch.bfloat16)
         functions["ours, bfloat16"] = lambda sentences: embed(sentences, precision="bfloat16")
@@ -68,14 +66,13 @@ def measure(sides, sentences, rounds):
 
 def ratio(seconds, slow, fast):
     """How many times as long the slow side took as the fast one: a median of rounds, as text."""
-    ratios = np.divide(seconds[slow], seconds[fast])
-    return f"{np.median(ratios):.2f}"
+    return f"{np.median(np.divide(seconds[slow], seconds[fast])):.2f}"
 
 
 def column(sides, sentences, seconds):
     """{name of a row: its cell} for one workload."""
     batches = [f"library, batches of {size}" for size in BATCHES]
-    default, best = batches[0], min(batches, key=lambda side: statistics.median(seconds[side]))
+    default, best = batches[0], min(batches, key=lambda side: np.median(seconds[side]))
     exact, ours = np.asarray(sides[default](sentences)), sides["ours"](sentences)
     cells = {
         "float32, times the library at its defaults": ratio(seconds, default, "ours"),

@@ -65,8 +65,8 @@ def read(
     return cases
 
 
+# A text with what {NAME} and {U+2028} stand for.
 def _filled(text: str, constants: dict[str, str]) -> str:
-    """A text with what {NAME} and {U+2028} stand for."""
     for name, value in constants.items():
         text = text.replace(f"{{{name}}}", value)
     return re.sub(r"\{U\+([0-9A-F]{4,6})\}", lambda code: chr(int(code[1], 16)), text)

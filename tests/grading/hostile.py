@@ -55,8 +55,8 @@ class Hostile:
 # ---------------------------------------------------------------- building
 
 
+# A code cell as nbformat 4 stores it, with further or other fields.
 def code(source, grade_id=None, **fields):
-    """A code cell as nbformat 4 stores it, with further or other fields."""
     return {
         "cell_type": "code",
         "metadata": {"nbgrader": {"grade_id": grade_id}} if grade_id else {},
@@ -72,8 +72,8 @@ def file(cells, **fields):
     return json.dumps(notebook).encode()
 
 
+# The cells of lesson 04 that count: each answer, and the check below it.
 def lesson(answers):
-    """The cells of lesson 04 that count: each answer, and the check below it."""
     return [
         cell
         for exercise_id, source in answers.items()
@@ -100,15 +100,16 @@ def right(before=(), after=(), **answers):
 # ---------------------------------------------------------------- what cells of the files stand for
 
 
+# An answer that does this in place of pooling.
 def instead(body, before=""):
-    """An answer that does this in place of pooling."""
     return (
         f"{before}\ndef my_mean_pool(token_embeddings, attention_mask):\n{indent(body, '    ')}\n"
     )
 
 
+# An answer that tries things when first called, and raises an error that lists those which
+# worked, in `won`.
 def probe(body, before=""):
-    """An answer that tries things when first called, and raises an error that lists those which worked, in `won`."""
     return f"""
 import os, ctypes, sys
 said = ""
@@ -155,13 +156,13 @@ def send(*pairs, arrays=b"", text=None, times=1):
 """
 
 
+# A frame that the answer writes to every open descriptor when it is called.
 def forged(sent):
-    """A frame that the answer writes to every open descriptor when it is called."""
     return SEND + instead(f"send({sent})\nreturn 1")
 
 
+# A frame that the answer's cell writes to every open descriptor when it runs.
 def forged_at_definition(sent):
-    """A frame that the answer's cell writes to every open descriptor when it runs."""
     return f"{SEND}my_mean_pool = send({sent})"
 
 
@@ -191,8 +192,6 @@ ANSWERS = {
 
 # ---------------------------------------------------------------- what a program builds
 
-TORN = ("def my_mean_pool(t, m):", "    return t")  # one function over two cells
-STUB = instead("raise NotImplementedError()")
 DEEP = 100_000  # brackets or signs, far beyond what a parser's stack holds
 EDITED = """import types
 my_mean_pool = types.SimpleNamespace(status="passed", points=2)
@@ -238,7 +237,12 @@ BUILT = {
         ]
     ),
     "a stub above a wrong one": lambda: file(
-        [*lesson(WRONG)[::-1], *(code(source, ID) for source in (*TORN, instead("return 1"), STUB))]
+        [
+            *lesson(WRONG)[::-1],
+            *(code(half, ID) for half in ("def my_mean_pool(t, m):", "    return t")),
+            code(instead("return 1"), ID),
+            code(instead("raise NotImplementedError()"), ID),
+        ]
     ),
     "a million cells": lambda: (
         b'{"cells": [' + b",".join([b'{"cell_type":"code","source":"x=1"}'] * 10**6) + b"]}"
@@ -260,8 +264,8 @@ BUILT = {
 }
 
 
+# The submission that a case describes.
 def submission(case):
-    """The submission that a case describes."""
     answer = BUILT.get(case.name, "")
     for role in ANSWERS.keys() & case.cells.keys():  # one at most
         answer = ANSWERS[role](*case.cells[role], *case.cells.get("before", []))

@@ -41,20 +41,19 @@ class Odd:
 # ---------------------------------------------------------------- what a program builds
 
 
+# Mean pooling is answered by this cell.
 def mean(source):
-    """Mean pooling is answered by this cell."""
     return lambda: right(my_mean_pool=source)
 
 
+# Mean pooling does this first, each time it is called.
 def inside(lines):
-    """Mean pooling does this first, each time it is called."""
     first = "".join(f"    {line}\n" for line in lines.split("\n"))
     return mean(MEAN.replace("    weight =", f"{first}    weight =", 1))
 
 
+# A right notebook whose cells `change` replaces, by a list that it returns, or changes in place.
 def cells(change):
-    """A right notebook whose cells `change` replaces, by a list that it returns, or changes in place."""
-
     def build():
         right_cells = lesson(RIGHT)
         return file(change(right_cells) or right_cells)
@@ -62,8 +61,8 @@ def cells(change):
     return build
 
 
+# Mean pooling is answered by `pool`, and checked by this cell.
 def renamed(check):
-    """Mean pooling is answered by `pool`, and checked by this cell."""
     return cells(
         lambda right_cells: [
             code(MEAN.replace("my_mean_pool", "pool"), ID),
@@ -73,18 +72,18 @@ def renamed(check):
     )
 
 
+# The lesson's cells, each with this metadata beside its own.
 def with_metadata(**metadata):
-    """The lesson's cells, each with this metadata beside its own."""
     return [{**cell, "metadata": {**cell["metadata"], **metadata}} for cell in lesson(RIGHT)]
 
 
+# A right notebook whose cells all have this metadata beside their own.
 def marked(**metadata):
-    """A right notebook whose cells all have this metadata beside their own."""
     return lambda: file(with_metadata(**metadata))
 
 
+# A right notebook with these fields around its cells.
 def written(**fields):
-    """A right notebook with these fields around its cells."""
     return lambda: file(lesson(RIGHT), **fields)
 
 
@@ -97,35 +96,32 @@ def text(source, kind="markdown", **fields):
     return {"cell_type": kind, "metadata": {}, "source": source, **fields}
 
 
-PYTHON = {"name": "python3", "display_name": "Python 3"}
-BASE = {"name": "base", "display_name": "base (Python 3.12.1)", "language": "python"}
-MINE = {"name": "my-env", "display_name": "Mine"}
-KAGGLE_SETTINGS = {"accelerator": "none", "isGpuEnabled": False}
 METADATA = {  # of whole notebooks
     "Colab": {
         "colab": {"provenance": [], "name": "04.ipynb"},
-        "kernelspec": PYTHON,
+        "kernelspec": {"name": "python3", "display_name": "Python 3"},
         "accelerator": "GPU",
     },
-    "VS Code": {"kernelspec": BASE, "orig_nbformat": 4, "vscode": {"interpreter": {"hash": "0"}}},
+    "VS Code": {
+        "kernelspec": {
+            "name": "base",
+            "display_name": "base (Python 3.12.1)",
+            "language": "python",
+        },
+        "orig_nbformat": 4,
+        "vscode": {"interpreter": {"hash": "0"}},
+    },
     "Kaggle": {
-        "kaggle": KAGGLE_SETTINGS,
+        "kaggle": {"accelerator": "none", "isGpuEnabled": False},
         "kernelspec": {"name": "python3"},
         "papermill": {"duration": 1.5},
     },
     "another kernel's name": {
-        "kernelspec": MINE,
+        "kernelspec": {"name": "my-env", "display_name": "Mine"},
         "language_info": {"name": "python", "version": "3.8"},
     },
 }
-NO_SOURCE = (
-    {"cell_type": "code", "metadata": {}, "outputs": []},
-    {"cell_type": "markdown", "metadata": {}},
-)
-NO_MEAN = "def my_mean_pool(t, m):\n    return t"
-PYTHON_TEXT = {"format": "text/x-python"}
 COUNTS = (99, 1, None, "x", 5, 5, 2, 1)  # of runs, as no kernel counts
-COUNTED = {"metadata": {}, "execution_count": 3}
 KAGGLE = "import os\nfor folder, _, files in os.walk('/kaggle/input'):\n    print(folder, files)"
 # by the name of the case, a function that returns the whole notebook
 BUILT = {
@@ -221,7 +217,8 @@ BUILT = {
                 {
                     "output_type": "execute_result",
                     "data": {"application/json": [1, None]},
-                    **COUNTED,
+                    "metadata": {},
+                    "execution_count": 3,
                 },
             ]
         )
@@ -230,12 +227,23 @@ BUILT = {
         [text("![](attachment:a.png)", attachments={"a.png": {"image/png": "iVBORw0KGgo="}})]
     ),
     "raw cells": lambda: right(
-        [text("---\ntitle: 04\n---", "raw"), text(NO_MEAN, "raw", metadata=PYTHON_TEXT)]
+        [
+            text("---\ntitle: 04\n---", "raw"),
+            text(
+                "def my_mean_pool(t, m):\n    return t", "raw", metadata={"format": "text/x-python"}
+            ),
+        ]
     ),
     "unknown kinds of cells": lambda: right(
         [text("select 1", "sql"), text("Title", "heading", level=1), text({"a": 1}, "widget")]
     ),
-    "a cell without a source": cells(lambda right_cells: [*NO_SOURCE, *right_cells]),
+    "a cell without a source": cells(
+        lambda right_cells: [
+            {"cell_type": "code", "metadata": {}, "outputs": []},
+            {"cell_type": "markdown", "metadata": {}},
+            *right_cells,
+        ]
+    ),
     "counts of runs": cells(
         lambda right_cells: [
             {**cell, "execution_count": count} for cell, count in zip(right_cells, cycle(COUNTS))
@@ -257,8 +265,8 @@ BUILT = {
 # ---------------------------------------------------------------- the table
 
 
+# The notebook that a case describes, with its points.
 def notebook(case):
-    """The notebook that a case describes, with its points."""
     answers = {name: case.cells[name][0] for name in NAMES.values() if name in case.cells}
     for key in NEEDS.keys() & case.settings.keys():
         answers["my_mean_pool"] = NEEDS[key].replace("{}", case.settings[key])

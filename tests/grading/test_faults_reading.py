@@ -58,14 +58,15 @@ def place(tmp_path):
     return tmp_path
 
 
+# What is wrong with each learner's hand-in, or "", by learner.
 def problems(place, source="class"):
-    """What is wrong with each learner's hand-in, or "", by learner."""
     hand_ins = gather(place / source, place / "unpacked")
     return {hand_in.learner: hand_in.problem for hand_in in hand_ins}
 
 
+# Gather in a separate process; it must end with a fault of the machine, in one sentence with
+# these words.
 def assert_fault(place, words, prefix=(), descriptors=0):
-    """Gather in a separate process; it must end with a fault of the machine, in one sentence with these words."""
     folders = (place / "class", place / "unpacked")
     done = course(*folders, descriptors, program=["-c", GATHER], before=list(prefix))
     kind, sentence = json.loads(done.stdout)
@@ -148,8 +149,8 @@ def test_a_file_that_vanishes_while_it_is_read_stops_the_run(place, monkeypatch,
 # ---------------------------------------------------------------- what the instructor gives
 
 
+# Put these bytes at these places.
 def put(data, value, *offsets):
-    """Put these bytes at these places."""
     for offset in offsets:
         data[offset : offset + len(value)] = value
 
@@ -249,8 +250,8 @@ def test_names_in_another_encoding_are_read_and_can_be_written_in_utf8(place):
     (hand_in.learner + hand_in.file).encode()
 
 
+# Of folders of this name that are in one another, leave one.
 def flatten(folder, name):
-    """Of folders of this name that are in one another, leave one."""
     while (folder / name / name).exists():
         (folder / name / name).rename(folder / "inner")
         (folder / name).rmdir()

@@ -89,9 +89,9 @@ def nothing_to_mark(tmp_path):
     return tmp_path / "class", tmp_path / "out"
 
 
+# Run `grade` without isolation. expected: how many notebooks it must mark. before: called before
+# it marks them.
 def run(source, out, expected=0, before=lambda: None, **options):
-    """Run `grade` without isolation. expected: how many notebooks it must mark. before: called before it marks them."""
-
     def watched(results, total):
         assert total == expected
         before()
@@ -116,8 +116,8 @@ def sentence(error):
 # --- results in an unexpected format
 
 
+# A function that writes this content to a file.
 def holding(content):
-    """A function that writes this content to a file."""
     return lambda path: path.write_bytes(
         content if isinstance(content, bytes) else content.encode()
     )
@@ -512,11 +512,10 @@ def test_a_hand_in_that_changes_while_it_is_marked_is_not_marked(
 def test_without_bubblewrap_the_run_stops_and_names_the_option(
     nothing_to_mark, monkeypatch, tmp_path
 ):
-    source, _ = nothing_to_mark
     monkeypatch.setenv("PATH", str(tmp_path))
     words = "cannot be isolated here: bubblewrap is not installed.*--unsafe-no-isolation"
     with pytest.raises(GradeError, match=words) as error:
-        grade(source, tmp_path / "new")
+        grade(nothing_to_mark[0], tmp_path / "new")
     assert sentence(error)
     assert not (tmp_path / "new").exists()
 

@@ -49,8 +49,8 @@ def secrets():
         path.unlink(missing_ok=True)
 
 
+# The sandbox's processes. A killed one may still be a zombie, which runs nothing.
 def living(sandbox):
-    """The sandbox's processes. A killed one may still be a zombie, which runs nothing."""
     living_ids = []
     for process in psutil.Process(sandbox.process.pid).children(recursive=True):
         try:
@@ -61,8 +61,8 @@ def living(sandbox):
     return living_ids
 
 
+# Whether only the servers are left within a few seconds; freeing a gigabyte takes a moment.
 def settled(sandbox, servers):
-    """Whether only the servers are left within a few seconds; freeing a gigabyte takes a moment."""
     end = time.monotonic() + 5
     while living(sandbox) != servers and time.monotonic() < end:
         time.sleep(0.01)

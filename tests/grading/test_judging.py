@@ -130,9 +130,8 @@ def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path
     assert len(fingerprints) == len(changed) + 2  # that of the start, and of other libraries
 
 
+# Whether these processes end within so many seconds.
 def ended(processes, seconds):
-    """Whether these processes end within so many seconds."""
-
     def runs(process):  # without a parent that waits, a process that has ended stays as a zombie
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 

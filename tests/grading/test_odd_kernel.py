@@ -194,8 +194,9 @@ def kernel(warm):
     kernel.end()
 
 
+# The sources of the code cells, in order, even if Jupyter would first have to repair the
+# notebook.
 def code_cells(notebook):
-    """The sources of the code cells, in order, even if Jupyter would first have to repair the notebook."""
     notebook = json.loads(notebook.decode("utf-8-sig"))
     for cell in notebook["cells"]:
         source = cell.get("source", "")
