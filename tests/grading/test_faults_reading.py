@@ -192,7 +192,7 @@ def test_a_damaged_zip_is_its_learners_problem_or_stops_the_run_if_it_is_the_cla
     with zipfile.ZipFile(place / "class.zip", "w", method) as archive:
         archive.writestr("04_pooling.ipynb", NOTEBOOK + "".join(map(str, range(5000))))
     data = bytearray((place / "class.zip").read_bytes())
-    DAMAGE[kind](data, central=data.index(b"PK\1\2"))
+    DAMAGE[kind](data, data.index(b"PK\1\2"))  # the signature of the directory
     (place / "class" / "bob" / "work.zip").write_bytes(data)
     problem_of = problems(place)
     assert problem_of["ada"] == ""
