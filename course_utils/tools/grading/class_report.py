@@ -9,7 +9,7 @@ import ast
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,11 +25,14 @@ from .reports import PAGES
 from .results import MARK_STATUSES, LearnerRecord
 from .texts import normalised
 
-LINES, COLUMNS, LONGEST = 25, 160, 5_000  # of an example; a longer answer is none
-TRIED = 20  # answers that are read in search of an example
+LINES, COLUMNS = 25, 160  # of an example: what is beyond them is cut
+LONGEST = 5_000  # characters of an answer that may become an example
+MOST_CANDIDATES = 20  # answers that are read in search of an example
+IN_THE_PLAN = 3  # mistakes that the page proposes for the next lecture
 FEWEST = 4  # learners for an interval of a correlation: its standard error is 1 / sqrt(n - 3)
 WORD = re.compile(r"[^\W_]+")
 COUNTS = ("passed", "tried", "not attempted", "missing")
+# a web address with a host, or a relative or absolute folder
 ADDRESS = re.compile(r"(https?://[^/\s]|[\w.~-][\w./~-]*$|/[\w.~-])[^\s]*")
 HEADER = [
     *("exercise", "title", "kind", "name", "learners", *COUNTS),
@@ -41,7 +44,10 @@ HEADER = [
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its 95% interval; all three are None where it is undefined, and `why` says why."""
+    """A figure with its 95% interval.
+
+    All three numbers are None where it is undefined, and `why` says why.
+    """
 
     value: float | None = None
     low: float | None = None
@@ -57,8 +63,11 @@ class Figure:
 
 
 @dataclass
-class Made:
-    """A mistake that learners made. Its name is empty if it is not known. example: the code of an answer, or empty."""
+class MadeMistake:
+    """A mistake that learners made. The name of the mistake is empty if it is not known.
+
+    example: the code of an answer, or empty.
+    """
 
     mistake: Mistake
     place: Place | None
@@ -73,14 +82,18 @@ class Made:
 
 @dataclass
 class Item:
-    """An exercise of a class. counts: by COUNTS. others: [(learners, case)] of failures without a known mistake."""
+    """An exercise of a class.
+
+    counts: the numbers of learners, by COUNTS.
+    others: [(number of learners, case)] of failures without a known mistake.
+    """
 
     id: str
     title: str
     counts: dict[str, int]
     difficulty: Figure
     discrimination: Figure
-    mistakes: list[Made]
+    mistakes: list[MadeMistake]
     others: list[tuple[int, str]]
 
     @property
@@ -90,7 +103,8 @@ class Item:
         if not tried:
             return "Nobody tried it."
         if self.counts["passed"] in (0, tried):
-            return f"{'All right' if self.counts['passed'] else 'All wrong'}: it separates nobody."
+            outcome = "All right" if self.counts["passed"] else "All wrong"
+            return f"{outcome}: it separates nobody."
         low, high = self.discrimination.low, self.discrimination.high
         if high is not None and high < 0:
             return "Those who are weaker elsewhere pass it more often: look at the exercise."
@@ -132,7 +146,7 @@ def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> Figure:
         return Figure(
             why="undefined: they are all alike in this exercise, or in the points of the others"
         )
-    correlation = pearsonr([float(one) for one in passed], rest)
+    correlation = pearsonr(list(map(float, passed)), rest)
     if abs(correlation.statistic) > 1 - 1e-9:
         return Figure(why="undefined: a correlation of exactly 1 or -1 has no interval")
     low, high = correlation.confidence_interval(0.95)
@@ -140,37 +154,43 @@ def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> Figure:
 
 
 def items(learners: Sequence[LearnerRecord]) -> list[Item]:
-    """An `Item` for each exercise of these records, in their order. Learners who are not marked do not count.
+    """An `Item` for each exercise of these records, in their order.
 
-    Difficulty and discrimination are about those who tried the exercise. The points in the other
-    exercises are those of the grades: what is missing or not attempted has none.
+    Learners who are not marked do not count. Difficulty and discrimination are about those who
+    tried the exercise. The points in the other exercises are those of the grades: what is missing
+    or not attempted has none.
     """
     marked = [learner for learner in learners if learner.points is not None]
-    everybody = {name for learner in marked for name in _names_of(learner) if _is_telling(name)}
-    exercises = dict.fromkeys(exercise for learner in marked for exercise in learner.exercises)
-    return [_item(exercise, marked, everybody) for exercise in exercises]
+    class_names = {name for learner in marked for name in _names_of(learner) if _is_telling(name)}
+    titles = {
+        exercise: mark.title for learner in marked for exercise, mark in learner.exercises.items()
+    }
+    return [_item(exercise, title, marked, class_names) for exercise, title in titles.items()]
 
 
-def _item(exercise, marked, everybody):
-    """An exercise of the class. everybody: words that identify one of its learners."""
-    learners = {status: [] for status in MARK_STATUSES}
+def _item(
+    exercise: str, title: str, marked: Sequence[LearnerRecord], class_names: Collection[str]
+) -> Item:
+    """An exercise of the class. class_names: words that identify one of its learners."""
+    learners: dict[str, list[LearnerRecord]] = {status: [] for status in MARK_STATUSES}
     for learner in marked:
         mark = learner.exercises.get(exercise)
-        learners[mark.status if mark and mark.points is not None else "missing"].append(learner)
+        status = "missing" if mark is None or mark.points is None else mark.status
+        learners[status].append(learner)
     passed, failed = learners["passed"], learners["failed"]
     tried = len(passed) + len(failed)
     numbers = (len(passed), tried, len(learners["not attempted"]), len(learners["missing"]))
     rest = []
     for learner in passed + failed:
         others = [mark for other, mark in learner.exercises.items() if other != exercise]
-        rest.append(sum(mark.points for mark in others))
+        rest.append(sum(mark.points or 0 for mark in others))
     return Item(
         exercise,
-        next(one.exercises[exercise].title for one in marked if exercise in one.exercises),
+        title,
         dict(zip(COUNTS, numbers)),
         difficulty(len(passed), tried),
         discrimination([True] * len(passed) + [False] * len(failed), rest),
-        _mistakes(exercise, failed, everybody),
+        _mistakes(exercise, failed, class_names),
         _others(exercise, failed),
     )
 
@@ -178,79 +198,89 @@ def _item(exercise, marked, everybody):
 # ---------------------------------------------------------------- mistakes
 
 
-def _mistakes(exercise, failed, everybody):
+def _mistakes(
+    exercise: str, failed: Sequence[LearnerRecord], class_names: Collection[str]
+) -> list[MadeMistake]:
     """The mistakes that were made in an exercise, most frequent first."""
     known = {mistake.message: mistake for mistake in told(exercise)[0]}
-    learners = {}
+    learners_by_message: dict[str, list[LearnerRecord]] = {}
     for learner in failed:
         for message in learner.exercises[exercise].mistakes:
-            learners.setdefault(message, []).append(learner)
+            learners_by_message.setdefault(message, []).append(learner)
     lesson = code_of(part_with(exercise))
-    made = []
-    for message, who in learners.items():
-        # an earlier version may have known others
+    made_mistakes = []
+    for message, learners in learners_by_message.items():
+        # an earlier version of the course may have known other mistakes
         mistake = known.get(message, Mistake("", message, because="", imitations=()))
         place = place_of(exercise, mistake.shown_in)
-        answers = [(learner.texts.get(exercise, ""), _names_of(learner)) for learner in who]
-        made.append(Made(mistake, place, example(answers, everybody, lesson), who))
-    return sorted(made, key=lambda mistake: (-len(mistake.learners), mistake.mistake.does))
+        answers = [(learner.texts.get(exercise, ""), _names_of(learner)) for learner in learners]
+        shown = example(answers, class_names, lesson)
+        made_mistakes.append(MadeMistake(mistake, place, shown, learners))
+    return sorted(made_mistakes, key=lambda made: (-len(made.learners), made.mistake.does))
 
 
-def _others(exercise, failed):
-    """[(learners, case)] of failures without a known mistake, without what one learner's function returned."""
-    cases = Counter()
+def _others(exercise: str, failed: Sequence[LearnerRecord]) -> list[tuple[int, str]]:
+    """[(number of learners, case)] of failures without a known mistake, most frequent first."""
+    numbers: Counter[str] = Counter()
     for learner in failed:
         mark = learner.exercises[exercise]
         if not mark.mistakes:
-            cases.update(
-                {
-                    text if text.startswith("Stopped: ") else text.partition(": ")[0]
-                    for text in mark.discreet
-                }
-            )
-    return sorted(
-        ((count, case) for case, count in cases.items()), key=lambda row: (-row[0], row[1])
-    )
+            numbers.update(set(map(_case_in, mark.discreet)))
+    cases = sorted(numbers, key=lambda case: (-numbers[case], case))
+    return [(numbers[case], case) for case in cases]
 
 
-# ---------------------------------------------------------------- examples, of which nobody is to know whose they are
+def _case_in(message: str) -> str:
+    """The case in a message, without what one learner's function returned for it."""
+    return message if message.startswith("Stopped: ") else message.partition(": ")[0]
+
+
+# ---------------------------------------------------------------- examples, which reveal no author
 
 
 def example(
-    answers: Sequence[tuple[str, Collection[str]]], everybody: Collection[str], lesson: str
+    answers: Sequence[tuple[str, Collection[str]]], class_names: Collection[str], lesson: str
 ) -> str:
-    """The shortest answer that can be shown, without comments, docstrings and strings of the learner's own, or "".
+    """The shortest answer that can be shown, or "".
 
-    answers: [(code, names of its learner)]. everybody: words of all names in the class. lesson: the
-    code of the lesson, whose strings and words identify nobody.
+    It is shown without comments, docstrings and strings of the learner's own.
+
+    answers: [(code, names of its learner)].
+    class_names: words of all names in the class.
+    lesson: the code of the lesson, whose strings and words identify nobody.
 
     Left out are answers that are too long, are no Python, or hold a name of their learner or, as a
     word, of another.
     """
-    usual = _words(lesson)
-    for text, names in sorted(answers, key=lambda answer: (len(answer[0]), answer[0]))[:TRIED]:
+    telling_words = set(class_names) - _words(lesson)
+    shortest_first = sorted(answers, key=lambda answer: (len(answer[0]), answer[0]))
+    for text, own_names in shortest_first[:MOST_CANDIDATES]:
         code = _without_own_words(text, lesson) if len(text) <= LONGEST else ""
-        words, squeezed = _words(code), normalised(code)
-        own = any(name in (squeezed if _is_telling(name) else words) for name in names)
-        if code and not own and not words & set(everybody) - usual:
+        if code and not _holds_a_name(code, own_names) and not _words(code) & telling_words:
             return _shortened(code)
     return ""
 
 
-def _shortened(code):
+def _holds_a_name(code: str, names: Collection[str]) -> bool:
+    """Whether one of these names stands in the code: a short one as a word, others anywhere."""
+    words, letters = _words(code), normalised(code)
+    return any(name in (letters if _is_telling(name) else words) for name in names)
+
+
+def _shortened(code: str) -> str:
     lines = [line if len(line) <= COLUMNS else f"{line[:COLUMNS]} …" for line in code.splitlines()]
     if len(lines) > LINES:
         lines[LINES:] = [f"… ({len(lines) - LINES} more lines)"]
     return "\n".join(lines)
 
 
-def _is_telling(name):
+def _is_telling(name: str) -> bool:
     """Whether a name is long enough to be looked for within words."""
     return len(name) > 2 or not name.isascii()
 
 
 @cache
-def _words(text):
+def _words(text: str) -> set[str]:
     return {normalised(word) for word in WORD.findall(text)}
 
 
@@ -266,17 +296,15 @@ class _Cleaner(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.Constant:
         text = node.value
-        if (
-            not isinstance(text, (str, bytes))
-            or f'"{text}"' in self.lesson
-            or f"'{text}'" in self.lesson
-        ):
-            return node
-        return ast.Constant("…")
+        is_lessons = f'"{text}"' in self.lesson or f"'{text}'" in self.lesson
+        return node if is_lessons or not isinstance(text, (str, bytes)) else ast.Constant("…")
 
 
-def _without_own_words(text, lesson):
-    """Code as Python itself would write it, without comments and own strings. Empty if it is no Python."""
+def _without_own_words(text: str, lesson: str) -> str:
+    """Code as Python itself would write it, without comments and own strings.
+
+    Empty if it is no Python.
+    """
     try:
         with warnings.catch_warnings(action="ignore"):
             return ast.unparse(_Cleaner(lesson).visit(ast.parse(text))).strip()
@@ -284,15 +312,13 @@ def _without_own_words(text, lesson):
         return ""
 
 
-def _names_of(learner):
-    """What identifies a learner, as `normalised` spells it: id, name and e-mail, and the words of these."""
-    texts = [
-        learner.learner,
-        learner.name,
-        learner.email,
-        learner.number,
-        learner.email.partition("@")[0],
-    ]
+def _names_of(learner: LearnerRecord) -> set[str]:
+    """What identifies a learner, as `normalised` spells it.
+
+    These are id, name, number and e-mail, and the words of these.
+    """
+    mailbox = learner.email.partition("@")[0]
+    texts = [learner.learner, learner.name, learner.email, learner.number, mailbox]
     words = [word for text in texts for word in WORD.findall(text) if _is_telling(word)]
     return {normalised(text) for text in (*texts, *words)} - {""}
 
@@ -308,37 +334,41 @@ def check_address(address: str) -> None:
         )
 
 
-def table(found: Sequence[Item], names: bool = False) -> tuple[list[str], list[list]]:
-    """(header, rows) of class.csv: a row for each exercise, and one for each mistake and each other
-    failure in it.
-    """
-    rows = []
-    for item in found:
-        row: dict = {"exercise": item.id, "title": item.title}
-        figures = {
-            "kind": "exercise",
-            **item.counts,
-            **item.difficulty.columns("difficulty"),
-            **item.discrimination.columns("discrimination"),
-            "note": item.note or item.discrimination.why,
-        }
-        rows.append({**row, **figures, **_where(place_of(item.id))})
-        for made in item.mistakes:
-            words = {
-                "kind": "mistake",
-                "name": made.mistake.name,
-                "learners": len(made.learners),
-                "does": made.mistake.does,
-                "because": made.mistake.because,
-                "who": "; ".join(made.who) if names else "",
-            }
-            rows.append({**row, **words, **_where(made.place)})
-        for count, case in item.others:
-            rows.append({**row, "kind": "other", "learners": count, "does": case})
+def table(exercises: Sequence[Item], names: bool = False) -> tuple[list[str], list[list]]:
+    """(header, rows) of class.csv. names: whether to say who made a mistake."""
+    rows = [row for item in exercises for row in _rows(item, names)]
     return HEADER, [[row.get(column, "") for column in HEADER] for row in rows]
 
 
-def _where(place):
+def _rows(item: Item, names: bool) -> Iterator[dict[str, object]]:
+    """A row for an exercise, and one for each mistake and each other failure in it, by column."""
+    about: dict[str, object] = {"exercise": item.id, "title": item.title}
+    yield {
+        **about,
+        "kind": "exercise",
+        **item.counts,
+        **item.difficulty.columns("difficulty"),
+        **item.discrimination.columns("discrimination"),
+        "note": item.note or item.discrimination.why,
+        **_links(place_of(item.id)),
+    }
+    for made in item.mistakes:
+        yield {
+            **about,
+            "kind": "mistake",
+            "name": made.mistake.name,
+            "learners": len(made.learners),
+            "does": made.mistake.does,
+            "because": made.mistake.because,
+            "who": "; ".join(made.who) if names else "",
+            **_links(made.place),
+        }
+    for number, case in item.others:
+        yield {**about, "kind": "other", "learners": number, "does": case}
+
+
+def _links(place: Place | None) -> dict[str, str]:
+    """The columns that say where the lessons treat something; none for no place."""
     if place is None:
         return {}
     slide = f"{place.number}: {place.slide}" if place.number else ""
@@ -353,24 +383,25 @@ def write_report(
     book: str = "",
     decks: str = "",
 ) -> None:
-    """Write class.html and class.csv. lessons: their titles. names: whether to say who made a
-    mistake.
+    """Write class.html and class.csv.
 
+    lessons: their titles.
+    names: whether to say who made a mistake.
     book, decks: the addresses of their files, or their folders seen from the page. If empty, they
     are beside it, and what is not there is no link.
     """
-    found = items(learners)
-    write_table(out / "class.csv", *table(found, names))
-    made = [(item, mistake) for item in found for mistake in item.mistakes]
-    most = sorted(made, key=lambda pair: -len(pair[1].learners))[:3]
+    exercises = items(learners)
+    write_table(out / "class.csv", *table(exercises, names))
+    mistakes = [(item, made) for item in exercises for made in item.mistakes]
+    most_frequent = sorted(mistakes, key=lambda pair: -len(pair[1].learners))[:IN_THE_PLAN]
     page = PAGES.get_template("class.html.j2").render(
         learners=len(learners),
         not_marked=sum(learner.points is None for learner in learners),
-        tried=any(item.counts["tried"] for item in found),
-        failed=any(item.counts["tried"] > item.counts["passed"] for item in found),
-        items=found,
-        most=most,
-        have_one=len({learner.learner for _, mistake in most for learner in mistake.learners}),
+        tried=any(item.counts["tried"] for item in exercises),
+        failed=any(item.counts["tried"] > item.counts["passed"] for item in exercises),
+        items=exercises,
+        most=most_frequent,
+        have_one=len({learner.learner for _, made in most_frequent for learner in made.learners}),
         lessons=lessons,
         names=names,
         book=book and f"{book.rstrip('/')}/",
