@@ -18,7 +18,8 @@ from .. import PROJECT, __version__
 from .._support.notebooks import INSTALLED, LOCK, PACKAGE, incomplete
 
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
-PIP = f'"{sys.executable}" -m pip'
+PYTHON = f'"{sys.executable}" -m'
+PIP = f"{PYTHON} pip"
 if INSTALLED:
     INSTALL = f"{PIP} install --force-reinstall, with the course's wheel"
 elif sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ:
@@ -54,8 +55,8 @@ def python_version() -> Finding:
     version = f"{'.'.join(map(str, sys.version_info[:3]))}, {BITS}-bit"
     if BITS == 64 and (3, 11) <= sys.version_info[:2] < (3, 15):
         return Finding("Python", version)
-    then = "install the course's wheel with it" if INSTALLED else "make PYTHON=python3.11 setup"
-    return Finding("Python", version, f"install a 64-bit Python 3.11 to 3.14, then: {then}")
+    setup = "install the course's wheel with it" if INSTALLED else "make PYTHON=python3.11 setup"
+    return Finding("Python", version, f"install a 64-bit Python 3.11 to 3.14, then: {setup}")
 
 
 def course() -> Finding:
@@ -96,9 +97,8 @@ def packages(lock: Path = LOCK) -> Finding:
     try:
         versions = wanted(lock)
     except (OSError, ValueError, ImportError) as error:
-        fix = INSTALL
-        if not INSTALLED:
-            fix = "make it readable, or fetch it again: git checkout requirements.lock"
+        fetch = "make it readable, or fetch it again: git checkout requirements.lock"
+        fix = INSTALL if INSTALLED else fetch
         return Finding("packages", f"{lock} cannot be read ({type(error).__name__})", fix)
     wrong = []
     for name, version in versions.items():
@@ -116,7 +116,7 @@ def packages(lock: Path = LOCK) -> Finding:
 
 def kernel() -> Finding:
     """Whether Jupyter has a Python kernel for this environment."""
-    fix = f"{PIP[:-4]} ipykernel install --sys-prefix --name python3"
+    fix = f"{PYTHON} ipykernel install --sys-prefix --name python3"
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     try:

@@ -20,7 +20,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -110,26 +110,31 @@ def mark_here(
     fleet = _Fleet(settings)
     threads = ThreadPoolExecutor(workers)
     try:
-        for done in as_completed([threads.submit(fleet.mark, job) for job in jobs]):
-            yield done.result()
+        for future in as_completed([threads.submit(fleet.mark, job) for job in jobs]):
+            yield future.result()
     finally:
-        fleet.over = True
+        fleet.is_over = True
         for process in list(fleet.processes):
             process.__exit__()
         threads.shutdown(cancel_futures=True)
 
 
+@dataclass
 class _Fleet:
-    """What the threads share. idle: the processes without a job. over: whether all are to stop."""
+    """What the threads share.
 
-    def __init__(self, settings):
-        self.settings = settings
-        self.processes: list[MarkingProcess] = []
-        self.idle: list[MarkingProcess] = []
-        self.over = False
-        self.spent: dict = defaultdict(float)  # seconds of each learner so far
+    idle: the processes without a job.
+    is_over: whether all are to stop.
+    spent: the seconds of each learner so far.
+    """
 
-    def mark(self, job):
+    settings: dict
+    processes: list[MarkingProcess] = field(default_factory=list)
+    idle: list[MarkingProcess] = field(default_factory=list)
+    is_over: bool = False
+    spent: dict = field(default_factory=lambda: defaultdict(float))
+
+    def mark(self, job: dict) -> tuple[int, Result]:
         """Have a job marked. Returns its key and the result."""
         learner, start = job.get("learner", job["key"]), time.monotonic()
         if self.spent[learner] > BUDGET * self.settings["seconds"]:
@@ -138,12 +143,13 @@ class _Fleet:
         self.spent[learner] += time.monotonic() - start
         return job["key"], result
 
-    def result(self, job):
+    def result(self, job: dict) -> Result:
         for _ in range(TRIES):
-            try:  # to look first would let two threads see the same last one
+            # taken without looking first: two threads could see the same last process
+            try:
                 process = self.idle.pop()
             except IndexError:
-                process = self.begin()
+                process = self.started()
             try:
                 result = result_from(process.ask(job)["result"])
             except EOFError:
@@ -153,12 +159,12 @@ class _Fleet:
             return result
         return Result(NOT_MARKED, "its marking process ended twice")
 
-    def begin(self):
+    def started(self) -> MarkingProcess:
         """A new process. It is known before it is ready, so that it can be ended meanwhile."""
         process = MarkingProcess(self.settings)
         self.processes.append(process)
         with contextlib.suppress(EOFError):
-            if not self.over:
+            if not self.is_over:
                 return process.__enter__()
         process.__exit__()
         raise SandboxError(
@@ -172,12 +178,12 @@ class _Fleet:
 def main() -> None:
     """Mark jobs from standard input, writing one result per line."""
     sandbox_server.end_with_parent()
-    # keeps what libraries print out of the results
+    # Results go to the original output. What libraries print goes where errors go.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
 
-    def say(message):
+    def reply(message: dict) -> None:
         out.write(json.dumps(message) + "\n")
         out.flush()
 
@@ -196,13 +202,13 @@ def main() -> None:
             exercises_of({key[:2] for key in settings["lessons"]})
             sandbox.wait()
             sandbox_server.limit("AS", sandbox_server.mapped() + settings.get("judging", JUDGING))
-            say({"ready": True})
+            reply({"ready": True})
             for line in sys.stdin:
                 job = json.loads(line)
                 data = read(job["path"], LARGEST + 1)
-                say({"key": job["key"], "result": asdict(marker.mark(data, job["name"]))})
+                reply({"key": job["key"], "result": asdict(marker.mark(data, job["name"]))})
     except SandboxError as error:
-        say({"fatal": str(error)})
+        reply({"fatal": str(error)})
         sys.exit(1)
 
 

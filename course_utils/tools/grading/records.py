@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..._support.notebooks import part_with
 from ...exercises import find
@@ -27,6 +28,7 @@ from .store import Entry
 from .submissions import Gathered, HandIn
 from .texts import in_words
 
+# keys that can be the name of a page as they are, and those that look like one with a checksum
 PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10}$")
 LEFT_OUT_REASON = "what may be this learner's was left out"
 STRANGER, NOTHING = "not on the roster", "nothing handed in"
@@ -61,21 +63,22 @@ def records(
     files_of: dict[str, list[HandIn]] = {key: [] for key in roster}
     for hand_in in hand_ins:
         files_of.setdefault(hand_in.learner, []).append(hand_in)
-    learners = {}
-    for key in sorted(files_of):
-        learners[key] = _record(key, page_name(key, secret), files_of[key], roster)
+    learners = {
+        key: _record(key, page_name(key, secret), files, roster)
+        for key, files in sorted(files_of.items())
+    }
     twins_of = _with_the_same_file(hand_ins, learners)
     for key, record in learners.items():
         marks = _LatestMarks(expected)
-        for hand_in in sorted(files_of[key], key=_by_time):
+        for hand_in in sorted(files_of[key], key=_order_of_time):
             unmarked = Result("unreadable", hand_in.problem or "it was not marked")
             twins = [name for twin, name in twins_of.get(hand_in.sha256, {}).items() if twin != key]
             marks.add(hand_in.file, results.get((key, hand_in.file), unmarked), twins)
             record.handed_in.append(hand_in.file)
         marks.write_to(record)
-        for left in hand_ins.left_out:
-            if key in left.maybe:
-                record.notes.append(f"{LEFT_OUT}{left.file}: {left.why}")
+        for file in hand_ins.left_out:
+            if key in file.maybe:
+                record.notes.append(f"{LEFT_OUT}{file.file}: {file.why}")
         if record.status == NOTHING and record.has_left_out:
             record.reason = LEFT_OUT_REASON
         for cell, most in by_hand.items():
@@ -125,10 +128,12 @@ def _record(
 
 
 def _note_namesakes(learners: Collection[LearnerRecord]) -> None:
-    """Note in the rows of people of one name, who have nothing, what belongs to one of them."""
-    bearers = Counter(learner.name for learner in learners if learner.status == NOTHING)
+    """Note what belongs to one of several people of the same name, who have handed nothing in."""
+    namesakes = Counter(learner.name for learner in learners if learner.status == NOTHING)
     strangers = [
-        one for one in learners if STRANGER in one.notes and one.files and bearers[one.name] > 1
+        learner
+        for learner in learners
+        if STRANGER in learner.notes and learner.files and namesakes[learner.name] > 1
     ]
     for stranger in strangers:
         for learner in learners:
@@ -142,49 +147,55 @@ def doubtful_owners(learners: Sequence[LearnerRecord]) -> str:
     """Why these learners may not be those who handed the files in, in a sentence or two; "" if
     nothing points to it.
     """
-    nothing = [learner.learner for learner in learners if learner.status == NOTHING]
+    absent = [learner.learner for learner in learners if learner.status == NOTHING]
     strangers = [
         learner.files[0] for learner in learners if STRANGER in learner.notes and learner.files
     ]
-    if nothing and strangers:
+    if absent and strangers:
         return (
-            f"{len(nothing)} on the roster have handed nothing in ({in_words(nothing)}), and hand-ins of "
-            f"{len(strangers)} belong to nobody on it ({in_words(strangers)}). If these are the same people: write "
-            "the id, the e-mail or the whole name into the name of the file or folder, or the platform's number into "
-            "the roster's column id, and run this again. Of several people of one name, only the number says which; "
-            "Moodle's grading worksheet of the assignment has it, and can be the roster."
+            f"{len(absent)} on the roster have handed nothing in ({in_words(absent)}), and "
+            f"hand-ins of {len(strangers)} belong to nobody on it ({in_words(strangers)}). If "
+            "these are the same people: write the id, the e-mail or the whole name into the name "
+            "of the file or folder, or the platform's number into the roster's column id, and run "
+            "this again. Of several people of one name, only the number says which; Moodle's "
+            "grading worksheet of the assignment has it, and can be the roster."
         )
-    if len(nothing) > MOST_WITH_NOTHING * len(learners):
+    if len(absent) > MOST_WITH_NOTHING * len(learners):
         return (
-            f"Nearly everybody has handed nothing in ({in_words(nothing)}): {len(nothing)} of {len(learners)}. Are "
-            "these the right files, roster and lessons?"
+            f"Nearly everybody has handed nothing in ({in_words(absent)}): {len(absent)} of "
+            f"{len(learners)}. Are these the right files, roster and lessons?"
         )
     return ""
 
 
-def _by_time(hand_in: HandIn) -> tuple[int, float, int, str]:
+def _order_of_time(hand_in: HandIn) -> tuple[int, float, int, str]:
     """What sorts a learner's hand-ins, the latest last; "x (2)" was downloaded after "x"."""
     copy = re.search(r"\((\d{1,4})\)", hand_in.file)
     return hand_in.turn, hand_in.modified, int(copy[1]) if copy else 0, hand_in.file
 
 
+@dataclass
 class _LatestMarks:
     """The marks of one learner, while hand-ins are added, the latest last.
 
     expected: the most points of each exercise that counts.
+    sources: the file of each mark.
+    read: the result of each file that could be read.
+    latest: the file of each lesson.
+    repeated: the lessons that were handed in more than once.
+    unreadable, not_marked: the reasons, a sentence for each file.
     """
 
-    def __init__(self, expected: Mapping[str, float]) -> None:
-        self.expected = expected
-        self.marks: dict[str, Mark] = {}
-        self.source: dict[str, str] = {}  # the file of each mark
-        self.texts: dict[str, str] = {}
-        self.read: dict[str, Result] = {}
-        self.latest: dict[str, str] = {}  # the file of each lesson
-        self.again: set[str] = set()  # lessons that were handed in more than once
-        self.notes: list[str] = []
-        self.unreadable: list[str] = []
-        self.not_marked: list[str] = []
+    expected: Mapping[str, float]
+    marks: dict[str, Mark] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    read: dict[str, Result] = field(default_factory=dict)
+    latest: dict[str, str] = field(default_factory=dict)
+    repeated: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    not_marked: list[str] = field(default_factory=list)
 
     def add(self, file: str, result: Result, twins: Sequence[str]) -> None:
         """Add a hand-in. twins: other learners who handed in the same bytes."""
@@ -209,13 +220,14 @@ class _LatestMarks:
             exercise for exercise, mark in result.exercises.items() if mark.status != "missing"
         }
         answered |= result.texts.keys() - result.exercises.keys()  # what a person marks
-        self.again |= {part_with(exercise) for exercise in answered} & self.latest.keys()
+        self.repeated |= {part_with(exercise) for exercise in answered} & self.latest.keys()
         for exercise in answered or result.exercises:
             self.latest[part_with(exercise)] = file
         kept = []
         for exercise, mark in result.exercises.items():
             # a copied cell is not a hand-in of its lesson, and a stub takes no answer back
-            if exercise not in self.expected or exercise not in answered and exercise in self.marks:
+            is_only_stub = exercise not in answered and exercise in self.marks
+            if exercise not in self.expected or is_only_stub:
                 continue
             if mark.status == "not attempted" and self.marks.get(exercise, mark).status in (
                 "passed",
@@ -223,15 +235,15 @@ class _LatestMarks:
             ):
                 kept.append(exercise)
             else:
-                self.marks[exercise], self.source[exercise] = mark, file
+                self.marks[exercise], self.sources[exercise] = mark, file
         if kept:
             self.notes.append(
                 f"{file} has no answer to {', '.join(kept)}: there, the earlier answer counts"
             )
         for exercise, text in result.texts.items():
-            counts = exercise not in result.exercises or self.source.get(exercise) == file
+            is_latest = exercise not in result.exercises or self.sources.get(exercise) == file
             # a stub takes no report back either
-            if counts and (_without_stub(text) or exercise not in self.texts):
+            if is_latest and (_without_stub(text) or exercise not in self.texts):
                 self.texts[exercise] = text
 
     def write_to(self, record: LearnerRecord) -> None:
@@ -253,12 +265,12 @@ class _LatestMarks:
                 self.marks[exercise] = Mark(
                     find(exercise).title, "missing", 0, most, "missing exercise", reason
                 )
-        counts = {*self.latest.values(), *self.source.values()}
-        record.files = [file for file in self.read if file in counts]
+        counting_files = {*self.latest.values(), *self.sources.values()}
+        record.files = [file for file in self.read if file in counting_files]
         record.problems = [problem for file in record.files for problem in self.read[file].problems]
         record.exercises = {exercise: self.marks[exercise] for exercise in self.expected}
         notes = record.notes + self.notes
-        for lesson in sorted(self.again):
+        for lesson in sorted(self.repeated):
             notes.append(
                 f"lesson {lesson} was handed in more than once; the latest counts: {self.latest[lesson]}"
             )

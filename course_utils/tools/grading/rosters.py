@@ -145,9 +145,7 @@ class Roster:
 
     def find(self, text: str) -> Learner | None:
         """The learner whom a text names, or None."""
-        if text in self.exact:
-            return self.exact[text]
-        return self.spellings.get(normalised(text))
+        return self.exact.get(text) or self.spellings.get(normalised(text))
 
     def among(self, text: str) -> list[Learner]:
         """All learners whom parts of a text name, wherever they stand between other words and
