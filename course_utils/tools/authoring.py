@@ -27,7 +27,7 @@ EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
 ANSWERS = ROOT / "tests" / "answers"
 CLAIMS = ROOT / "tests" / "claims"
 README = ROOT / "README.md"
-COUNTS = "no one two three four five six seven eight nine ten".split()
+NUMBERS_IN_WORDS = "no one two three four five six seven eight nine ten".split()
 MINUTES = re.compile(r"About \d+ minutes")  # in a lesson's first cell
 ROW = r"^\| \[.*?\]\((?:notebooks/|further/)?{name}\.ipynb\) \|"  # of a lesson, in a README's table
 TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
@@ -63,34 +63,41 @@ def new_exercise(
     """
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        raise AuthoringError(
+            "An exercise's name must be lower-case words joined by hyphens, such as "
+            f"weighted-pool; got {name!r}."
+        )
+    if kind_of(notebook) == "page":
+        raise AuthoringError(
+            f"{path.name} is a page, which has no exercises; its first cell says so "
+            '("course.kind").'
+        )
     number = path.stem[:2]
+    exercise = f"{number}-{name}"
+    places = {cell.id: place for place, cell in enumerate(notebook.cells)}
+    endings = [
+        places[cell.id]
+        for cell in notebook.cells
+        if cell.source.startswith("## What you have seen")
+    ]
+    if exercise in places or not endings:
+        raise AuthoringError(
+            f'{path.name} already has {exercise}, or no "## What you have seen" to insert it '
+            "before."
+        )
     title = title or name.replace("-", " ").capitalize()
     function = name.replace("-", "_")
     names = {
         "number": number,
         "key": name,
-        "id": f"{number}-{name}",
+        "id": exercise,
         "title": title,
         "heading": title[:1].lower() + title[1:],
         "name": function,
         "constant": function.upper(),
     }
-    ids = {cell.id for cell in notebook.cells}
-    seen = [cell.source.startswith("## What you have seen") for cell in notebook.cells]
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise AuthoringError(
-            f"An exercise's name must be lower-case words joined by hyphens, such as weighted-pool; got {name!r}."
-        )
-    if kind_of(notebook) == "page":
-        raise AuthoringError(
-            f'{path.name} is a page, which has no exercises; its first cell says so ("course.kind").'
-        )
-    if names["id"] in ids or not any(seen):
-        raise AuthoringError(
-            f'{path.name} already has {names["id"]}, or no "## What you have seen" to insert it before.'
-        )
-    end = seen.index(True)
-    notebook.cells[end:end] = _notebook("exercise_cells.json", names).cells
+    notebook.cells[endings[0] : endings[0]] = _notebook("exercise_cells.json", names).cells
     code, tests = exercises / f"lesson_{number}.py", answers / f"lesson_{number}.py"
     words = code.with_suffix(".toml")
     old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see model.py.\n")
@@ -99,7 +106,7 @@ def new_exercise(
         path: nbformat.writes(notebook) + "\n",
         code: _text_or(code, filled("exercises.txt", **names)) + filled("exercise.txt", **names),
         words: old_words + filled("words.txt", **names),
-        tests: _with_answers(old_answers, names["id"], tests),
+        tests: _with_answers(old_answers, exercise, tests),
     }
     return write_changed(texts)
 
@@ -108,10 +115,10 @@ def _with_answers(tables: str, exercise: str, path: Path) -> str:
     """The text of a file of answers with an entry for an exercise at the end of each table."""
     for table, example in TABLES.items():
         entry = f'\n    "{exercise}": [\n        {example}\n    ],\n}}'
-        whole = re.search(rf"^{table} = {{(.*?)\n?}}$", tables, re.MULTILINE | re.DOTALL)
-        if whole is None:
+        match = re.search(rf"^{table} = {{(.*?)\n?}}$", tables, re.MULTILINE | re.DOTALL)
+        if match is None:
             raise AuthoringError(f"{path} has no line that begins with {table} = {{")
-        tables = tables[: whole.end(1)] + entry + tables[whole.end() :]
+        tables = tables[: match.end(1)] + entry + tables[match.end() :]
     return tables
 
 
@@ -125,14 +132,12 @@ def new_lesson(
 ) -> Path:
     """Write the skeleton of a lesson, its row in a README's table and its table of claims.
 
-    Returns the lesson's path.
-
     Cores stand in the README of the course, further parts in that of the lessons' folder.
 
     number: two digits that no lesson has, such as "13".
     kind: one of KINDS. A further part has the number of its lesson, which exists.
 
-    Raises AuthoringError.
+    Returns the lesson's path. Raises AuthoringError.
     """
     is_further = kind == "further"
     if not re.fullmatch(r"\d\d", number) or (number in parts(folder)) != is_further:
@@ -147,17 +152,17 @@ def new_lesson(
     table = _table(is_further, folder, readme)
     text = table.read_text(encoding="utf-8")
     rows = list(re.finditer(ROW.format(name=r"(\d\d_\w+)") + ".*\n", text, re.MULTILINE))
-    before = [row for row in rows if row[1] < path.stem]
-    if not before:
+    earlier_rows = [row for row in rows if row[1] < path.stem]
+    if not earlier_rows:
         raise AuthoringError(f"{table} has no table of lessons, or none before {number}.")
-    place = before[-1].end()
+    place = earlier_rows[-1].end()
     row = f"| {_link(f'{number} {title}', path)} | TODO | 5 | 0 |\n"
     values = {"number": number, "title": title, "kind": kind}
     skeleton = _notebook("lesson_skeleton.json", values)
-    stated = f"# What lesson {number} asserts: tests/test_claims.py says how.\n"
+    first_line = f"# What lesson {number} asserts: tests/test_claims.py says how.\n"
     write_changed({
         table: text[:place] + row + text[place:],
-        claims / f"{part_of(path)}.toml": stated,
+        claims / f"{part_of(path)}.toml": first_line,
         path: nbformat.writes(skeleton) + "\n",
     })  # fmt: skip
     return path
@@ -218,11 +223,11 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
     answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
     number = sum(cell.cell_type == "code" for cell in answers)
-    in_words = COUNTS[number] if number < len(COUNTS) else str(number)
+    in_words = NUMBERS_IN_WORDS[number] if number < len(NUMBERS_IN_WORDS) else str(number)
     exercises = f"{in_words} {'exercise' if number == 1 else 'exercises'}"
     first.source = MINUTES.sub(f"About {minutes} minutes", first.source)
     first.source = re.sub(
-        rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", exercises, first.source, count=1
+        rf"\b({'|'.join(NUMBERS_IN_WORDS)}|\d+) exercises?\b", exercises, first.source, count=1
     )
     title = first.source.partition("\n")[0].removeprefix("# ")
     new_row = f"| {_link(title, path)} |{stated['learned']} {minutes} | {number} |"
@@ -235,8 +240,8 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
 
 def _renew_routes(folder: Path, readme: Path) -> list[Path]:
     hours = Overview(lessons(folder), frozenset()).hours
-    text = readme.read_text(encoding="utf-8")
-    texts = {readme: with_routes(text, hours, cores(folder), "notebooks/")}
+    listed = with_routes(readme.read_text(encoding="utf-8"), hours, cores(folder), "notebooks/")
+    texts = {readme: listed}
     start = cores(folder).get("00")
     if start is not None:
         notebook = read_notebook(start)
@@ -248,14 +253,15 @@ def _renew_routes(folder: Path, readme: Path) -> list[Path]:
 
 
 def with_routes(
-    text: str, hours: Mapping[str, int], paths: Mapping[str, Path], way: str = ""
+    text: str, hours: Mapping[str, int], paths: Mapping[str, Path], folder: str = ""
 ) -> str:
     """A text with the routes' hours, and with links to the cores of one day.
 
     It names a route in a line such as "- *one day* (7 hours): the cores [01](01_tokenization.ipynb)
     and ...".
-    hours: {route: number}. paths: {number: path} of the cores. way: their folder, as seen from the
-    text.
+    hours: {route: number}.
+    paths: {number: path} of the cores.
+    folder: theirs, as seen from the text.
     """
     for route, number in hours.items():
         text = re.sub(
@@ -265,7 +271,7 @@ def with_routes(
             flags=re.MULTILINE,
         )
     links = [
-        f"[{number}]({way}{paths[number].name})"
+        f"[{number}]({folder}{paths[number].name})"
         for number in ROUTES["one day"] or ()
         if number in paths
     ]

@@ -14,7 +14,6 @@ class Course(click.Group):
     """Commands whose errors are one sentence, if the course or the system says what is wrong."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # nobody reads on, as after `| head`; click ends without a word

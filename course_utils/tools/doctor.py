@@ -97,9 +97,11 @@ def packages(lock: Path = LOCK) -> Finding:
     try:
         versions = wanted(lock)
     except (OSError, ValueError, ImportError) as error:
+        detail = f"{lock} cannot be read ({type(error).__name__})"
+        if INSTALLED:
+            return Finding("packages", detail, INSTALL)
         fetch = "make it readable, or fetch it again: git checkout requirements.lock"
-        fix = INSTALL if INSTALLED else fetch
-        return Finding("packages", f"{lock} cannot be read ({type(error).__name__})", fix)
+        return Finding("packages", detail, fetch)
     wrong = []
     for name, version in versions.items():
         try:
@@ -185,8 +187,9 @@ def hub() -> Finding:
         from .._support.downloads import hub_answers
 
         state = "answers" if hub_answers() else "does not answer"
-    detail = f"{endpoint} {state}; only models other than the packaged one need it"
-    return Finding("model hub", detail)
+    return Finding(
+        "model hub", f"{endpoint} {state}; only models other than the packaged one need it"
+    )
 
 
 CHECKS = {

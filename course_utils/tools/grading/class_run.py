@@ -143,8 +143,9 @@ def grade(
         warnings = read_manual(out / MANUAL, learners)
         if lateness:
             warnings += lateness.write_to(learners)
-        tables = list(downloads.values())
-        write_tables(out, learners, work, options.isolated, hand_ins.left_out, tables)
+        write_tables(
+            out, learners, work, options.isolated, hand_ins.left_out, list(downloads.values())
+        )
         titles = [work["titles"][lesson] for lesson in lessons_of(learners)]
         write_report(out, learners, titles, options.names, options.book, options.decks)
         warnings += _write_extras(out, learners, options)

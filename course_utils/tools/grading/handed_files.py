@@ -263,8 +263,8 @@ class _Unpacking:
                 path.unlink()
             else:
                 self.bytes_left -= member.file_size
-                when = _seconds(member.date_time)
-                yield HandedFile(parts, self.outer or len(parts), path, digest, when)
+                modified = _seconds(member.date_time)
+                yield HandedFile(parts, self.outer or len(parts), path, digest, modified)
 
     def _excess(self, member: zipfile.ZipInfo, inner: tuple[str, ...], is_zip: bool) -> str:
         """Why a member is beyond the limits; "" if it is within them."""

@@ -1,4 +1,7 @@
-"""Where the lessons treat something: the section of the book and the slide that an exercise or a mistake leads to."""
+"""Where the lessons treat something.
+
+An exercise or a mistake leads to a section of the book, and to a slide.
+"""
 
 import re
 from dataclasses import dataclass, replace
@@ -16,8 +19,10 @@ from ..publish.slides import HEADING, lectures
 
 @dataclass(frozen=True)
 class Place:
-    """Where a lesson treats something. page, deck: files of the book and of `course slides`; number: the slide's.
+    """Where a lesson treats something.
 
+    page, deck: files of the book and of `course slides`.
+    number: the slide's, counted from 1; 0 without a slide.
     question: the one that the slide asks, if it has one.
     """
 
@@ -39,17 +44,19 @@ class Place:
 
 
 def place_of(exercise: str, shown_in: str = "") -> Place | None:
-    """The place of the cell `shown_in`; without it, of the one that the exercise names, else of the exercise itself.
+    """The place of a cell: of `shown_in`, else of the one that the exercise names, else its own.
+
+    shown_in: a cell's id, such as "padding", or with another part, "04 diagram-broadcast".
 
     Of a cell of another part, the slide alone is taken. Returns None if there is no such cell.
     """
-    named, _, cell = (shown_in or told(exercise)[1]).rpartition(" ")
-    own = part_with(exercise)
-    part = named or own
-    place = _section_above(own, _number(own, exercise, cell))
+    named_part, _, cell = (shown_in or told(exercise)[1]).rpartition(" ")
+    own_part = part_with(exercise)
+    part = named_part or own_part
+    place = _section_above(own_part, _number(own_part, exercise, cell))
     if place is None or cell and not _has(part, cell):
         return None
-    number = _slide_of(part, _number(part, exercise, cell), cell)
+    number = _slide_of(part, _number(part, exercise, cell) or 0, cell)
     if number is None:
         return place
     slide = _slides(part)[number]
@@ -57,28 +64,29 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
     return replace(place, slide=slide.title, number=number + 1, deck=deck, question=slide.question)
 
 
-def _has(part, cell):
+def _has(part: str, cell: str) -> bool:
     """Whether a part has a cell, or a slide that shows it: a picture for the lecture alone."""
     is_shown = any(cell in slide.cells for slide in _slides(part))
     return is_shown or any(other.id == cell for other in cells_of(part))
 
 
-def _number(part, exercise, cell=""):
+def _number(part: str, exercise: str, cell: str = "") -> int | None:
     """The number of a cell in a part; if the part has none of this id, of an exercise's answer."""
     numbers = {other.id: number for number, other in enumerate(cells_of(part))}
     return numbers.get(cell, numbers.get(exercise))
 
 
-def _section_above(part, number):
+def _section_above(part: str, number: int | None) -> Place | None:
     """The last section above a cell that is no exercise's own, as a place without a slide."""
     if number is None:
         return None
-    titles = [_section(cell) for cell in cells_of(part)[: number + 1]]
-    title = next((title for title in reversed(titles) if title), "")
-    return Place(title, f"{name_of(parts()[part])}.html#{make_id(title)}") if title else None
+    titles = list(filter(None, map(_section, cells_of(part)[: number + 1])))
+    if not titles:
+        return None
+    return Place(titles[-1], f"{name_of(parts()[part])}.html#{make_id(titles[-1])}")
 
 
-def _slide_of(part, number, cell):
+def _slide_of(part: str, number: int, cell: str) -> int | None:
     """The number of the slide that a place of a part leads to, or None.
 
     It is the first that shows the cell or, without a cell, the first of the section above the
@@ -91,17 +99,17 @@ def _slide_of(part, number, cell):
         sections = [place for place, other in enumerate(cells) if _section(other)]
         start = max(place for place in sections if place <= number)
         end = min((place for place in sections if place > number), default=len(cells))
-        wanted = [place for place, slide in enumerate(slides) if start <= slide.at < end]
-    above = [place for place, slide in enumerate(slides) if number and slide.at <= number]
+        wanted = [place for place, slide in enumerate(slides) if start <= slide.cell_number < end]
+    above = [place for place, slide in enumerate(slides) if number and slide.cell_number <= number]
     return next(iter(wanted + above[-1:]), None)
 
 
-def _section(cell):
+def _section(cell: Any) -> str:
     """The title of the section that a cell begins, if that is no exercise's own; else ""."""
-    heading = (
-        re.search(r"^## (.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
-    )
-    return heading[1] if heading and not heading[1].startswith("Exercise") else ""
+    if cell.cell_type != "markdown":
+        return ""
+    title, *_ = [*re.findall(r"^## (.+)$", cell.source, re.MULTILINE), ""]
+    return "" if title.startswith("Exercise") else title
 
 
 @cache
@@ -118,18 +126,21 @@ def code_of(part: str) -> str:
 
 @dataclass(frozen=True)
 class _Slide:
-    """A slide: the number of the lesson's cell that it belongs to, its title, what it asks, and the
-    cells it shows.
+    """A slide.
+
+    cell_number: of the lesson's cell that it belongs to; -1 for the title slide.
+    question: what it asks, "" if it asks nothing.
+    cells: the ids of those it shows.
     """
 
-    at: int
+    cell_number: int
     title: str
     question: str
     cells: list[str]
 
 
 @cache
-def _slides(part):
+def _slides(part: str) -> list[_Slide]:
     """The slides of a lesson's lecture. [] if it has none.
 
     A slide belongs to the section that it is called after, else to the first cell that it shows; if
@@ -139,19 +150,25 @@ def _slides(part):
     if part not in lectures():
         return []
     cells = cells_of(part)
-    at = next((number for number, cell in enumerate(cells) if _section(cell)), 0)
+    cell_number = next((number for number, cell in enumerate(cells) if _section(cell)), 0)
     numbers = {cell.id: number for number, cell in enumerate(cells)}
-    headings = {}
+    headings: dict[str, int] = {}
     for number, cell in enumerate(cells):
         headings |= {title: number for _, title in HEADING.findall(cell.source)}
     slides = []
     for slide in read_lecture(lectures()[part]).slides:
-        blocks = [block.cell for block in slide.blocks if block.cell]
-        shown = [numbers[cell] for cell in blocks if cell in numbers]
-        at = headings.get(slide.title, shown[0] if shown else at)
-        asked = [cells[number].source for number in shown if cells[number].id.startswith("quiz-")]
-        question = "".join(asked[:1]).partition("<details>")[0].removeprefix("**Predict.**")
-        question = " ".join(question.replace("*", "").split())
+        ids = [block.cell for block in slide.blocks if block.cell]
+        shown = [numbers[cell_id] for cell_id in ids if cell_id in numbers]
+        before = shown[0] if shown else cell_number
+        cell_number = headings.get(slide.title, before)
+        quizzes = [cells[number] for number in shown if cells[number].id.startswith("quiz-")]
+        question = _question_in(quizzes[0].source) if quizzes else ""
         title = slide.title.replace("*", "")
-        slides.append(_Slide(at if slide.level else -1, title, question, blocks))
+        slides.append(_Slide(cell_number if slide.level else -1, title, question, ids))
     return slides
+
+
+def _question_in(quiz: str) -> str:
+    """The question of a quiz, without its options and emphasis, in one line."""
+    question, _, _ = quiz.partition("<details>")
+    return " ".join(question.removeprefix("**Predict.**").replace("*", "").split())

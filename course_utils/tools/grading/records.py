@@ -138,8 +138,10 @@ def _note_namesakes(learners: Collection[LearnerRecord]) -> None:
     for stranger in strangers:
         for learner in learners:
             if learner.name == stranger.name and learner.status == NOTHING:
-                why = "several on the roster have this name"
-                learner.notes += [f"{LEFT_OUT}{file}: {why}" for file in stranger.files]
+                learner.notes += [
+                    f"{LEFT_OUT}{file}: several on the roster have this name"
+                    for file in stranger.files
+                ]
                 learner.reason = LEFT_OUT_REASON
 
 

@@ -144,14 +144,15 @@ def compare(texts: Mapping[str, Sequence[str]], given: Set[int] = frozenset()) -
     for low, high in np.argwhere(is_listed).tolist():
         shared = {exercise: float(share[low, high]) for exercise, share in shares.items()}
         runs = {exercise: int(counts[low, high]) for exercise, counts in passages.items()}
-        pair = Pair(
-            places=(low, high),
-            shares={exercise: share for exercise, share in shared.items() if share},
-            total=float(total[low, high]),
-            above=bool(total[low, high] > result.chance),
-            passages={exercise: count for exercise, count in runs.items() if count >= PASSAGE},
+        result.pairs.append(
+            Pair(
+                places=(low, high),
+                shares={exercise: share for exercise, share in shared.items() if share},
+                total=float(total[low, high]),
+                above=bool(total[low, high] > result.chance),
+                passages={exercise: count for exercise, count in runs.items() if count >= PASSAGE},
+            )
         )
-        result.pairs.append(pair)
     result.pairs.sort(key=lambda pair: (-pair.total, pair.places))
     return result
 
@@ -184,8 +185,7 @@ def _is_code(kind: Any, word: str) -> bool:
 
 def fingerprints(text: str) -> set[int]:
     """The fingerprints of an answer."""
-    code, words = _tokens(text)
-    return {*_runs(code), *_runs(words)}
+    return {run for tokens in _tokens(text) for run in _runs(tokens)}
 
 
 def _tokens(text: str) -> tuple[list[Token], list[Token]]:

@@ -181,7 +181,8 @@ class LearnerRecord:
     @property
     def given(self) -> set[str]:
         """The exercises whose points a teacher gave in place of the computed ones."""
-        return {one for one, remark in self.remarks.items() if remark.points is not None}
+        remarks = self.remarks.items()
+        return {exercise for exercise, remark in remarks if remark.points is not None}
 
     @property
     def has_left_out(self) -> bool:
@@ -232,7 +233,9 @@ def result_from(data: dict[str, Any]) -> Result:
     """A result from its JSON form. Raises ValueError for data of another shape."""
     try:
         result = Result(**data)
-        marks = {exercise: Mark(**mark) for exercise, mark in data["exercises"].items()}
-        return replace(result, exercises=marks)
+        return replace(
+            result,
+            exercises={exercise: Mark(**mark) for exercise, mark in data["exercises"].items()},
+        )
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"it is not a result: {error}") from None

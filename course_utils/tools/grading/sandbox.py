@@ -417,8 +417,9 @@ class Session:
         if how["alive"]:
             return Ended("crashed", "your code closed its connection to the grader")
         if how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
-            reason = f"your code used up its processor time ({how['seconds']:.0f} seconds)"
-            return Ended("timeout", reason)
+            return Ended(
+                "timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)"
+            )
         # SIGKILL cannot reach the first process of its namespace from inside; the kernel sends it
         # when memory runs out
         if how["signal"] == 9:

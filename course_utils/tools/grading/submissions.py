@@ -254,8 +254,9 @@ def _kept(
         elif not has_notebooks and (len(file.parts) > 1 or is_listed or hand_in.platform):
             kept.append(replace(hand_in, path=None, problem=f"{name} is not a notebook"))
         elif not has_notebooks and not BESIDE.fullmatch(name):
-            why = "it is not a notebook, and its name matches no learner"
-            left_out.append(LeftOut(hand_in.file, why))
+            left_out.append(
+                LeftOut(hand_in.file, "it is not a notebook, and its name matches no learner")
+            )
     return _with_different_names(_at_most(kept))
 
 

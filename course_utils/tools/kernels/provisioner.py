@@ -124,11 +124,9 @@ class Forked:
             signal.pidfd_send_signal(self.process, number)
 
     def terminate(self) -> None:
-        """Send SIGTERM."""
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Send SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
 
@@ -198,7 +196,6 @@ class WarmProvisioner(LocalProvisioner):
     """Jupyter's own provisioner, except that kernels come from the warm process."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Start a kernel."""
         # does not block Jupyter while the warm process imports
         kernel = await asyncio.to_thread(fork_kernel, cmd, **self._scrub_kwargs(kwargs))
         if kernel is None:

@@ -175,8 +175,9 @@ def _add_slides(lecture: Lecture, body: str, start: int) -> None:
         elif piece["pause"]:
             press += 1
         elif piece["file"]:
-            echo = bool(piece["echo"])
-            blocks.append(Block("embed", line, piece["file"], press, piece["cell"], echo))
+            blocks.append(
+                Block("embed", line, piece["file"], press, piece["cell"], bool(piece["echo"]))
+            )
         else:
             _add_text(lecture, line, press, piece["code"] or piece["text"])
 

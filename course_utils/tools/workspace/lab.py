@@ -132,7 +132,8 @@ def open_lab(
     """
     if keep_jupyter_files_out_of_home(workspace):
         say(
-            f"Your home folder cannot be written, so Jupyter keeps its files in {workspace / LAB_FILES}."
+            "Your home folder cannot be written, so Jupyter keeps its files in "
+            f"{workspace / LAB_FILES}."
         )
     page = FIRST_PAGE
     if route:
@@ -195,9 +196,12 @@ def _show_live(workspace: Path, key: str, say: Callable[[str], object]) -> str:
     file, edited = write_live(workspace, key)
     if edited:
         say(
-            f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again for a new one."
+            f"{file}: you have worked in it, so it was kept; rename or delete it, and run this "
+            "again for a new one."
         )
     else:
-        page = file.with_suffix(".html").name
-        say(f"The live copy is {file}, and the code to type is beside it in {page}.")
+        say(
+            f"The live copy is {file}, and the code to type is beside it in "
+            f"{file.with_suffix('.html').name}."
+        )
     return write_side_by_side(workspace, file)

@@ -44,7 +44,6 @@ class Lesson:
 
     @property
     def is_core(self) -> bool:
-        """Whether it is a core."""
         return len(self.key) == 2
 
     @property
