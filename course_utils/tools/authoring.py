@@ -157,8 +157,7 @@ def new_lesson(
         raise AuthoringError(f"{table} has no table of lessons, or none before {number}.")
     place = earlier_rows[-1].end()
     row = f"| {_link(f'{number} {title}', path)} | TODO | 5 | 0 |\n"
-    values = {"number": number, "title": title, "kind": kind}
-    skeleton = _notebook("lesson_skeleton.json", values)
+    skeleton = _notebook("lesson_skeleton.json", {"number": number, "title": title, "kind": kind})
     first_line = f"# What lesson {number} asserts: tests/test_claims.py says how.\n"
     write_changed({
         table: text[:place] + row + text[place:],

@@ -45,27 +45,30 @@ def embed_corpus(
 
     digest = model_digest(model)
     folder.mkdir(parents=True, exist_ok=True)
-    starts = range(0, len(texts), shard)
-    parts = {_path(folder, start // shard): texts[start : start + shard] for start in starts}
-    extra = sorted(set(folder.glob("*.safetensors")) - set(parts))
-    if extra:
+    shards = {
+        _path(folder, start // shard): texts[start : start + shard]
+        for start in range(0, len(texts), shard)
+    }
+    strangers = sorted(set(folder.glob("*.safetensors")) - set(shards))
+    if strangers:
         raise CorpusError(
-            f"{extra[0]} is not a shard of these {len(texts):,} texts: name another folder."
+            f"{strangers[0]} is not a shard of these {len(texts):,} texts: name another folder."
         )
-    todo = {path: part for path, part in parts.items() if not path.exists()}
-    for path in parts.keys() - todo.keys():
-        if _read(path)[1].get("texts") != _fingerprint([digest, *parts[path]]):
+    missing = {path: members for path, members in shards.items() if not path.exists()}
+    for path in shards.keys() - missing.keys():
+        if _read(path)[1].get("texts") != _fingerprint([digest, *shards[path]]):
             raise CorpusError(
                 f"{path} holds vectors of other texts, of another model, or of shards of another "
                 "size: name another folder."
             )
-    found = len(parts) - len(todo)
-    with progress_bar(total=len(parts), initial=found, unit="shard") as bar:
-        for path, part in todo.items():
-            vectors = embed(part, model=model).astype(np.float16)
-            write_whole(path, save({"vectors": vectors}, {"texts": _fingerprint([digest, *part])}))
+    already_written = len(shards) - len(missing)
+    with progress_bar(total=len(shards), initial=already_written, unit="shard") as bar:
+        for path, members in missing.items():
+            vectors = embed(members, model=model).astype(np.float16)
+            metadata = {"texts": _fingerprint([digest, *members])}
+            write_whole(path, save({"vectors": vectors}, metadata))
             bar.update()
-    return len(todo), found
+    return len(missing), already_written
 
 
 def lines_of(path: str | Path) -> list[str]:
@@ -76,8 +79,9 @@ def lines_of(path: str | Path) -> list[str]:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:  # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
+        text = "\0"  # refused below
+    # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
+    if "\0" in text:
         raise CorpusError(f"{path} is not text in UTF-8. Save it as UTF-8 in an editor.")
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if not any(map(str.strip, lines)):
@@ -94,7 +98,8 @@ def load_corpus(folder: str | Path) -> np.ndarray:
     paths = sorted(Path(folder).expanduser().glob("*.safetensors"))
     if not paths or paths != [_path(paths[0].parent, number) for number in range(len(paths))]:
         raise CorpusError(
-            f"{folder} does not hold all shards from the first to the last: run `course embed` again."
+            f"{folder} does not hold all shards from the first to the last: run `course embed` "
+            "again."
         )
     return np.concatenate([_read(path)[0] for path in paths])
 

@@ -98,10 +98,8 @@ def packages(lock: Path = LOCK) -> Finding:
         versions = wanted(lock)
     except (OSError, ValueError, ImportError) as error:
         detail = f"{lock} cannot be read ({type(error).__name__})"
-        if INSTALLED:
-            return Finding("packages", detail, INSTALL)
         fetch = "make it readable, or fetch it again: git checkout requirements.lock"
-        return Finding("packages", detail, fetch)
+        return Finding("packages", detail, INSTALL if INSTALLED else fetch)
     wrong = []
     for name, version in versions.items():
         try:

@@ -49,15 +49,13 @@ def new_exercise(lesson: str, name: str, title: str | None) -> None:
     path, code, words, answers = map(_short, authoring.new_exercise(lesson, name, title))
     click.echo(
         f"Written: text, answer and check in {path}; cases and mistakes in {code}; title, hints "
-        "and messages in "
-        f"{words}; right and wrong answers in {answers}.\n"
+        f"and messages in {words}; right and wrong answers in {answers}.\n"
         "All of it stands at the end of each file: move the three cells to where they belong, and "
-        "the rest into the "
-        "order of the lesson.\n"
+        "the rest into the order of the lesson.\n"
         "A core has room for three exercises; others go into a further part, such as 04-lengths.\n"
         f"Fill in everything marked TODO, then: make lesson L={lesson}. PROMISES are required: for "
-        "each promise of the "
-        "text an answer that breaks only this, or a mistake whose `breaks` has its words."
+        "each promise of the text an answer that breaks only this, or a mistake whose `breaks` "
+        "has its words."
     )
 
 

@@ -30,7 +30,8 @@ def doctor() -> None:
 @click.option(
     "--data",
     default="course",
-    help='"course", "stsb" (from the model hub) or a file: sts-test.csv, or a table with sentence1, sentence2, score.',
+    help='"course", "stsb" (from the model hub) or a file: sts-test.csv, or a table with '
+    "sentence1, sentence2, score.",
 )
 @click.option(
     "--repeats", default=1000, type=click.IntRange(min=1), help="Resamples for each interval."
@@ -127,9 +128,8 @@ def _ask(session: Session) -> None:
         for letter, option in zip(letters, sheet.options):
             click.echo(f"  {letter}. {plain(option.text)}")
         chosen = letters.index(_choice("Your answer", letters))
-        sure = None
-        if not sheet.back:
-            sure = int(_choice("How sure? 1 a guess, 2 fairly sure, 3 sure", "123")) - 1
+        prompt = "How sure? 1 a guess, 2 fairly sure, 3 sure"
+        sure = None if sheet.back else int(_choice(prompt, "123")) - 1
         if feedback := session.answer(chosen, sure):
             click.echo(plain(feedback))
     click.echo(f"\n{plain(session.end())}")
@@ -152,11 +152,11 @@ def reset(lesson: str | None, workspace: Path) -> None:
     if lesson is None:
         raise click.UsageError("Which lesson? Name it as in: course reset 04")
     name, saved = reset_lesson(workspace, as_key(lesson))
-    click.echo(
-        f"{name} is restored to the course's version{f'; yours is saved as {saved}' if saved else ''}."
-    )
+    restored = f"{name} is restored to the course's version"
     if saved:
-        click.echo(RELOAD)
+        click.echo(f"{restored}; yours is saved as {saved}.\n{RELOAD}")
+    else:
+        click.echo(f"{restored}.")
 
 
 @click.command()
@@ -190,8 +190,8 @@ def update(workspace: Path) -> None:
 @click.option(
     "--live",
     metavar="NN",
-    help="Also write a live copy of this lesson, such as 04, for typing its code in front of a class or before reading "
-    "it, and open it beside that code.",
+    help="Also write a live copy of this lesson, such as 04, for typing its code in front of a "
+    "class or before reading it, and open it beside that code.",
 )
 @click.option(
     "--route",

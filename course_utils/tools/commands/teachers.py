@@ -36,11 +36,11 @@ def release(
 ) -> None:
     """Write copies of lessons to give to a class: course release --lessons 04 05 --out DIR."""
     from ..grading.release import write_release
+    from ..grading.results import counted
 
     manifest = write_release(numbers([*lessons, *more]), out, due, solutions=not without_solutions)
-    number = len(manifest["lessons"])
-    copies = "lesson" if number == 1 else "lessons"
-    click.echo(f"{number} {copies}, {manifest['of']} points together, in {out}.")
+    lessons_in_words = counted(len(manifest["lessons"]), "lesson")
+    click.echo(f"{lessons_in_words}, {manifest['of']} points together, in {out}.")
 
 
 @click.command()

@@ -225,13 +225,12 @@ def _others(exercise: str, failed: Sequence[LearnerRecord]) -> list[tuple[int, s
     for learner in failed:
         mark = learner.exercises[exercise]
         if not mark.mistakes:
-            numbers.update(set(map(_case_in, mark.discreet)))
+            numbers.update(set(map(_case_without_result, mark.discreet)))
     cases = sorted(numbers, key=lambda case: (-numbers[case], case))
     return [(numbers[case], case) for case in cases]
 
 
-def _case_in(message: str) -> str:
-    """The case in a message, without what one learner's function returned for it."""
+def _case_without_result(message: str) -> str:
     return message if message.startswith("Stopped: ") else message.partition(": ")[0]
 
 
@@ -262,7 +261,7 @@ def example(
 
 
 def _holds_a_name(code: str, names: Collection[str]) -> bool:
-    """Whether one of these names stands in the code: a short one as a word, others anywhere."""
+    # a short name counts only as a word
     words, letters = _words(code), normalised(code)
     return any(name in (letters if _is_telling(name) else words) for name in names)
 
@@ -368,7 +367,6 @@ def _rows(item: Item, names: bool) -> Iterator[dict[str, object]]:
 
 
 def _links(place: Place | None) -> dict[str, str]:
-    """The columns that say where the lessons treat something; none for no place."""
     if place is None:
         return {}
     slide = f"{place.number}: {place.slide}" if place.number else ""

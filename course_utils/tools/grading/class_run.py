@@ -8,7 +8,7 @@ import os
 import random
 import secrets
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,11 +34,12 @@ from .results import NOT_MARKED, GradeError, LearnerRecord, Result, counted
 from .rosters import read_roster
 from .sandbox import isolation_problem
 from .store import Entry, opened
-from .submissions import gather
+from .submissions import Gathered, HandIn, gather
 from .texts import in_words
 
 RESULTS, SECRET = "results.jsonl", "page_names.secret"
 UNPACKED = ".unpacked"
+MOST_WORKERS = 8  # each takes about a gigabyte of memory
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,9 @@ def grade(
     progress: Callable = lambda results, total: results,
     warn: Callable[[str], None] = lambda sentence: None,
 ) -> list[LearnerRecord]:
-    """Mark every hand-in in `source` and write the results to the folder `out`. Returns the learners' records.
+    """Mark every hand-in in `source` and write the results to the folder `out`.
+
+    Returns the learners' records.
 
     progress: wraps the iterable of results.
     warn: is called with each sentence that the teacher should read.
@@ -100,13 +103,7 @@ def grade(
     one-sentence message.
     """
     out, work = Path(out), assignment(options.lessons and tuple(options.lessons))
-    if options.isolated and (reason := isolation_problem()):
-        raise GradeError(
-            f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To "
-            "run them with your own rights anyway: --unsafe-no-isolation."
-        )
-    for address in (options.book, options.decks):
-        check_address(address)
+    _refuse_impossible(options)
     roster = read_roster(options.roster) if options.roster else {}
     lessons = list(options.lessons or ())
     given = Terms(options.due, options.late, options.received)
@@ -114,17 +111,18 @@ def grade(
     lateness = read_lateness(terms)
     settings = _settings(options, work)
     limits = f"{options.seconds} {options.memory} {options.isolated}"
-    made_with = f"{marking_fingerprint()} {' '.join(settings['lessons'])} {limits}"
-    with _os_errors_as_grade_errors(out), ExitStack() as held:
+    made_with = f"{marking_fingerprint()} {' '.join(work['titles'])} {limits}"
+    with _os_errors_as_grade_errors(out), ExitStack() as resources:
         _make_folder(out, source, options.beside)
         if any(given):
             keep(terms, out, lessons)
         if lateness and not given.due:
             warn(
-                f"An earlier run's deadline counts, {lateness.due:%Y-%m-%d %H:%M}; --due none removes it."
+                f"An earlier run's deadline counts, {lateness.due:%Y-%m-%d %H:%M}; --due none "
+                "removes it."
             )
-        store = held.enter_context(opened(out / RESULTS, anew=options.regrade))
-        hand_ins = gather(source, held.enter_context(_unpacking(out)), roster)
+        store = resources.enter_context(opened(out / RESULTS, anew=options.regrade))
+        hand_ins = gather(source, resources.enter_context(_unpacking(out)), roster)
         given_tables = [path for path in (terms.received, options.roster) if path]
         downloads = {path: table_or_nothing(path) for path in given_tables}
         _refuse_other_worksheets(downloads, hand_ins)
@@ -132,14 +130,15 @@ def grade(
         jobs = _jobs(hand_ins, store.entries, made_with, options)
         results = mark_here(_latest_first(jobs), settings, options.workers or default_workers())
         # whatever stops the run also ends its marking processes
-        held.enter_context(closing(results))
+        resources.enter_context(closing(results))
         for key, result in progress(results, len(jobs)):
             store.put(_entry(jobs[key], made_with, result))
         keys = [(hand_in.learner, hand_in.file) for hand_in in hand_ins]
         entries = {key: store.entries.get(key) for key in keys}
         store.keep(entries)
-        secret = _secret(out, options.secret_pages)
-        learners = records(hand_ins, entries, roster, work, options.lessons, secret)
+        learners = records(
+            hand_ins, entries, roster, work, options.lessons, _secret(out, options.secret_pages)
+        )
         warnings = read_manual(out / MANUAL, learners)
         if lateness:
             warnings += lateness.write_to(learners)
@@ -157,47 +156,68 @@ def grade(
         return learners
 
 
-def _write_extras(out, learners, options):
-    """Write what only some options ask for; without them, an earlier run's goes. Returns warnings."""
-    stale = [out / name for name in RESEMBLANCE]
-    stale += [feedback_zip(out, platform.name) for platform in PLATFORMS]
-    for path in stale:
+def _refuse_impossible(options: Options) -> None:
+    """Raise GradeError if hand-ins cannot be isolated, ValueError for an address that is none."""
+    if options.isolated and (reason := isolation_problem()):
+        raise GradeError(
+            f"Submissions are untrusted programs, and they cannot be isolated here: {reason}. To "
+            "run them with your own rights anyway: --unsafe-no-isolation."
+        )
+    for address in (options.book, options.decks):
+        check_address(address)
+
+
+def _write_extras(out: Path, learners: list[LearnerRecord], options: Options) -> list[str]:
+    """Write what only some options ask for, and delete what an earlier run wrote for them.
+
+    Returns warnings.
+    """
+    earlier = [out / name for name in RESEMBLANCE]
+    earlier += [feedback_zip(out, platform.name) for platform in PLATFORMS]
+    for path in earlier:
         path.unlink(missing_ok=True)
     if options.resemblance:
         from .resemblance import write_resemblance  # reads all lessons, which takes seconds
 
         write_resemblance(out, learners)
-    wanted = options.feedback_zip
-    if wanted and not write_feedback_zip(out, learners, wanted):
+    platform = options.feedback_zip
+    if platform and not write_feedback_zip(out, learners, platform):
         return [
-            f"No hand-in has a number of {wanted.title()}, so "
-            f"{feedback_zip(out, wanted).name} is empty."
+            f"No hand-in has a number of {platform.title()}, so "
+            f"{feedback_zip(out, platform).name} is empty."
         ]
     return []
 
 
 def default_workers() -> int:
-    """The number of processors, at most eight: each worker takes about a gigabyte of memory."""
-    usable = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    return min(8, usable)
+    """The number of processors that this process may use, at most MOST_WORKERS."""
+    # macOS does not say which ones this process may use
+    is_known = hasattr(os, "sched_getaffinity")
+    return min(MOST_WORKERS, len(os.sched_getaffinity(0)) if is_known else os.cpu_count() or 1)
 
 
-def _refuse_other_worksheets(downloads, hand_ins):
-    """Raise GradeError for a worksheet with none of the numbers of these hand-ins: they differ by assignment."""
+def _refuse_other_worksheets(
+    downloads: Mapping[Path | str, list[dict[str, str]]], hand_ins: Gathered
+) -> None:
+    """Raise GradeError for a worksheet with none of the numbers of these hand-ins.
+
+    Moodle numbers learners anew for each assignment.
+    """
     numbers = {hand_in.number for hand_in in hand_ins if hand_in.platform == MOODLE.name}
     for path, rows in downloads.items():
         theirs = worksheet_numbers(rows)
         if numbers and theirs and not numbers & theirs:
             raise GradeError(
-                f"{path} is the worksheet of another assignment: it has none of the numbers of these hand-ins, such as "
-                f"{min(numbers)}."
+                f"{path} is the worksheet of another assignment: it has none of the numbers of "
+                f"these hand-ins, such as {min(numbers)}."
             )
 
 
-def _secret(out, wanted):
-    """What the pages' names are made with: kept in the results folder, so that they stay; None for plain names."""
+def _secret(out: Path, wanted: bool) -> bytes | None:
+    """What the pages' names are made with, None for plain names.
+
+    It is kept in the results folder, so that the names stay.
+    """
     path = out / SECRET
     if wanted and not path.exists():
         write_whole(path, secrets.token_hex(32) + "\n")
@@ -207,7 +227,7 @@ def _secret(out, wanted):
 # ---------------------------------------------------------------- before anything is marked
 
 
-def _settings(options, work):
+def _settings(options: Options, work: Mapping[str, dict]) -> dict[str, object]:
     """What a marking process must know."""
     return {
         "lessons": list(work["titles"]),
@@ -218,33 +238,40 @@ def _settings(options, work):
     }
 
 
-def _make_folder(out, source, beside):
+def _make_folder(out: Path, source: str | Path, beside: Collection[str | Path]) -> None:
     """Create the results folder. No folder that is written to may be among the submissions."""
     submissions = Path(source).resolve()
     for folder in (out, *map(Path, beside)):
         if submissions.is_dir() and folder.resolve().is_relative_to(submissions):
             raise GradeError(
-                f"{folder} is the submissions folder, or is inside it: choose a results folder outside {source}."
+                f"{folder} is the submissions folder, or is inside it: choose a results folder "
+                f"outside {source}."
             )
     out.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
-def _os_errors_as_grade_errors(out):
-    """Turn faults of the machine, such as a full disk, into one sentence. They never count as marks."""
+def _os_errors_as_grade_errors(out: Path) -> Generator[None]:
+    """Turn faults of the machine, such as a full disk, into one sentence.
+
+    They never count as marks.
+    """
     try:
         yield
     except OSError as error:
         where = error.filename2 or error.filename or out
         raise GradeError(
-            f"Stopped at {os.fsdecode(where)}: {error.strerror or error}; once that is fixed, run the same command to "
-            "continue."
+            f"Stopped at {os.fsdecode(where)}: {error.strerror or error}; once that is fixed, run "
+            "the same command to continue."
         ) from None
 
 
 @contextmanager
-def _unpacking(out):
-    """A folder for unpacked archives, removed afterwards. It first removes what a killed run left."""
+def _unpacking(out: Path) -> Generator[Path]:
+    """A folder for unpacked archives, removed afterwards.
+
+    It first removes what a killed run left.
+    """
     folder = out / UNPACKED
     if folder.is_dir() and not folder.is_symlink():
         shutil.rmtree(folder)
@@ -260,42 +287,44 @@ def _unpacking(out):
 # ---------------------------------------------------------------- what is to be marked
 
 
-def _refuse_unknown(only, names):
+def _refuse_unknown(only: Collection[str], names: set[str]) -> None:
     """Raise GradeError if --only names somebody who is not of this class."""
     if unknown := set(only) - names:
         raise GradeError(f"--only: there is no such learner as {in_words(unknown)}.")
 
 
-def _is_valid(old, hand_in, made_with, seed):
-    """Whether an old result is still that of a hand-in."""
+def _is_valid(entry: Entry | None, hand_in: HandIn, made_with: str, seed: int | None) -> bool:
+    """Whether a stored result is still that of a hand-in."""
     return (
-        old is not None
-        and old.sha256 == hand_in.sha256
-        and old.made_with == made_with
-        and old.result.status != NOT_MARKED
-        and (seed is None or all(mark.seed == seed for mark in old.result.exercises.values()))
+        entry is not None
+        and entry.sha256 == hand_in.sha256
+        and entry.made_with == made_with
+        and entry.result.status != NOT_MARKED
+        and (seed is None or all(mark.seed == seed for mark in entry.result.exercises.values()))
     )
 
 
-def _jobs(hand_ins, known, made_with, options):
+def _jobs(
+    hand_ins: Gathered, entries: Mapping[tuple[str, str], Entry], made_with: str, options: Options
+) -> dict[int, HandIn]:
     """The hand-ins to mark, by their place in the class."""
     jobs = {}
     for place, hand_in in enumerate(hand_ins):
-        old = known.get((hand_in.learner, hand_in.file))
+        entry = entries.get((hand_in.learner, hand_in.file))
         if hand_in.path is None:
             continue
         if options.only and hand_in.learner not in options.only:
-            if old is None or old.made_with != made_with:
+            if entry is None or entry.made_with != made_with:
                 raise GradeError(
-                    f"--only needs results for all other learners with the same settings, and {hand_in.learner} has "
-                    "none: mark the class once without --only."
+                    "--only needs results for all other learners with the same settings, and "
+                    f"{hand_in.learner} has none: mark the class once without --only."
                 )
-        elif options.regrade or not _is_valid(old, hand_in, made_with, options.seed):
+        elif options.regrade or not _is_valid(entry, hand_in, made_with, options.seed):
             jobs[place] = hand_in
     return jobs
 
 
-def _latest_first(jobs):
+def _latest_first(jobs: Mapping[int, HandIn]) -> list[dict[str, object]]:
     """These jobs for marking processes, a learner's latest first."""
     ordered = sorted(jobs.items(), key=lambda job: (job[1].learner, -job[1].turn, -job[1].modified))
     return [
@@ -304,8 +333,11 @@ def _latest_first(jobs):
     ]
 
 
-def _entry(hand_in, made_with, result):
-    """What is stored about a hand-in. If its file changed meanwhile, the marks match nobody's file."""
-    if hand_in.path.exists() and file_sha256(hand_in.path) != hand_in.sha256:
+def _entry(hand_in: HandIn, made_with: str, result: Result) -> Entry:
+    """What is stored about a hand-in.
+
+    If its file changed meanwhile, the marks match nobody's file.
+    """
+    if hand_in.path and hand_in.path.exists() and file_sha256(hand_in.path) != hand_in.sha256:
         result = Result(NOT_MARKED, "it changed while the class was being marked")
     return Entry(hand_in.learner, hand_in.name, hand_in.file, hand_in.sha256, made_with, result)

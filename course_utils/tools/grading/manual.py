@@ -32,45 +32,45 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
     two lines about one cell or row, for points of a whole cell that has a rubric, for points of an
     exercise without a reason, and for a cell that the course does not have.
     """
-    people, roster = {learner.learner: learner for learner in learners}, roster_of(learners)
+    by_key, roster = {learner.learner: learner for learner in learners}, roster_of(learners)
     cells = {
         (learner.learner, line): cell for learner in learners for line, cell in _lines_of(learner)
     }
-    filled_in, columns, strangers, elsewhere = {}, list(COLUMNS), [], []
+    rows, columns, strangers, other_lessons = {}, list(COLUMNS), [], []
     for number, row in _rows(path):
         where = f"{path}, {number}: "
         name = PARTICIPANT.sub(r"\1", row["learner"].strip())  # as Moodle's worksheet has it
-        line, person = row["cell"].strip(), roster.find(name)
-        key = person.learner if person else name, line
-        learner = people.get(key[0])
-        if key in filled_in:
-            raise GradeError(f"{where}{key[0]} has a second line for {line}. {UNCHANGED}")
-        filled_in[key] = row
+        cell_name, person = row["cell"].strip(), roster.find(name)
+        learner_key = person.learner if person else name
+        learner, key = by_key.get(learner_key), (learner_key, cell_name)
+        if key in rows:
+            raise GradeError(f"{where}{learner_key} has a second line for {cell_name}. {UNCHANGED}")
+        rows[key] = row
         columns += [column for column in row if column not in columns]
-        text, comment = row["points"].strip(), row.get("comment", "").strip()
+        points, comment = row["points"].strip(), row.get("comment", "").strip()
         if key in cells:
-            if text:
-                cells[key].points = _points(where, text, cells[key].of)
+            if points:
+                cells[key].points = _points(where, points, cells[key].of)
                 cells[key].comment = comment
-        elif learner and line in learner.exercises:
-            _take_remark(where, text, comment, learner, line)
-        elif text or comment:
-            _refuse_unknown(where, line)
+        elif learner and cell_name in learner.exercises:
+            _take_remark(where, points, comment, learner, cell_name)
+        elif points or comment:
+            _refuse_unknown(where, cell_name)
             if learner:
-                elsewhere.append(line)
+                other_lessons.append(cell_name)
             else:
                 strangers.append(name)
     for learner in learners:
         for name, cell in learner.by_hand.items():
-            rows = {row: cells[learner.learner, f"{name}: {row}"] for row in cell.rubric}
-            _sum_rubric(cell, rows)
+            parts = {row: cells[learner.learner, f"{name}: {row}"] for row in cell.rubric}
+            _sum_rubric(cell, parts)
         learner.add_up()
     for key in cells:
-        filled_in.setdefault(key, {"points": ""})
-    if filled_in:
-        _rewrite(path, columns, filled_in, learners)
+        rows.setdefault(key, {"points": ""})
+    if rows:
+        _rewrite(path, columns, rows, learners)
     sentences = {
-        "lines about {} are of lessons that do not count here; they stay.": elsewhere,
+        "lines about {} are of lessons that do not count here; they stay.": other_lessons,
         "lines of {} belong to no learner of this run and are not counted.": strangers,
     }
     return [
@@ -151,21 +151,21 @@ def _refuse_unknown(where: str, cell: str) -> None:
     for name, rubric in work["rubrics"].items():
         known |= {f"{name}: {row}" for row in rubric}
     if cell not in known:
-        near = difflib.get_close_matches(cell, sorted(known), n=1, cutoff=0)
+        (nearest,) = difflib.get_close_matches(cell, sorted(known), n=1, cutoff=0)
         raise GradeError(
-            f"{where}{cell!r} is no exercise of this course; did you mean {near[0]!r}? {UNCHANGED}"
+            f"{where}{cell!r} is no exercise of this course; did you mean {nearest!r}? {UNCHANGED}"
         )
 
 
 def _sum_rubric(cell: HandMarkedCell, rows: Mapping[str, HandMarkedCell]) -> None:
     """Give a cell the points and comments of the rows of its rubric, if it has one."""
-    given = {row: part for row, part in rows.items() if part.points is not None}
-    if not given:
+    marked = {row: part for row, part in rows.items() if part.points is not None}
+    if not marked:
         return
-    if len(given) == len(rows):
-        cell.points = sum(part.points or 0 for part in given.values())
+    if len(marked) == len(rows):
+        cell.points = sum(part.points or 0 for part in marked.values())
     lines = []
-    for row, part in given.items():
+    for row, part in marked.items():
         comment = f". {part.comment}" if part.comment else ""
         lines.append(f"{row}: {part.points} of {part.of}{comment}")
     cell.comment = "\n".join(lines)

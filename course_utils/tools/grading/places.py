@@ -169,6 +169,5 @@ def _slides(part: str) -> list[_Slide]:
 
 
 def _question_in(quiz: str) -> str:
-    """The question of a quiz, without its options and emphasis, in one line."""
     question, _, _ = quiz.partition("<details>")
     return " ".join(question.removeprefix("**Predict.**").replace("*", "").split())

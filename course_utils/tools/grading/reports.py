@@ -9,7 +9,7 @@ import os
 import statistics
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,7 +23,7 @@ from ..._support.notebooks import part_with
 from . import platforms
 from .csv_files import read_table, write_table
 from .handed_files import LeftOut
-from .results import MARK_STATUSES, SAME_FILE, STATUSES, GradeError, LearnerRecord
+from .results import MARK_STATUSES, SAME_FILE, STATUSES, GradeError, LearnerRecord, Mark
 from .texts import LONGEST_ON_A_PAGE, for_pages
 
 GRADES, LEFT_OUT = "grades.csv", "left_out.csv"
@@ -169,8 +169,11 @@ def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[
     template = PAGES.get_template("feedback.html.j2")
     folder.mkdir(parents=True, exist_ok=True)
     for learner in learners:
-        marks = _marks(learner).items()
-        computed = [mark.status for exercise, mark in marks if exercise not in learner.given]
+        computed = [
+            mark.status
+            for exercise, mark in _marks(learner).items()
+            if exercise not in learner.given
+        ]
         page = template.render(
             learner=learner,
             lessons=_lessons(learner, titles),
@@ -184,20 +187,20 @@ def write_feedback(folder: Path, learners: list[LearnerRecord], titles: Mapping[
             path.unlink()
 
 
-def _marks(learner):
+def _marks(learner: LearnerRecord) -> dict[str, Mark]:
     """The marks of a learner that have points."""
     return {
         exercise: mark for exercise, mark in learner.exercises.items() if mark.points is not None
     }
 
 
-def _lessons(learner, titles):
+def _lessons(learner: LearnerRecord, titles: Mapping[str, str]) -> Iterator[dict]:
     """The lessons on a learner's page, each as a dict.
 
     title; exercises: [(id, mark, sentences)]; by_hand: [(id, cell)]; gone: whether nothing of it
     was handed in.
     """
-    lessons = {}
+    lessons: dict[str, tuple[list, list]] = {}
     for exercise, mark in _marks(learner).items():
         sentences = list(dict.fromkeys([*mark.mistakes, *mark.discreet]))
         lessons.setdefault(part_with(exercise), ([], []))[0].append((exercise, mark, sentences))
@@ -220,7 +223,10 @@ def write_summary(
     isolated: bool,
     left_out: Sequence[LeftOut] = (),
 ) -> None:
-    """Write the page about the class, for the instructor. Learners not yet marked are not counted."""
+    """Write the page about the class, for the instructor.
+
+    Learners not yet marked are not counted.
+    """
     marked = [learner for learner in learners if learner.points is not None]
     cells = [cell for learner in learners for cell in learner.by_hand.values()]
     page = PAGES.get_template("summary.html.j2").render(
@@ -243,10 +249,13 @@ def write_summary(
     write_whole(path, page + "\n")
 
 
-def _to_review(learners):
-    """Whom a teacher should look at: first who has no ordinary status, last who only has the same file as others."""
+def _to_review(learners: list[LearnerRecord]) -> list[LearnerRecord]:
+    """Whom a teacher should look at.
 
-    def urgency(learner):
+    First come learners without an ordinary status, last those who only have the same file as others.
+    """
+
+    def urgency(learner: LearnerRecord) -> tuple[bool, bool]:
         only_same_file = all(note.startswith(SAME_FILE) for note in learner.notes)
         return learner.status == "ok", only_same_file
 
@@ -255,12 +264,12 @@ def _to_review(learners):
     )
 
 
-def _scores(learners):
+def _scores(learners: list[LearnerRecord]) -> dict:
     """The distribution of scores: learners in each tenth of their points, and a few numbers.
 
     Learners for whom no points are available are excluded.
     """
-    shares = [100 * learner.points / learner.of for learner in learners if learner.of]
+    shares = [100 * (learner.points or 0) / learner.of for learner in learners if learner.of]
     tenths = Counter(max(0, min(9, int(share // 10))) for share in shares)
     return {
         "tenths": [tenths[tenth] for tenth in range(10)],
@@ -272,7 +281,7 @@ def _scores(learners):
     }
 
 
-def _exercises(learners):
+def _exercises(learners: list[LearnerRecord]) -> list[dict]:
     """For each exercise, how many learners have which status. An exercise absent from a record
     counts as missing.
     """
@@ -283,7 +292,7 @@ def _exercises(learners):
         ]
         counts = Counter(mark.status for mark in marks)
         counts["missing"] += len(learners) - len(marks)
-        points = sum(mark.points for mark in marks)
+        points = sum(mark.points or 0 for mark in marks)
         most = max(mark.of for mark in marks) * len(learners)
         share = f"{100 * points / most:.0f}%" if most else "no points"
         row = {"id": exercise, "title": marks[0].title, "share": share}

@@ -316,8 +316,13 @@ def _chance(shares: Mapping[str, np.ndarray], answered: Mapping[str, np.ndarray]
 
 def _rows(pair: Pair, names: Sequence[str]) -> Iterator[list]:
     """The lines of a pair in the table: one in all, and one for each exercise with a share."""
-    is_above = "yes" if pair.above else "no"
-    yield [*names, "all", round(pair.total, 2), is_above, sum(pair.passages.values())]
+    yield [
+        *names,
+        "all",
+        round(pair.total, 2),
+        "yes" if pair.above else "no",
+        sum(pair.passages.values()),
+    ]
     for exercise, share in sorted(pair.shares.items()):
         yield [*names, exercise, round(share, 2), "", pair.passages.get(exercise, 0)]
 

@@ -181,8 +181,7 @@ class LearnerRecord:
     @property
     def given(self) -> set[str]:
         """The exercises whose points a teacher gave in place of the computed ones."""
-        remarks = self.remarks.items()
-        return {exercise for exercise, remark in remarks if remark.points is not None}
+        return {exercise for exercise, remark in self.remarks.items() if remark.points is not None}
 
     @property
     def has_left_out(self) -> bool:

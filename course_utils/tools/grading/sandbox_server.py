@@ -31,7 +31,12 @@ from .. import warm
 from . import statements
 from .submission import CHECKS, serve_submission
 
+# numbers of Linux, as its headers have them: flags of mounts; the system call mount_setattr, which
+# the C library does not know, and its arguments; operations of prctl; the version of capset
 PRIVATE_RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_PROGRAMS = 0x44000, 1, 2, 4, 8
+MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE = 442, -100, 0x8000
+SET_PDEATHSIG, SET_DUMPABLE, SET_NO_NEW_PRIVS, CAPABILITY_VERSION_3 = 1, 4, 38, 0x20080522
+NOT_PERMITTED, NOT_IMPLEMENTED, CLONE_THREAD, NOBODY = 1, 38, 0x00010000, 65534
 SCRATCH = "/scratch"  # the only folder where a submission may write
 NOT_SHUT_IN = 77  # exit status of a child that could not isolate itself
 # of a child, beside processor time and memory
@@ -42,7 +47,9 @@ LIMITS = {"FSIZE": 64 * 2**20, "NPROC": 32, "NOFILE": 128, "CORE": 0, "MEMLOCK":
 
 
 def fork_apart(home: int) -> int:
-    """Fork a child as the first process of a new PID namespace: when it ends, the kernel ends all others there.
+    """Fork a child as the first process of a new PID namespace.
+
+    When it ends, the kernel ends all others there.
 
     home: a descriptor of this process's own PID namespace, to which its next child belongs again.
     """
@@ -54,19 +61,18 @@ def fork_apart(home: int) -> int:
 
 
 def shut_in() -> None:
-    """Isolate this process: new user, mount, IPC and network namespaces, and empty folders over writable places."""
+    """Isolate this process.
+
+    It gets new user, mount, IPC and network namespaces, and empty folders over writable places.
+    """
     own_users(NEW_MOUNTS | NEW_IPC | NEW_NETWORK)
     call_libc("mount", b"none", b"/", None, ctypes.c_ulong(PRIVATE_RECURSIVE), None)
-    # mount_setattr (Linux 5.12+): also protects times and modes of device files
+    # since Linux 5.12; it also protects times and modes of device files
     with contextlib.suppress(OSError):
+        attributes = (ctypes.c_uint64 * 4)(READ_ONLY)  # to set, to clear, propagation, user
         call_libc(
-            "syscall",
-            442,
-            -100,
-            b"/",
-            0x8000,
-            (ctypes.c_uint64 * 4)(READ_ONLY),
-            ctypes.c_size_t(32),
+            *("syscall", MOUNT_SETATTR, AT_FDCWD, b"/", AT_RECURSIVE),
+            *(attributes, ctypes.c_size_t(ctypes.sizeof(attributes))),
         )
     tame = NO_SUID | NO_DEVICES | NO_PROGRAMS
     call_libc(
@@ -84,12 +90,13 @@ def shut_in() -> None:
 
 def give_up_rights() -> None:
     """Drop all capabilities, and prevent gaining any by running a program."""
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3 of the call, for this process
-    call_libc("capset", header, (ctypes.c_uint32 * 6)())
-    call_libc("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)  # 0: of this process
+    call_libc("capset", header, (ctypes.c_uint32 * 6)())  # all zero: no capability
+    call_libc("prctl", SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
-# system calls that start programs, create processes, namespaces or sockets, or inspect other processes
+# system calls that start programs, create processes, namespaces or sockets, or inspect other
+# processes
 DENIED = """
     execve execveat fork vfork socket connect bind listen accept accept4 ptrace process_vm_readv
     process_vm_writev process_madvise pidfd_open pidfd_getfd pidfd_send_signal unshare setns mount umount2
@@ -110,7 +117,7 @@ def system_call_filter() -> Any:
     import ctypes.util
 
     find, names = ctypes.util.find_library, {"c": "libc.so.6", "seccomp": "libseccomp.so.2"}
-    # the original runs programs that the sandbox does not show
+    # for pyseccomp: the original runs programs that the sandbox does not show
     ctypes.util.find_library = lambda name: names.get(name) or find(name)
     try:
         import pyseccomp
@@ -119,7 +126,7 @@ def system_call_filter() -> Any:
     finally:
         ctypes.util.find_library = find
     rules = pyseccomp.SyscallFilter(defaction=pyseccomp.ALLOW)
-    refuse = pyseccomp.ERRNO(1)
+    refuse = pyseccomp.ERRNO(NOT_PERMITTED)
     for call in DENIED.split():
         try:
             rules.add_rule(refuse, call)
@@ -127,15 +134,18 @@ def system_call_filter() -> Any:
             continue
     # event loops use such a pair to wake themselves
     rules.add_rule(refuse, "socketpair", pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
-    # "not implemented": the C library then uses clone, whose flags the filter can see
-    rules.add_rule(pyseccomp.ERRNO(38), "clone3")
-    thread = 0x00010000
-    rules.add_rule(refuse, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, thread, 0))
+    # the C library then uses clone, whose flags the filter can see
+    rules.add_rule(pyseccomp.ERRNO(NOT_IMPLEMENTED), "clone3")
+    # threads may be started, and nothing else
+    rules.add_rule(refuse, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, CLONE_THREAD, 0))
     return rules
 
 
 def mapped() -> int:
-    """Bytes of address space that this process has mapped; as good as no limit if the system does not say."""
+    """Bytes of address space that this process has mapped.
+
+    As good as no limit if the system does not say.
+    """
     try:
         with open("/proc/self/statm") as statm:
             return int(statm.read().split()[0]) * mmap.PAGESIZE
@@ -144,10 +154,10 @@ def mapped() -> int:
 
 
 def end_with_parent() -> None:
-    """Have the kernel kill this process when the thread that started it ends, however it ends (Linux)."""
+    """Have Linux kill this process when the thread that started it ends, however it ends."""
     if sys.platform == "linux":
         parent = os.getppid()
-        call_libc("prctl", 1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+        call_libc("prctl", SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:  # it has already ended; in a container, 1 is an ordinary parent
             os._exit(1)
 
@@ -202,7 +212,10 @@ def warm_up(cold: bool = False) -> None:
 
 
 class Server:
-    """Forks a child for each request on the control connection; ends it, with all that it started, on request."""
+    """Forks a child for each request on the control connection.
+
+    On request, it ends the child, with all that the child started.
+    """
 
     def __init__(self, control: socket.socket, walls: bool, seconds: int, memory: int) -> None:
         self.control, self.walls, self.seconds, self.memory = control, walls, seconds, memory
@@ -242,7 +255,10 @@ class Server:
             self.ending = None
 
     def be_child(self, line: int) -> NoReturn:
-        """Become a child; never returns. The server's files are closed before any of the learner's input is read."""
+        """Become a child; never returns.
+
+        The server's files are closed before any of the learner's input is read.
+        """
         status = NOT_SHUT_IN
         try:
             os.setsid()  # else a signal to the child's own group would reach the server
@@ -258,7 +274,8 @@ class Server:
             sys.path.insert(0, "")  # a notebook may import a module that it wrote
             import torch
 
-            # else each of the learner's threads recreates torch's pool, which sometimes fails after a fork
+            # else each of the learner's threads recreates torch's pool, which sometimes fails after
+            # a fork
             torch.set_num_threads(1)
             own = {"AS": self.mapped + self.memory, "CPU": self.seconds}
             for kind, most in {**own, **LIMITS}.items():
@@ -274,7 +291,9 @@ class Server:
             os._exit(status)
 
     def end(self, gone: bool = False) -> dict:
-        """Kill the child if it is still alive. Returns how it ended: signal, exit status, seconds of processor time.
+        """Kill the child if it is still alive.
+
+        Returns how it ended: signal, exit status, seconds of processor time.
 
         gone: its connection is closed. The kernel does that first when a process ends, so the end
         may follow shortly.
@@ -295,7 +314,7 @@ class Server:
         return {"alive": False, "signal": max(0, -code), "status": max(0, code), "seconds": seconds}
 
 
-def _is_alive(pid):
+def _is_alive(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
 
@@ -303,10 +322,10 @@ def leave_root() -> None:
     """Switch from root to the user nobody: the limit on processes does not apply to root."""
     if os.getuid() == 0:
         os.setgroups([])
-        os.setresgid(65534, 65534, 65534)
-        os.setresuid(65534, 65534, 65534)
-        # PR_SET_DUMPABLE, so that children may write their user maps
-        call_libc("prctl", 4, 1, 0, 0, 0)
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+        # so that children may write their user maps
+        call_libc("prctl", SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def settle() -> None:
@@ -325,7 +344,10 @@ def settle() -> None:
 
 
 def probe() -> NoReturn:
-    """Isolate one process, as each submission will be. An OSError says what this machine does not allow."""
+    """Isolate one process, as each submission will be.
+
+    An OSError says what this machine does not allow.
+    """
     settle()
     child = fork_apart(os.open("/proc/self/ns/pid", os.O_RDONLY))
     if child == 0:

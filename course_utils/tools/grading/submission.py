@@ -11,6 +11,7 @@ import socket
 import types
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..._support.inspection import notebook_data
@@ -26,9 +27,9 @@ FROM_OUTSIDE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "EOFE
 
 
 class Checks:
-    """Stands in for `check`, which knows the answers: it judges nothing, so that a notebook goes on after a check.
+    """Stands in for `check`, which knows the answers, so that a notebook goes on after a check.
 
-    It says "passed", or in a run that tries one of several candidates, only of that one. No mark
+    It judges nothing. It says "passed", or in a run that tries one of several candidates, only of that one. No mark
     depends on it.
     """
 
@@ -36,7 +37,10 @@ class Checks:
         self.start()
 
     def start(self, only: int = 0) -> None:
-        """Begin a run. only: the call for an exercise, counted from 1, that says "passed"; 0 for all."""
+        """Begin a run.
+
+        only: the call for an exercise, counted from 1, that says "passed"; 0 for all.
+        """
         self.only, self.calls = only, Counter()
 
     def __call__(
@@ -57,19 +61,27 @@ class Checks:
 CHECKS = Checks()
 
 
+@dataclass
 class Submission:
-    """One notebook. Its public methods are the requests that the grader may send; each returns the reply."""
+    """One notebook.
 
-    def __init__(self) -> None:
-        self.cells: list[Cell] = []
-        self.python = ""
-        self.program = Program([])
-        self.answers: dict[str, Any] = {}
+    Its public methods are the requests that the grader may send; each returns the reply.
+
+    python: the version with which the notebook was last run, if it says so.
+    answers: by exercise.
+    """
+
+    cells: list[Cell] = field(default_factory=list)
+    python: str = ""
+    program: Program = field(default_factory=lambda: Program([]))
+    answers: dict[str, Any] = field(default_factory=dict)
 
     def open(
         self, exercises: Sequence[str], by_hand: Sequence[str], known: Sequence[str] = ()
     ) -> dict:
-        """Report which exercises the notebook has, the contents of its answer cells, and what does not parse.
+        """Report what the notebook has.
+
+        These are its exercises, the contents of its answer cells, and what does not parse.
 
         known: checksums of the lesson's own cells.
         """
@@ -142,19 +154,22 @@ class Submission:
             return {"callable": True, "foreign": notebook_data(answer), **reply}
         return {"value": answer, **reply}
 
-    def _refuse_unreadable(self, exercise_id, name):
+    def _refuse_unreadable(self, exercise_id: str, name: str) -> None:
         """Raise CellUnreadable if the answer stands in a cell that cannot be read."""
         for number, problem in reversed(self.program.problems.items()):
             cell = self.cells[number]
             if cell.grade_id == exercise_id or f"def {name}" in cell.source:
                 raise CellUnreadable(problem)
 
-    def _why_none(self, name):
+    def _why_none(self, name: str) -> str:
         """Why there is no answer of this name."""
         if any(cell.kind != "code" and f"def {name}(" in cell.source for cell in self.cells):
             return f"`{name}` stands in a cell that is not code; change the cell's type to Code"
         if any(name in bound(part.statement) for part in self.program.parts):
-            return f"`{name}` is imported but not defined in this notebook, and only this one file is read"
+            return (
+                f"`{name}` is imported but not defined in this notebook, and only this one file "
+                "is read"
+            )
         return f"`{name}` is not defined anywhere in this notebook"
 
     def call(self, exercise_id: str, args: Sequence) -> dict:
@@ -178,9 +193,9 @@ def serve_submission(line: socket.socket) -> None:
         header, files, _, _ = socket.recv_fds(line, wire.HEADER.size, 1)
         if len(header) < wire.HEADER.size:
             return
-        text, size = wire.HEADER.unpack(header)
-        text = bytes(wire.receive(line, text))
-        arrays = _shared(files[0]) if files else wire.receive(line, size)
+        text_size, arrays_size = wire.HEADER.unpack(header)
+        text = bytes(wire.receive(line, text_size))
+        arrays = _shared(files[0]) if files else wire.receive(line, arrays_size)
         try:
             reply = _reply(submission, text, arrays, shared=bool(files))
         except CellUnreadable as problem:
@@ -198,7 +213,7 @@ def serve_submission(line: socket.socket) -> None:
         line.sendall(frame)
 
 
-def _shared(file):
+def _shared(file: int) -> mmap.mmap | bytes:
     """The memory that a descriptor shares with the grader."""
     size = os.fstat(file).st_size
     arrays = mmap.mmap(file, size) if size else b""
@@ -206,7 +221,7 @@ def _shared(file):
     return arrays
 
 
-def _reply(submission, text, arrays, shared):
+def _reply(submission: Submission, text: bytes, arrays: Any, shared: bool) -> dict:
     if text == b"notebook":
         submission.cells, submission.python = read_notebook(arrays)
         return {"cells": len(submission.cells)}

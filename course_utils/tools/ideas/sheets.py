@@ -28,6 +28,7 @@ RECALLED = (
     PARTLY,
     Option("I had it wrong, or nothing", ""),
 )
+# a numbered question in bold, and its answer in a fold below
 RECALL = re.compile(
     r"^\d\. \*\*(.+?)\*\*\n+<details><summary>Answer</summary>\n\n(.+?)\n\n</details>", re.M | re.S
 )
@@ -66,8 +67,8 @@ def sheet_of(item: str) -> Sheet:
     """
     lesson = f"Lesson {item[:2]}"
     if "." in item:
-        asked = question(item)
-        return Sheet(item, asked.ask, lesson, asked.options)
+        of_inventory = question(item)
+        return Sheet(item, of_inventory.ask, lesson, of_inventory.options)
     if "-quiz-" in item:
         ask, options = predictions_of(item.partition("-quiz-")[0])[item]
         return Sheet(item, ask, f"{lesson}, a prediction", options)
@@ -77,7 +78,10 @@ def sheet_of(item: str) -> Sheet:
     exercise_id, _, name = item.partition(" ")
     exercise = find(exercise_id)
     mistake = {mistake.name: mistake for mistake in exercise.mistakes}[name]
-    ask = f"An answer to “{exercise.title}” got this message:\n\n> {mistake.does}\n\nWhy is that wrong?"
+    ask = (
+        f"An answer to “{exercise.title}” got this message:\n\n> {mistake.does}\n\n"
+        "Why is that wrong?"
+    )
     return Sheet(item, ask, f"{lesson}, a mistake you made", back=mistake.because or mistake.does)
 
 
@@ -117,19 +121,20 @@ def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], lis
     """
     schedule, exercises = read_schedule(folder), exercise_parts()
     due = schedule.due(now)
-    asked = [item for item in due if item not in exercises and _is_known(item)]
-    writing = [item for item in due if item in exercises]
-    new = []
-    for lesson in _finished(folder):
-        new += [item for item in material(lesson) if item not in schedule.cards]
-    # the earliest answer to an item is the last one to be seen from behind
-    first = {
+    to_ask = [item for item in due if item not in exercises and _is_known(item)]
+    to_write = [item for item in due if item in exercises]
+    candidates = [item for lesson in _finished(folder) for item in material(lesson)]
+    new = [item for item in candidates if item not in schedule.cards]
+    # the first answer to each item: from the latest to the earliest, so that the earliest stays
+    first_times = {
         answer["item"]: datetime.fromisoformat(answer["at"])
         for answer in reversed(schedule.answers)
     }
     today = (now or datetime.now(UTC)).date()
-    begun = [item for item, time in first.items() if time.date() == today and item not in exercises]
-    return asked + new[: max(0, NEW_A_DAY - len(begun))], writing, schedule
+    new_today = [
+        item for item, time in first_times.items() if time.date() == today and item not in exercises
+    ]
+    return to_ask + new[: max(0, NEW_A_DAY - len(new_today))], to_write, schedule
 
 
 def material(lesson: str) -> list[str]:
@@ -152,7 +157,7 @@ def _finished(folder: Path) -> list[str]:
 
 
 def _is_known(item: str) -> bool:
-    """Whether the course still has this item: an update may have dropped a question or a mistake."""
+    """Whether the course still has this item: an update may have dropped it."""
     try:
         return bool(sheet_of(item))
     except (KeyError, ValueError, AttributeError):

@@ -27,7 +27,9 @@ FRONT = (
     '<p class="about">{{About}}</p>{{Front}}'
     "{{#More}}<details><summary>The exercise</summary>{{More}}</details>{{/More}}"
 )
+# the line below the heading of an exercise: its id and how difficult it is
 EXERCISE = re.compile(r"^`(\d\d-[a-z0-9-]+)` · difficulty.*$", re.MULTILINE)
+# messages have no other marks
 MESSAGE = MarkdownIt("zero").enable(["backticks", "emphasis"])
 
 
@@ -41,9 +43,11 @@ NOTE_TYPE = genanki.Model(
 )
 
 
-def _note(kind, key, lesson, *fields):
-    """A card. key: what it is known by. fields: about, front, back, and the exercise's text, as
-    XHTML.
+def _note(kind: str, key: str, lesson: str, *fields: str) -> genanki.Note:
+    """A card.
+
+    key: what it is known by.
+    fields: about, front, back, and the exercise's text, as XHTML.
     """
     guid = genanki.guid_for("sentence-embeddings-course", kind, key)
     return genanki.Note(NOTE_TYPE, fields, tags=[f"lesson-{lesson}", kind.lower()], guid=guid)
@@ -57,17 +61,17 @@ def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
     notes = []
     for cell in lessons["glossary"].cells:
         if cell.id.startswith("term-"):
-            heading, *body, see = cell.source.strip().split(BREAK)
+            heading, *body, origin = cell.source.strip().split(BREAK)
             term, anchor = heading.lstrip("# "), cell.id.removeprefix("term-")
-            lesson = re.findall(r"First in lesson \[(\d\d)\]", see)[0]
+            (lesson,) = re.findall(r"First in lesson \[(\d\d)\]", origin)
             # the heading is lower-case for the sake of links: BM25 is written as the lessons write it
-            written = set(re.findall(rf"\[([^\]]+)\]\(glossary\.ipynb#{anchor}\)", text))
+            spellings = set(re.findall(rf"\[([^\]]+)\]\(glossary\.ipynb#{anchor}\)", text))
             names = [
                 name
-                for name in sorted(written)
+                for name in sorted(spellings)
                 if name.lower() == term and name != term.capitalize()
             ]
-            name = xhtml(names[0] if names else term, inline=True)
+            name = xhtml([*names, term][0], inline=True)
             front = f"What does <strong>{name}</strong> mean?"
             about = f"Sentence embeddings, lesson {lesson}"
             notes.append(_note("Terms", anchor, lesson, about, front, xhtml(BREAK.join(body)), ""))
@@ -81,15 +85,18 @@ def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
     texts = {}
     for notebook in lessons.values():
         for cell in notebook.cells:
-            if heading := EXERCISE.search(cell.source):
-                texts[heading[1]] = xhtml(cell.source[heading.end() :])
+            if id_line := EXERCISE.search(cell.source):
+                texts[id_line[1]] = xhtml(cell.source[id_line.end() :])
     notes = []
     for exercise in all_exercises().values():
         about = f"Exercise: {exercise.title} (lesson {exercise.lesson})"
         for mistake in exercise.mistakes:
             if mistake.card:
                 message = f"<blockquote>{MESSAGE.renderInline(mistake.does)}</blockquote>"
-                front = f"An answer gets this message from the check:{message}Why is that wrong, or what is right?"
+                front = (
+                    f"An answer gets this message from the check:{message}"
+                    "Why is that wrong, or what is right?"
+                )
                 back, more = MESSAGE.renderInline(mistake.because), texts.get(exercise.id, "")
                 key = f"{exercise.id} {mistake.does}"
                 notes.append(_note("Mistakes", key, exercise.lesson, about, front, back, more))

@@ -269,8 +269,7 @@ def write_deck(
     links from the pictures of explorers. Without it, there are none. Raises PublishError for a
     lesson without a lecture or a lecture that cannot be read, ValueError for no lesson, OSError.
     """
-    lesson = lesson_named(number, sources)
-    path = Path(sources) / "lectures" / f"{lesson.stem}.md"
+    path = Path(sources) / "lectures" / f"{lesson_named(number, sources).stem}.md"
     if not path.is_file():
         raise PublishError(
             f"Lesson {number} has no lecture: `course new-lecture {number}` begins one, {path}."

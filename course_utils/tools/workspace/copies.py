@@ -61,8 +61,7 @@ def existing(folder: str | Path | None = None) -> Path:
     if not (workspace / RECORD).is_file():
         raise CopyError(
             f"{workspace.resolve()} is not a folder with your lessons (it has no {RECORD}). Go to "
-            "the folder with "
-            "your lessons, or name it with --workspace; `course lab` creates one."
+            "the folder with your lessons, or name it with --workspace; `course lab` creates one."
         )
     return workspace
 

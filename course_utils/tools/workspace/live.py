@@ -16,12 +16,10 @@ from .merging import fingerprint
 WIDTH = 88  # of a comment
 NOTE = (
     "**This is a live copy of [{name}](../{name}).** Its worked cells are empty but for a comment "
-    "that says what to "
-    "write. Write it, or add `reveal()` below the comment and press Ctrl+Enter: the code comes "
-    "back, and Ctrl+Enter "
-    "runs it. If there is code of yours in the cell, the course's goes into a new cell below. All "
-    "of it is in "
-    "[{page}]({page}), too.\n\nWhat you hand in is [your own copy]({up}), not this one."
+    "that says what to write. Write it, or add `reveal()` below the comment and press Ctrl+Enter: "
+    "the code comes back, and Ctrl+Enter runs it. If there is code of yours in the cell, the "
+    "course's goes into a new cell below. All of it is in [{page}]({page}), too.\n\n"
+    "What you hand in is [your own copy]({up}), not this one."
 )
 
 
@@ -126,8 +124,8 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
     if shell is None or cell is None:
         print(
             "There is no code to bring back here: run reveal() in an emptied cell of a live copy "
-            "in JupyterLab, or "
-            'name a lesson and a number of its page, such as reveal("04", 1).'
+            "in JupyterLab, or name a lesson and a number of its page, such as "
+            'reveal("04", 1).'
         )
         return
     lines = map(str.strip, request.get("content", {}).get("code", "").splitlines())

@@ -64,8 +64,7 @@ def _read_cell(cell: Cell) -> Cell:
 def checksum(cell: Cell) -> str:
     """A checksum of what a person edits in a cell: its type and its text, whatever its line ends."""
     text = "".join(cell["source"]).replace("\r\n", "\n")
-    content = json.dumps([cell["cell_type"], text])
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([cell["cell_type"], text]).encode()).hexdigest()[:16]
 
 
 def fingerprint(notebook_text: str | bytes) -> list[str] | None:

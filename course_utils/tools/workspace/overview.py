@@ -98,7 +98,7 @@ def _reading_minutes(cell: Mapping[str, Any]) -> float:
 
 
 def _running_minutes(cell: Mapping[str, Any]) -> float:
-    """Of a code cell; none where the learner writes it, whose minutes are stated above it."""
+    """The minutes of a code cell; none where the learner writes it: they are stated above it."""
     if "nbgrader" in cell["metadata"] or "completion" in cell["metadata"].get("tags", []):
         return 0
     is_folded = cell["metadata"].get("jupyter", {}).get("source_hidden")
@@ -236,8 +236,7 @@ class Overview:
         hours = self.hours
         return (
             f"{text} The cores take about {in_hours(hours['the course'])}, the one-day route "
-            f"{hours['one day']}, "
-            f"everything {hours['everything']}."
+            f"{hours['one day']}, everything {hours['everything']}."
         )
 
     def _passed_of(self, lessons: Sequence[Lesson]) -> str:
@@ -256,11 +255,10 @@ class Overview:
     @property
     def remembered(self) -> list[str]:
         """Lines about the review of today, and about how sure this learner is."""
-        lines = (
-            [f"to review today: {self.due} (`course review`, or review() in a notebook)"]
-            if self.due
-            else []
-        )
+        lines = []
+        if self.due:
+            due = f"to review today: {self.due} (`course review`, or review() in a notebook)"
+            lines.append(due)
         if self.sure:
             shares = "; ".join(
                 f"{name}: {right} of {asked} right" for name, (asked, right) in self.sure.items()
