@@ -239,8 +239,8 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
 
 def _renew_routes(folder: Path, readme: Path) -> list[Path]:
     hours = Overview(lessons(folder), frozenset()).hours
-    listed = with_routes(readme.read_text(encoding="utf-8"), hours, cores(folder), "notebooks/")
-    texts = {readme: listed}
+    text = readme.read_text(encoding="utf-8")
+    texts = {readme: with_routes(text, hours, cores(folder), "notebooks/")}
     start = cores(folder).get("00")
     if start is not None:
         notebook = read_notebook(start)

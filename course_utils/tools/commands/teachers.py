@@ -39,8 +39,8 @@ def release(
     from ..grading.results import counted
 
     manifest = write_release(numbers([*lessons, *more]), out, due, solutions=not without_solutions)
-    lessons_in_words = counted(len(manifest["lessons"]), "lesson")
-    click.echo(f"{lessons_in_words}, {manifest['of']} points together, in {out}.")
+    number = counted(len(manifest["lessons"]), "lesson")
+    click.echo(f"{number}, {manifest['of']} points together, in {out}.")
 
 
 @click.command()

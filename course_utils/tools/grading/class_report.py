@@ -214,8 +214,9 @@ def _mistakes(
         mistake = known.get(message, Mistake("", message, because="", imitations=()))
         place = place_of(exercise, mistake.shown_in)
         answers = [(learner.texts.get(exercise, ""), _names_of(learner)) for learner in learners]
-        shown = example(answers, class_names, lesson)
-        made_mistakes.append(MadeMistake(mistake, place, shown, learners))
+        made_mistakes.append(
+            MadeMistake(mistake, place, example(answers, class_names, lesson), learners)
+        )
     return sorted(made_mistakes, key=lambda made: (-len(made.learners), made.mistake.does))
 
 

@@ -263,8 +263,9 @@ class _Unpacking:
                 path.unlink()
             else:
                 self.bytes_left -= member.file_size
-                modified = _seconds(member.date_time)
-                yield HandedFile(parts, self.outer or len(parts), path, digest, modified)
+                yield HandedFile(
+                    parts, self.outer or len(parts), path, digest, _seconds(member.date_time)
+                )
 
     def _excess(self, member: zipfile.ZipInfo, inner: tuple[str, ...], is_zip: bool) -> str:
         """Why a member is beyond the limits; "" if it is within them."""

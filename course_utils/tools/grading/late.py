@@ -260,8 +260,10 @@ def keep(terms: Terms, out: Path, lessons: list[str]) -> None:
         (out / name).unlink(missing_ok=True)
     if terms.due:
         write_whole(out / KEPT_DATES, dates)
-        kept = {"due": terms.due, "late": terms.late, "lessons": lessons}
-        write_whole(out / KEPT, json.dumps(kept) + "\n")
+        write_whole(
+            out / KEPT,
+            json.dumps({"due": terms.due, "late": terms.late, "lessons": lessons}) + "\n",
+        )
 
 
 def _date(where: str, text: str, forms: Sequence[str] = ()) -> datetime:

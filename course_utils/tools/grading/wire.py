@@ -68,8 +68,8 @@ def pack(message: dict) -> bytes:
 def parts(message: dict) -> tuple[bytes, bytearray]:
     """The JSON and the bytes of all arrays of one frame."""
     arrays = bytearray()
-    text = json.dumps(_encoded(message, arrays, 0)).encode()
-    return text, arrays
+    # encoding fills the arrays
+    return json.dumps(_encoded(message, arrays, 0)).encode(), arrays
 
 
 def unpack(text: bytes, arrays: Any, recipes: bool = False, shared: bool = False) -> dict:

@@ -196,8 +196,9 @@ def _build(
     say(f"Reading {len(lessons)} lessons, which takes a minute or two.")
     pdf = _paper(source, room / "paper", say)
     if pdf:
-        page = title_page(lessons, sources, PDF, pdf.stat().st_size / 1e6)
-        front.write_text(page, encoding="utf-8")
+        front.write_text(
+            title_page(lessons, sources, PDF, pdf.stat().st_size / 1e6), encoding="utf-8"
+        )
     say("Writing the pages.")
     site = room / "site"
     _sphinx("html", source, site)

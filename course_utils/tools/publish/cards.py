@@ -97,9 +97,9 @@ def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
                     f"An answer gets this message from the check:{message}"
                     "Why is that wrong, or what is right?"
                 )
-                back, more = MESSAGE.renderInline(mistake.because), texts.get(exercise.id, "")
+                back, text = MESSAGE.renderInline(mistake.because), texts.get(exercise.id, "")
                 key = f"{exercise.id} {mistake.does}"
-                notes.append(_note("Mistakes", key, exercise.lesson, about, front, back, more))
+                notes.append(_note("Mistakes", key, exercise.lesson, about, front, back, text))
     return notes
 
 

@@ -170,8 +170,8 @@ def write_colab(folder: str | Path, root: str | Path = ROOT) -> list[Path]:
     texts = {}
     for name in _names(root):
         notebook = read_notebook(Path(root) / "notebooks" / f"{name}.ipynb")
-        text = nbformat.writes(colab_copy(notebook, project, name))
-        texts[folder / f"{name}.ipynb"] = f"{text}\n"
+        copy = colab_copy(notebook, project, name)
+        texts[folder / f"{name}.ipynb"] = nbformat.writes(copy) + "\n"
     texts[folder / REQUIREMENTS] = requirements(project)
     write_changed(texts)
     return list(texts)

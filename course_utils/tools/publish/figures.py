@@ -10,10 +10,11 @@ from nbformat import NotebookNode
 from . import PublishError
 
 DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+# the attributes data-..., and what is inside
 DIAGRAM = re.compile(
     r'<figure ((?:data-\w+="[^"]*" )*)class="cu-(?:diagram|figure)"[^>]*>(.*?)</figure>', re.DOTALL
 )
-# of five words at least: "Line chart." says too little
+# the first sentence of five words at least, since "Line chart." says too little; else all
 SENTENCE = re.compile(r"(?:\S+\s+){4,}?\S*[.?!](?=\s|$)|.+", re.DOTALL)
 MEANS_SOMETHING = re.compile(r"([\\`*_{}\[\]<>$|~#&])")  # to Markdown
 
@@ -38,11 +39,11 @@ def number_figures(cells: list[NotebookNode], chapter: str) -> None:
         if "<iframe" not in page and not DIAGRAM.search(page):
             continue
         number += 1
-        output, kind = shown[0], "view"
-        alt = output.metadata.get("image/png", {}).get("alt", "")
-        if "<iframe" not in page:
+        if "<iframe" in page:
+            kind, alt = "view", shown[0].metadata.get("image/png", {}).get("alt", "")
+        else:
             kind, alt = "diagram", _alternative_text(cell.id, page)
-            output.data["text/html"] = _in_a_box(page)
+            shown[0].data["text/html"] = _in_a_box(page)
         if not alt:
             raise PublishError(f"the cell {cell.id} shows a picture that has no alt text")
         tags = cell.metadata.setdefault("tags", [])
@@ -58,17 +59,18 @@ def number_figures(cells: list[NotebookNode], chapter: str) -> None:
         cell.metadata["mystnb"] = {"image": {"alt": alt}, "figure": figure}
 
 
-def _alternative_text(name, diagram):
+def _alternative_text(cell_id: str, diagram: str) -> str | None:
     try:
         return ElementTree.fromstring(DRAWING.findall(diagram)[0]).get("aria-label")
     except (ElementTree.ParseError, IndexError) as error:
-        raise PublishError(f"the picture of the cell {name} cannot be drawn ({error})") from None
+        raise PublishError(f"the picture of the cell {cell_id} cannot be drawn ({error})") from None
 
 
-def _in_a_box(diagram):
-    """A diagram without its own figure: it stands in the book's, which is told how wide it is
-    drawn.
+def _in_a_box(diagram: str) -> str:
+    """A diagram without its own figure, since it stands in one of the book's.
+
+    The stylesheet gets the width with which it is drawn.
     """
-    wide = re.search(r'viewBox="0 0 ([\d.]+)', diagram)
-    style = f' style="--wide:{wide[1]}"' if wide else ""
+    width = re.search(r'viewBox="0 0 ([\d.]+)', diagram)
+    style = f' style="--wide:{width[1]}"' if width else ""
     return DIAGRAM.sub(rf'<div \1class="cu-diagram"{style}>\2</div>', diagram)

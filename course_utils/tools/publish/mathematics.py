@@ -4,6 +4,9 @@ import re
 
 from . import PublishError
 
+# Code comes first, since a $ in it is no formula: fenced blocks, and spans between as many backticks.
+# Then an escaped \$, $$a block$$, and $an inline formula$ with the punctuation that must stay on its
+# line. A space inside the signs, or a letter or digit beside them, means money: $5 or 5$.
 CODE_OR_FORMULA = re.compile(
     r"(?P<code>^ *(`{3,}|~{3,}).*?^ *\2`*$|(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))|\\\$|"
     r"\$\$(?P<block>.+?)\$\$|"
@@ -41,7 +44,7 @@ def _drawn(match: re.Match[str]) -> str:
     return f'<span class="formula" id="eq-{number[1]}">{math}{label}</span>'
 
 
-def _mathml(formula, display):
+def _mathml(formula: str, display: bool) -> str:
     from math_core import LatexError, LatexToMathML  # not in Colab
 
     try:

@@ -41,7 +41,7 @@ def quantised(
 
     There is one scale for each row of its last axis.
     """
-    largest = np.maximum(np.abs(values).max(-1, keepdims=True), 1e-6)
+    largest = np.maximum(np.abs(values).max(-1, keepdims=True), 1e-6)  # no scale of 0
     scales = (largest / STEPS).astype(kind)
     codes = np.round(values / scales.astype(np.float32))
     return np.clip(codes, -STEPS, STEPS).astype(np.int16), scales

@@ -41,8 +41,9 @@ ADDRESS = re.compile(r"https?://[^/]|[\w./~%-]*$")
 
 def lectures(sources: str | Path = NOTEBOOKS) -> dict[str, Path]:
     """{key: path} of all lectures, in the order of their lessons."""
-    folder = Path(sources) / "lectures"
-    paths = {key: folder / f"{path.stem}.md" for key, path in parts(sources).items()}
+    paths = {
+        key: Path(sources) / "lectures" / f"{path.stem}.md" for key, path in parts(sources).items()
+    }
     return {key: path for key, path in paths.items() if path.is_file()}
 
 

@@ -257,8 +257,9 @@ class Overview:
         """Lines about the review of today, and about how sure this learner is."""
         lines = []
         if self.due:
-            due = f"to review today: {self.due} (`course review`, or review() in a notebook)"
-            lines.append(due)
+            lines.append(
+                f"to review today: {self.due} (`course review`, or review() in a notebook)"
+            )
         if self.sure:
             shares = "; ".join(
                 f"{name}: {right} of {asked} right" for name, (asked, right) in self.sure.items()
