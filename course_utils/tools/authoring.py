@@ -27,7 +27,7 @@ EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
 ANSWERS = ROOT / "tests" / "answers"
 CLAIMS = ROOT / "tests" / "claims"
 README = ROOT / "README.md"
-NUMBERS_IN_WORDS = "no one two three four five six seven eight nine ten".split()
+COUNTS = "no one two three four five six seven eight nine ten".split()  # in words
 MINUTES = re.compile(r"About \d+ minutes")  # in a lesson's first cell
 ROW = r"^\| \[.*?\]\((?:notebooks/|further/)?{name}\.ipynb\) \|"  # of a lesson, in a README's table
 TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
@@ -222,11 +222,11 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
     answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
     number = sum(cell.cell_type == "code" for cell in answers)
-    in_words = NUMBERS_IN_WORDS[number] if number < len(NUMBERS_IN_WORDS) else str(number)
+    in_words = COUNTS[number] if number < len(COUNTS) else str(number)
     exercises = f"{in_words} {'exercise' if number == 1 else 'exercises'}"
     first.source = MINUTES.sub(f"About {minutes} minutes", first.source)
     first.source = re.sub(
-        rf"\b({'|'.join(NUMBERS_IN_WORDS)}|\d+) exercises?\b", exercises, first.source, count=1
+        rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", exercises, first.source, count=1
     )
     title = first.source.partition("\n")[0].removeprefix("# ")
     new_row = f"| {_link(title, path)} |{stated['learned']} {minutes} | {number} |"

@@ -162,7 +162,8 @@ def grade(
     """Mark a class: SUBMISSIONS is a folder or a zip, as a learning platform exports it."""
     if os.name != "posix":
         raise click.ClickException(
-            "The grader needs Linux. On Windows, use WSL: Windows lacks what the grader needs to isolate submissions."
+            "The grader needs Linux. On Windows, use WSL: Windows lacks what the grader needs to "
+            "isolate submissions."
         )
     from ..grading.class_run import Options
     from ..grading.command import mark

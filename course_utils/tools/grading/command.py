@@ -27,7 +27,8 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
     """
     if not options.isolated:
         warn(
-            "Warning: learners' code runs with your own rights, and can read, change and send what you can."
+            "Warning: learners' code runs with your own rights, and can read, change and send what "
+            "you can."
         )
     try:
         with signals_as_ctrl_c():

@@ -1,4 +1,4 @@
-"""Files of a download before their owners are known, which of them are notebooks, and those in zips.
+"""Files of a download, and of the zips in it, before their owners are known.
 
 The files are untrusted; nothing but zips is parsed here.
 No name from a zip is ever used as a path, links are not followed, and what unpacks to more than a

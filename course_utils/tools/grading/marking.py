@@ -1,4 +1,7 @@
-"""Mark one submission: the lessons' checks judge what a learner's functions return inside the sandbox."""
+"""Mark one submission: the lessons' checks judge what a learner's functions return.
+
+The functions run inside the sandbox.
+"""
 
 from __future__ import annotations
 
@@ -198,8 +201,8 @@ class Marker:
         except (Ended, OutOfTime, _NoAnswer) as error:
             if getattr(error, "state", "") == "killed":  # before any of the learner's code ran
                 raise SandboxError(
-                    "The system killed a sandbox process, probably for lack of memory: free some, or use fewer "
-                    "--workers. What was marked is kept; run the command again."
+                    "The system killed a sandbox process, probably for lack of memory: free some, "
+                    "or use fewer --workers. What was marked is kept; run the command again."
                 ) from None
             too_long = f"reading it took longer than {self.sandbox_patience} seconds"
             return Result("unreadable", for_files(error, 300) or too_long)
@@ -221,7 +224,10 @@ class Marker:
         return Result(status, "; ".join(reasons), lessons, marks, texts, problems)
 
     def opened(self, notebook: bytes) -> tuple[Session, dict]:
-        """Start a process on a notebook. Returns the session with it, and what it reports about itself."""
+        """Start a process on a notebook.
+
+        Returns the session with it, and what it reports about itself.
+        """
         self.close()
         session = self.session = Session(self.sandbox, self.sandbox_patience)
         facts = session.load(notebook)
@@ -240,7 +246,10 @@ class Marker:
             self.session = None
 
     def lessons_of(self, facts: dict, name: str) -> list[str]:
-        """The lessons that a notebook belongs to: by its exercises, else its title, else its file name."""
+        """The lessons that a notebook belongs to.
+
+        Its exercises say so, else its title, else its file name.
+        """
         texts = [exercise for exercise in facts["texts"] if exercise in self.work["by_hand"]]
         present = [part_with(exercise) for exercise in [*facts["present"], *texts]]
         titles = assignment()["titles"]
@@ -294,7 +303,10 @@ class Marker:
     def attempt(
         self, notebook: bytes, exercise_id: str, deadline: float, run: str = "slice"
     ) -> tuple[Mark, dict]:
-        """A mark, and what the sandbox says of the run. A run from the top has a process of its own."""
+        """A mark, and what the sandbox says of the run.
+
+        A run from the top has a process of its own.
+        """
         if self.is_used_up or run != "slice":
             self.close()
         self.is_used_up = run != "slice"
@@ -326,7 +338,10 @@ class Marker:
     def define(
         self, notebook: bytes, exercise_id: str, deadline: float, run: str
     ) -> tuple[Session, dict]:
-        """Let the sandbox run what an answer needs. Returns the session and its reply, which holds an answer."""
+        """Let the sandbox run what an answer needs.
+
+        Returns the session and its reply, which holds an answer.
+        """
         if time.monotonic() > deadline:
             message = "The time for this notebook was used up before this exercise."
             raise _NoAnswer("timeout", "no time was left", message)
@@ -398,7 +413,10 @@ def _beginning_with(mark, sentence):
 
 
 def _explained(error):
-    """Why an answer could not be judged: the state and the reason of its mark, and a sentence for the learner."""
+    """Why an answer could not be judged.
+
+    Returns the state and the reason of its mark, and a sentence for the learner.
+    """
     if isinstance(error, OutOfTime):
         return (
             "timeout",

@@ -174,8 +174,8 @@ class Owners:
         if first.id in self.roster.exact or names == {_reliable_name(first)}:
             return ""
         return (
-            f"{first.platform.name.title()}'s number {first.id} appears with different names; rename the "
-            "files that are not this learner's"
+            f"{first.platform.name.title()}'s number {first.id} appears with different names; "
+            "rename the files that are not this learner's"
         )
 
     def _rivals(self, other: Reading, first: Reading) -> bool:

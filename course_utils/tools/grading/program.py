@@ -1,4 +1,7 @@
-"""A notebook as a program: which of its statements an answer needs. Part of what the sandbox sees."""
+"""A notebook as a program: which of its statements an answer needs.
+
+Part of what the sandbox sees.
+"""
 
 import __future__
 
@@ -107,13 +110,17 @@ class Program:
         return functions[0] if len(functions) == 1 else name
 
     def answer(self, name: str) -> int | None:
-        """The place of the answer: the last statement that defines the name; a stub if all are stubs."""
+        """The place of the answer: the last statement that defines the name; a stub if all are
+        stubs.
+        """
         places = [place for place, part in enumerate(self.parts) if part.defines(name)]
         written = [place for place in places if not is_stub(self.parts[place].statement)]
         return max(written or places, default=None)
 
     def last_cell(self, exercise_id: str, answer: int | None) -> int:
-        """The last cell that checks this exercise, else the one of its answer, else of the notebook."""
+        """The last cell that checks this exercise, else the one of its answer, else of the
+        notebook.
+        """
         cells = [part.cell for part, _ in self._checks_of(exercise_id)]
         if not cells and answer is not None:
             cells = [self.parts[answer].cell]
@@ -153,7 +160,9 @@ class Program:
         return wanted | star_imports
 
     def _what_makes(self, needed, name, answer):
-        """The places of what gives a name its value: its definitions, and what changes it afterwards."""
+        """The places of what gives a name its value: its definitions, and what changes it
+        afterwards.
+        """
         places = [
             place
             for place, part in enumerate(self.parts)

@@ -26,7 +26,10 @@ class CellUnreadable(Broken):
 
 
 class Cell(NamedTuple):
-    """A cell of a notebook, with nbgrader's id if it has one. A hand-in may have anything as kind and id."""
+    """A cell of a notebook, with nbgrader's id if it has one.
+
+    A hand-in may have anything as kind and id.
+    """
 
     kind: object
     source: str
@@ -83,6 +86,8 @@ def _within(value, *keys):
 
 
 def cell_checksum(source: str) -> str:
-    """A checksum of a cell's text, independent of line ends, to recognise cells that the learner left unchanged."""
+    """A checksum of a cell's text, independent of line ends, to recognise cells that the learner
+    left unchanged.
+    """
     text = source.replace("\r\n", "\n").strip()
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]

@@ -274,7 +274,8 @@ class _LatestMarks:
         notes = record.notes + self.notes
         for lesson in sorted(self.repeated):
             notes.append(
-                f"lesson {lesson} was handed in more than once; the latest counts: {self.latest[lesson]}"
+                f"lesson {lesson} was handed in more than once; the latest counts: "
+                f"{self.latest[lesson]}"
             )
         if states:
             notes += [f"unreadable: {text}" for text in self.unreadable]

@@ -26,7 +26,8 @@ MARK_STATUSES = {
 STATUSES = {
     "nothing handed in": "Nothing was handed in under this name.",
     NOT_MARKED: (
-        "Your submission is not marked yet because the grader failed. This is not your fault and costs no points."
+        "Your submission is not marked yet because the grader failed. This is not your fault and "
+        "costs no points."
     ),
     "unreadable": "Your submission could not be read.",
     "crashed": "Some of your code ended the Python process that ran it.",

@@ -74,7 +74,8 @@ def read_roster(path: str | Path) -> dict[str, Learner]:
             continue
         if not person.learner:
             raise GradeError(
-                f"The roster {path} has no id and no email in {number}; name the columns id, name, email."
+                f"The roster {path} has no id and no email in {number}; name the columns id, name, "
+                "email."
             )
         if person.learner in learners:
             raise GradeError(f"The roster {path} has {person.learner!r} twice (again in {number}).")

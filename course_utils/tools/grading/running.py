@@ -1,4 +1,7 @@
-"""Running a notebook's statements as a new kernel would, each within its time. Part of what the sandbox sees."""
+"""Running a notebook's statements as a new kernel would, each within its time.
+
+Part of what the sandbox sees.
+"""
 
 import ast
 import asyncio
@@ -20,7 +23,8 @@ from . import wire
 from .program import Program, file_of
 from .statements import IMPORTS, compiled, shell
 
-# of processor time, so that other programs on the machine cost nothing; by the clock it may be WALL times as long
+# of processor time, so that other programs on the machine cost nothing; by the clock it may be WALL
+# times as long
 SECONDS_OF_A_CELL, SECONDS_OF_ALL = 10, 30
 WALL = 2
 AGAIN = 0.01  # seconds after which an alarm that was swallowed rings again
@@ -29,11 +33,16 @@ OUT_OF_TIME = 1  # its exit status then, which faulthandler chose
 
 
 class TooSlow(BaseException):
-    """A cell took too long. Not an Exception, so that a learner's own `except Exception` does not catch it."""
+    """A cell took too long.
+
+    Not an Exception, so that a learner's own `except Exception` does not catch it.
+    """
 
 
 class Space:
-    """A namespace like a new kernel's, in which statements run in order. Failures are recorded and skipped.
+    """A namespace like a new kernel's, in which statements run in order.
+
+    Failures are recorded and skipped.
 
     problems: the errors that statements raised. stopped: the cells that took too long, counted from
     1.
@@ -86,7 +95,10 @@ class Space:
         return os.path.dirname(os.path.abspath(file)) == os.getcwd()
 
     def run_slice(self, places: Iterable[int]) -> None:
-        """Run statements one by one. Failures are skipped: what is missing below may not be needed."""
+        """Run statements one by one.
+
+        Failures are skipped: what is missing below may not be needed.
+        """
         number = 0
         with _Alarm(SECONDS_OF_ALL) as alarm:
             for place in sorted(places):
@@ -127,7 +139,8 @@ class Space:
 
 
 class _Alarm:
-    """Raise TooSlow in `Space.run` after so many seconds of processor time, or WALL times as many by the clock.
+    """Raise TooSlow in `Space.run` after so many seconds of processor time, or WALL times as many
+    by the clock.
 
     It rings until the block is left: a learner's `except`, or a callback of asyncio, may swallow
     what it raises. Code that blocks signals, or computes outside Python for ever, ends with its
@@ -147,7 +160,9 @@ class _Alarm:
         return self
 
     def set(self, seconds):
-        """Ring after these seconds, and then AGAIN and again, even if there is no room on the stack for `ring`."""
+        """Ring after these seconds, and then AGAIN and again, even if there is no room on the stack
+        for `ring`.
+        """
         for kind, timer, first in (
             (signal.SIGPROF, signal.ITIMER_PROF, seconds),
             (signal.SIGALRM, signal.ITIMER_REAL, WALL * seconds),
@@ -175,7 +190,9 @@ class _Alarm:
 
 
 def _in_loop(code, names):
-    """Run code inside the event loop, as Jupyter's kernel does, and await it if it uses top-level `await`."""
+    """Run code inside the event loop, as Jupyter's kernel does, and await it if it uses top-level
+    `await`.
+    """
 
     async def run():
         value = eval(code, names)
@@ -193,7 +210,9 @@ def event_loop() -> asyncio.AbstractEventLoop:
 
 
 def _drop_event_loop():
-    """Let the next cell have a new event loop: an alarm may have interrupted this one's own bookkeeping."""
+    """Let the next cell have a new event loop: an alarm may have interrupted this one's own
+    bookkeeping.
+    """
     asyncio._set_running_loop(None)
     sys.set_asyncgen_hooks(None, None)
     event_loop.cache_clear()

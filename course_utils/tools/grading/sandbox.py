@@ -1,4 +1,6 @@
-"""The grader's side of the sandbox: it starts the isolated warm server and talks to one submission at a time.
+"""The grader's side of the sandbox.
+
+It starts the isolated warm server and talks to one submission at a time.
 
 Bubblewrap provides the isolation: no network, a separate process tree, and only programs and
 packages visible, read-only. Each submission is a fork of the warm server with further isolation
@@ -50,12 +52,14 @@ IN_PLACE_OF = {
     "tables/plot_queries.csv": "tools/grading/no_plot_queries.csv",
     "tables/plot_judgements.csv": "tools/grading/no_judgements.csv",
 }
-# folders of the course that an answer cannot see at all; only a wheel has notebooks, which hold the solutions
+# folders of the course that an answer cannot see at all; only a wheel has notebooks, which hold the
+# solutions
 HIDDEN = ("exercises", "diagrams", "explore", *(["notebooks"] if INSTALLED else []))
 # of the grader, what an answer can see
 VISIBLE = "__init__ sandbox_server submission running program statements reading wire".split()
 MOST_LATE = 500  # parts of a reply that are still accepted after its deadline
-# if set to anything, the server imports nothing in advance: it starts sooner, and each submission takes longer
+# if set to anything, the server imports nothing in advance: it starts sooner, and each submission
+# takes longer
 COLD = "COURSE_COLD_SANDBOX"
 ONE_THREAD = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
@@ -133,7 +137,8 @@ def walls() -> list[str]:
 
 
 def made_of() -> list[Path]:
-    """The files, links and folders of this Python, its packages and the course, parents before their contents.
+    """The files, links and folders of this Python, its packages and the course, parents before
+    their contents.
 
     Of a prefix that the whole machine shares, such as /usr, only Python's own folders and the
     system's shared libraries are shown.
@@ -249,7 +254,10 @@ class Sandbox:
             )
 
     def wait(self) -> bool:
-        """Wait until the server is warm. Returns whether system calls are filtered too. Raises SandboxError."""
+        """Wait until the server is warm.
+
+        Returns whether system calls are filtered too. Raises SandboxError.
+        """
         return self.heard(STARTING)["filter"]
 
     def __enter__(self) -> Sandbox:
@@ -289,7 +297,8 @@ class Sandbox:
         )
 
     def prepare(self, cells: list[str]) -> None:
-        """Let the server parse cells that many submissions contain, so that each submission need not.
+        """Let the server parse cells that many submissions contain, so that each submission need
+        not.
 
         cells: their texts, from the course, not from a learner.
         """
@@ -312,7 +321,10 @@ class Sandbox:
             raise self.stopped() from None
 
     def end(self, gone: bool = False) -> dict:
-        """End the child and all that it started. Returns how it ended. gone: it seems to have ended by itself."""
+        """End the child and all that it started. Returns how it ended.
+
+        gone: it seems to have ended by itself.
+        """
         self._request(b"g" if gone else b"e")
         return self.heard()
 
@@ -342,7 +354,9 @@ class Session:
         return self.listen(seconds)
 
     def call(self, seconds: float, **request: Any) -> tuple[dict, dict]:
-        """As `ask`, for a call of an answer. Returns its reply, and the request as it is afterwards.
+        """As `ask`, for a call of an answer.
+
+        Returns its reply, and the request as it is afterwards.
 
         Arrays are in memory shared with the submission's process, so that changes to them are seen
         here, whatever the reply claims.
@@ -428,7 +442,8 @@ class Session:
             )
         if how["status"] == sandbox_server.NOT_SHUT_IN and not self.begun:
             raise SandboxError(
-                "This machine no longer lets the sandbox isolate a submission, though it did at first. Nothing was run."
+                "This machine no longer lets the sandbox isolate a submission, though it did at "
+                "first. Nothing was run."
             )
         ending = (
             f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"

@@ -9,7 +9,7 @@ import ast
 import dis
 import functools
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
@@ -76,7 +76,10 @@ def prepare(sources: Iterable[str]) -> None:
 def compiled(
     statement: ast.stmt, file: str = "<cell>", mode: str = "exec", flags: int = 0
 ) -> types.CodeType:
-    """A statement as code that may use `await` at the top level. mode: "eval" for an expression's value."""
+    """A statement as code that may use `await` at the top level.
+
+    mode: "eval" for an expression's value.
+    """
     if mode == "eval" and isinstance(statement, ast.Expr):
         tree = ast.Expression(statement.value)
     else:
@@ -90,7 +93,10 @@ def compiled(
 
 @functools.cache
 def bound(statement: ast.stmt) -> frozenset[str]:
-    """Names that a statement binds in the notebook, without those that a function binds when it is called."""
+    """Names that a statement binds in the notebook.
+
+    Those that a function binds when it is called are not among them.
+    """
     return frozenset(
         _names(compiled(statement), STORES, lambda code: code.co_name in COMPREHENSIONS)
     )
@@ -98,12 +104,19 @@ def bound(statement: ast.stmt) -> frozenset[str]:
 
 @functools.cache
 def used(statement: ast.stmt) -> frozenset[str]:
-    """Names that a statement, and the functions in it, look up in the notebook, without their local variables."""
+    """Names that a statement, and the functions in it, look up in the notebook.
+
+    Local variables are not among them.
+    """
     return frozenset(_names(compiled(statement), LOOKUPS, lambda code: True))
 
 
-def _names(code, operations, enters):
-    """The names on which code does one of these operations, and the code in it that `enters` accepts."""
+def _names(
+    code: types.CodeType, operations: Iterable[str], enters: Callable[[types.CodeType], bool]
+) -> Iterator[str]:
+    """The names on which code does one of these operations, and the code in it that `enters`
+    accepts.
+    """
     for step in dis.get_instructions(code):
         if step.opname in operations:
             yield step.argval

@@ -29,8 +29,8 @@ FROM_OUTSIDE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "EOFE
 class Checks:
     """Stands in for `check`, which knows the answers, so that a notebook goes on after a check.
 
-    It judges nothing. It says "passed", or in a run that tries one of several candidates, only of that one. No mark
-    depends on it.
+    It judges nothing. It says "passed", or in a run that tries one of several candidates, only of
+    that one. No mark depends on it.
     """
 
     def __init__(self) -> None:

@@ -96,7 +96,8 @@ def lengths(header: bytes | bytearray) -> tuple[int, int]:
     text, arrays = HEADER.unpack(header)
     if text > LARGEST_REPLY_JSON or text + arrays > LARGEST_REPLY:
         raise WireError(
-            f"what came back is too large: {(text + arrays) / 2**20:,.0f} MB, of which {text / 2**20:,.0f} MB are text"
+            f"what came back is too large: {(text + arrays) / 2**20:,.0f} MB, of which "
+            f"{text / 2**20:,.0f} MB are text"
         )
     return text, arrays
 

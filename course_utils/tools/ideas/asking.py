@@ -71,7 +71,10 @@ class Session:
 
 
 class Placing(Session):
-    """`place`: no feedback, and a route at the end. A guess that was right does not count as known."""
+    """`place`: no feedback, and a route at the end.
+
+    A guess that was right does not count as known.
+    """
 
     shows_feedback = False
 
@@ -103,8 +106,8 @@ class Reviewing(Session):
             lines.append(f"{self.waiting} more can wait until tomorrow, or run this again.")
         for exercise_id in self.writing:
             lines.append(
-                f"To write again, from an empty cell: {find(exercise_id).title} (lesson {exercise_id[:2]}), then "
-                f"`check({exercise_id!r}, your_function)`."
+                f"To write again, from an empty cell: {find(exercise_id).title} "
+                f"(lesson {exercise_id[:2]}), then `check({exercise_id!r}, your_function)`."
             )
         return "\n\n".join(lines)
 
@@ -142,7 +145,8 @@ def review() -> Asked | Note:
     folder = current_workspace()
     if folder is None:
         return Note(
-            "There is nothing to review here: a review needs a folder with your lessons, as `course lab` makes it."
+            "There is nothing to review here: a review needs a folder with your lessons, as "
+            "`course lab` makes it."
         )
     try:
         return Asked(Reviewing(folder))

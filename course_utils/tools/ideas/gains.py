@@ -57,8 +57,8 @@ def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
     best = max(WHO, key=learners_in_both)
     if not learners_in_both(best):
         raise GainsProblem(
-            f"{before} and {after} have no column that names the same learners in both, such as ID number, SIS User "
-            "ID, Username or Email address."
+            f"{before} and {after} have no column that names the same learners in both, such as ID "
+            "number, SIS User ID, Username or Email address."
         )
     return (
         _answers_in(first, "before", best, Path(before)),
@@ -100,8 +100,8 @@ def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers
     columns = _columns_of(first, form)
     if not columns:
         raise GainsProblem(
-            f"No column of {path} holds answers to the {form} form. Export the report of responses, with the texts "
-            "that were chosen."
+            f"No column of {path} holds answers to the {form} form. Export the report of "
+            "responses, with the texts that were chosen."
         )
     right = {
         idea: first.iloc[:, at].map(_normal) == option for idea, (at, option) in columns.items()
@@ -113,7 +113,8 @@ def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers
         )
     if len(first) < len(named):
         notices.append(
-            f"{path.name}: {len(named) - len(first)} later attempts of learners with several were left out."
+            f"{path.name}: {len(named) - len(first)} later attempts of learners with several were "
+            "left out."
         )
     if missing := inventory().keys() - columns.keys():
         notices.append(f"{path.name}: no answers about {', '.join(sorted(missing))}.")
@@ -195,7 +196,8 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
     ideas = before.right.columns.intersection(after.right.columns)
     if len(both) < 2 or ideas.empty:
         raise GainsProblem(
-            f"{len(both)} learners and {len(ideas)} ideas are in both tables; there must be two and one."
+            f"{len(both)} learners and {len(ideas)} ideas are in both tables; there must be two "
+            "and one."
         )
     notices = [*before.notices, *after.notices]
     if left := len(before.right) + len(after.right) - 2 * len(both):

@@ -126,7 +126,8 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 
 def _has_another_environment(request: dict[str, Any], asked: Mapping[str, str]) -> bool:
-    """Whether the client's environment differs from ours, so that this kernel must not come from here.
+    """Whether the client's environment differs from ours, so that this kernel must not come from
+    here.
 
     What libraries add to the environment when they are imported may be there too: a client may have
     imported them.

@@ -64,7 +64,8 @@ def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
             heading, *body, origin = cell.source.strip().split(BREAK)
             term, anchor = heading.lstrip("# "), cell.id.removeprefix("term-")
             (lesson,) = re.findall(r"First in lesson \[(\d\d)\]", origin)
-            # the heading is lower-case for the sake of links: BM25 is written as the lessons write it
+            # the heading is lower-case for the sake of links: BM25 is written as the lessons write
+            # it
             spellings = set(re.findall(rf"\[([^\]]+)\]\(glossary\.ipynb#{anchor}\)", text))
             names = [
                 name

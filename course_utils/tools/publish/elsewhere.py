@@ -45,7 +45,8 @@ def repository(project: Project) -> str:
     match = ADDRESS.fullmatch(address)
     if match is None:
         raise PublishError(
-            f"Repository in pyproject.toml is {address!r}, not of the form https://github.com/OWNER/NAME."
+            f"Repository in pyproject.toml is {address!r}, not of the form "
+            "https://github.com/OWNER/NAME."
         )
     return match[1]
 
@@ -144,7 +145,8 @@ def colab_copy(
 
     name: the lesson's, such as "further/05_effects", from where its links are seen.
     """
-    # torchvision and torchaudio fit one version of torch only, and transformers imports them where they are
+    # torchvision and torchaudio fit one version of torch only, and transformers imports them where
+    # they are
     install = filled(
         "colab_install.txt",
         requirements=address(project, "release", REQUIREMENTS),

@@ -70,7 +70,8 @@ WRONG = {  # lines that are meant for something else, and what to write
         "code ends with a line ``` or ~~~, like the one that it begins with"
     ),
     re.compile("---"): (
-        "--- stands only around the one front matter: take this out, or begin a slide with ## and a title"
+        "--- stands only around the one front matter: take this out, or begin a slide with ## and "
+        "a title"
     ),
 }
 
@@ -138,7 +139,8 @@ def read_lecture(path: str | Path) -> Lecture:
     if minutes != lecture.minutes:
         raise lecture.wrong(
             1,
-            f"its sections take {minutes} minutes, and the front matter says {lecture.minutes}: change one of them",
+            f"its sections take {minutes} minutes, and the front matter says {lecture.minutes}: "
+            "change one of them",
         )
     return lecture
 
@@ -152,9 +154,9 @@ def _front_matter(path: Path, text: str) -> tuple[dict[str, Any], int]:
         if match and kinds == FRONT and front["lesson"] == path.stem:
             return front, match[0].count("\n")
     raise PublishError(
-        f"{path.name}, line 1: the file begins with a front matter, between two lines ---, which has "
-        f"{', '.join(FRONT)}; lesson is {path.stem}, as the file, minutes a whole number, and a title with a colon "
-        "stands in quotes."
+        f"{path.name}, line 1: the file begins with a front matter, between two lines ---, which "
+        f"has {', '.join(FRONT)}; lesson is {path.stem}, as the file, minutes a whole number, and "
+        "a title with a colon stands in quotes."
     )
 
 

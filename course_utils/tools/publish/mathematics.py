@@ -4,9 +4,9 @@ import re
 
 from . import PublishError
 
-# Code comes first, since a $ in it is no formula: fenced blocks, and spans between as many backticks.
-# Then an escaped \$, $$a block$$, and $an inline formula$ with the punctuation that must stay on its
-# line. A space inside the signs, or a letter or digit beside them, means money: $5 or 5$.
+# Code comes first, since a $ in it is no formula: fenced blocks, and text between as many backticks
+# on both sides. Then an escaped \$, $$a block$$, and $an inline formula$ with the punctuation that
+# must stay on its line. With a space inside the signs, or a letter or $ beside them, it is none.
 CODE_OR_FORMULA = re.compile(
     r"(?P<code>^ *(`{3,}|~{3,}).*?^ *\2`*$|(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))|\\\$|"
     r"\$\$(?P<block>.+?)\$\$|"

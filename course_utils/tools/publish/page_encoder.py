@@ -102,7 +102,9 @@ def write_encoder(
 
 
 def _stored(name: str, matrix: np.ndarray, is_half: bool) -> dict[str, np.ndarray]:
-    """The weight of a linear layer as it is stored: in float16, or in 8-bit blocks along its inputs."""
+    """The weight of a linear layer as it is stored: in float16, or in 8-bit blocks along its
+    inputs.
+    """
     if is_half:
         return {f"{name}.half": matrix.T.astype(np.float16)}
     rows, columns = matrix.shape

@@ -29,13 +29,15 @@ READER = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).enable("tabl
 # at the end of each export, so that nothing else is overwritten
 MARK = "made by the course command"
 MATHML = "http://www.w3.org/1998/Math/MathML"
-# tags that Markdown makes and that QTI has too (QTI 2.1, Assessment Item Information Model, "Content Model")
+# tags that Markdown makes and that QTI has too (QTI 2.1, Assessment Item Information Model,
+# "Content Model")
 KEPT = set(
     "blockquote code div em li ol p pre span strong sub sup table tbody td th thead tr ul".split()
 )
 BREAK = "\n\n"  # between paragraphs
 PLACE = "From lesson {}, section “{}”. Cells, pictures and outputs that are mentioned stand there."
-# Cells that a question needs to be understood, where that is not the text directly above it; () where it needs none.
+# Cells that a question needs to be understood, where that is not the text directly above it; ()
+# where it needs none.
 CONTEXT = {
     "00-quiz-careless": ("surprise-intro", "checks-intro"),
     "02-quiz-one": ("calls-intro",),

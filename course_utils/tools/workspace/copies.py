@@ -194,7 +194,8 @@ def _sources(folder: Path) -> list[Path]:
     """
     if folder == NOTEBOOKS and (problem := incomplete()):
         raise CopyError(
-            f"The course is installed only in part: {problem}. Install it again; no lesson was changed."
+            f"The course is installed only in part: {problem}. Install it again; no lesson was "
+            "changed."
         )
     lessons = parts(folder).values()
     if not lessons:

@@ -1,4 +1,7 @@
-"""Sphinx configuration of the book, used by course_utils.tools.publish.book. It requests nothing from the network."""
+"""Sphinx configuration of the book, used by course_utils.tools.publish.book.
+
+It requests nothing from the network.
+"""
 
 project = html_title = "Sentence embeddings, from the first token to a fine-tuned encoder"
 language = "en"
