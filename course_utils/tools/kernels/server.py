@@ -35,7 +35,8 @@ FREE = re.compile(
     r"LS_COLORS|(OLD)?PWD$|SHLVL$|_$|COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)"
 )
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
-LONGEST = 2**20
+LONGEST = 2**20  # bytes of a message
+# what each kernel imports, whatever its lesson
 FIRST = (
     "ipykernel.ipkernel",
     "ipykernel.kernelapp",
@@ -45,12 +46,13 @@ FIRST = (
 
 
 def serve(
-    listening: socket.socket, parent: int, asked: Mapping[str, str], later: Sequence[str] = ()
+    listening: socket.socket, parent: int, environment: Mapping[str, str], later: Sequence[str] = ()
 ) -> dict[str, Any] | None:
     """Answer requests until the process `parent` (a file descriptor) ends.
 
-    While idle, import `later`, the names of modules. listening: the socket of requests. asked: the
-    environment that this process was started with.
+    listening: the socket of requests.
+    environment: the one that this process was started with.
+    later: the names of modules to import while idle.
 
     In a forked child, returns the client's request; in the warm process, None.
     """
@@ -66,19 +68,19 @@ def serve(
         for descriptor, _ in events:
             if descriptor == parent:
                 return None
-            request = _answer(listening, asked)
+            request = _answer(listening, environment)
             if request is not None:
                 return request
 
 
-def _answer(listening: socket.socket, asked: Mapping[str, str]) -> dict[str, Any] | None:
+def _answer(listening: socket.socket, environment: Mapping[str, str]) -> dict[str, Any] | None:
     """Fork a kernel for the next request. In the child, returns the request."""
     connection, _ = listening.accept()
     streams: list[int] = []
     try:
         connection.settimeout(5)
         request, streams = receive(connection)
-        if _has_another_environment(request, asked):
+        if _has_another_environment(request, environment):
             connection.sendall(b"{}\n")
             return None
         pid = os.fork()
@@ -125,17 +127,16 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     return json.loads(text), lines
 
 
-def _has_another_environment(request: dict[str, Any], asked: Mapping[str, str]) -> bool:
-    """Whether the client's environment differs from ours, so that this kernel must not come from
-    here.
+def _has_another_environment(request: dict[str, Any], environment: Mapping[str, str]) -> bool:
+    """Whether the client's environment differs from ours: its kernel must not come from here.
 
     What libraries add to the environment when they are imported may be there too: a client may have
     imported them.
     """
-    wanted = request["environment"]
-    bound = [name for name in {*asked, *wanted} if not FREE.match(name)]
-    ours = {name: (asked.get(name), os.environ.get(name)) for name in bound}
-    return any(wanted.get(name) not in values for name, values in ours.items())
+    clients = request["environment"]
+    fixed = [name for name in {*environment, *clients} if not FREE.match(name)]
+    ours = {name: (environment.get(name), os.environ.get(name)) for name in fixed}
+    return any(clients.get(name) not in values for name, values in ours.items())
 
 
 def be_kernel(request: dict[str, Any], threads: int) -> None:
@@ -171,7 +172,7 @@ def end_with(parent: int) -> None:
 def main() -> None:
     """Run the warm process, and in its children one kernel each."""
     listening, starter = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
-    asked = dict(os.environ)
+    environment = dict(os.environ)
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does
     request, threads = None, 1
@@ -185,7 +186,7 @@ def main() -> None:
             set_aside()
             exercises = [f"course_utils.exercises.lesson_{number}" for number in LESSONS]
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that end leave nothing behind
-            request = serve(listening, parent, asked, [*lesson_modules(), *exercises])
+            request = serve(listening, parent, environment, [*lesson_modules(), *exercises])
     finally:
         if request is None:
             shutil.rmtree(os.path.dirname(listening.getsockname()), ignore_errors=True)

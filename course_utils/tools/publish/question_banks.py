@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
 from markdown_it import MarkdownIt
+from nbformat import NotebookNode
 
 from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of
@@ -81,12 +82,12 @@ def xhtml(markdown: str, inline: bool = False) -> str:
         ) from None
 
 
-def _content(node, in_math=False):
+def _content(node: ElementTree.Element, in_math: bool = False) -> str:
     inside = [_markup(child, in_math) + escape(child.tail or "") for child in node]
     return escape(node.text or "") + "".join(inside)
 
 
-def _markup(node, in_math):
+def _markup(node: ElementTree.Element, in_math: bool) -> str:
     in_math = in_math or node.tag == "math"
     content = _content(node, in_math)
     if in_math:
@@ -96,7 +97,7 @@ def _markup(node, in_math):
     elif node.tag in ("br", "hr"):
         return f"<{node.tag}/>"
     elif node.tag == "a" and node.get("href", "").startswith("http"):
-        attributes = {"href": node.get("href")}
+        attributes = {"href": node.get("href", "")}
     elif node.tag in KEPT:
         attributes = {}
     else:
@@ -105,7 +106,7 @@ def _markup(node, in_math):
     return f"<{node.tag}{written}>{content}</{node.tag}>"
 
 
-def _plain(markdown):
+def _plain(markdown: str) -> str:
     return "".join(ElementTree.fromstring(f"<p>{xhtml(markdown, inline=True)}</p>").itertext())
 
 
@@ -138,23 +139,30 @@ def of_inventory(form: str, numbers: Iterable[str] = ()) -> list[Question]:
         raise PublishError(f"The inventory has no questions about lesson {min(missing)}.")
     bank = []
     for idea in ideas:
-        asked = getattr(idea, form)
-        options = _exported(asked.options)
-        title, text = f"Ideas, {form}", xhtml(asked.ask, inline=True)
-        bank.append(Question(f"i{asked.id}", idea.lesson, title, idea.id, "", text, options))
+        question = getattr(idea, form)
+        bank.append(
+            Question(
+                id=f"i{question.id}",
+                lesson=idea.lesson,
+                lesson_title=f"Ideas, {form}",
+                title=idea.id,
+                context="",
+                text=xhtml(question.ask, inline=True),
+                options=_exported(question.options),
+            )
+        )
     return bank
 
 
-def _is_quiz(cell):
+def _is_quiz(cell: NotebookNode) -> bool:
     return cell.cell_type == "markdown" and cell.id.startswith("quiz-")
 
 
-def _question(lesson, cells, place):
+def _question(lesson: str, cells: list[NotebookNode], place: int) -> Question:
     cell = cells[place]
-    asked, options = read_prediction(cell.source)
-    if sum(option.right for option in options) != 1 or len(options) != cell.source.count(
-        "<details>"
-    ):
+    ask, options = read_prediction(cell.source)
+    folds = cell.source.count("<details>")
+    if len(options) != folds or [option.right for option in options].count(True) != 1:
         raise PublishError(
             f"The cell {cell.id} of lesson {lesson} is not a question with one right option."
         )
@@ -163,9 +171,9 @@ def _question(lesson, cells, place):
     ]
     wanted = CONTEXT.get(f"{lesson}-{cell.id}", (texts[-1].id,))
     context = [_set_up(above) for above in texts if above.id in wanted]
-    before = "\n".join(above.source for above in texts)
-    headings = [_plain(title) for _, title in HEADING.findall(before)]
-    *first, text = asked.split(BREAK)
+    text_above = "\n".join(above.source for above in texts)
+    headings = [_plain(title) for _, title in HEADING.findall(text_above)]
+    *first, text = ask.split(BREAK)
     origin = escape(PLACE.format(headings[0], headings[-1]))
     return Question(
         id=f"q{lesson}-{cell.id}",
@@ -188,9 +196,10 @@ def _exported(options: Iterable[Option]) -> tuple[Option, ...]:
     return tuple(exported)
 
 
-def _set_up(cell):
-    """What a cell says ahead of a question: all below its last heading; of a reading of results,
-    the last paragraph.
+def _set_up(cell: NotebookNode) -> str:
+    """What a cell says ahead of a question: all below its last heading.
+
+    Of a cell that reads results, the last paragraph is enough.
     """
     text = HEADING.split(cell.source)[-1].strip()
     return text.split(BREAK)[-1] if cell.id.endswith("-read") else text

@@ -94,28 +94,30 @@ def deck_cells(
     return cells
 
 
-def _raw(html_text):
+def _raw(html_text: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_raw_cell(html_text, metadata={"raw_mimetype": "text/html"})
 
 
-def _text(text, press=0):
+def _text(text: str, press: int = 0) -> nbformat.NotebookNode:
     return nbformat.v4.new_markdown_cell(text.strip(), metadata={"press": press})
 
 
-def _shown(source, outputs, press=0, echo=False):
+def _shown(source: str, outputs: list, press: int = 0, echo: bool = False) -> nbformat.NotebookNode:
     """A cell that shows its outputs, and with `echo` its code."""
     return nbformat.v4.new_code_cell(
         source, outputs=outputs, metadata={"press": press, "echo": echo}
     )
 
 
-def _words(slide, body):
+def _words(slide: Slide, body: list[nbformat.NotebookNode]) -> int:
     """How many words are read on a slide, and said."""
     texts = [cell.source for cell in body if cell.cell_type == "markdown"] + slide.texts("notes")
     return sum(len(text.split()) for text in texts)
 
 
-def _body(lecture: Lecture, slide: Slide, notebooks, pages):
+def _body(
+    lecture: Lecture, slide: Slide, notebooks: dict[Path, dict], pages: dict[str, str]
+) -> list[nbformat.NotebookNode]:
     """The cells that a slide shows; `metadata.press` says at which press of a key."""
     cells = [_heading(lecture, slide)]
     for block in slide.blocks:
@@ -132,7 +134,7 @@ def _body(lecture: Lecture, slide: Slide, notebooks, pages):
     return cells
 
 
-def _heading(lecture, slide):
+def _heading(lecture: Lecture, slide: Slide) -> nbformat.NotebookNode:
     """The cell that a slide begins with."""
     if slide.level:
         return _text(f"{'#' * (slide.level + 1)} {slide.title}")
@@ -141,8 +143,13 @@ def _heading(lecture, slide):
     return _text(f"# {lecture.title}\n{lecture.subtitle}\n\n{about}")
 
 
-def _embedded(lecture: Lecture, block: Block, notebooks, pages):
-    """The cell that a block embeds, ready to be shown. Raises PublishError."""
+def _embedded(
+    lecture: Lecture, block: Block, notebooks: dict[Path, dict], pages: dict[str, str]
+) -> nbformat.NotebookNode:
+    """The cell that a block embeds, ready to be shown. Raises PublishError.
+
+    notebooks: {path: {id: cell}} of those that were read; what is read is added.
+    """
     path = (lecture.path.parent / block.text).resolve()
     if path not in notebooks:
         try:
@@ -167,9 +174,11 @@ def _embedded(lecture: Lecture, block: Block, notebooks, pages):
     return _shown("\n".join(lines), outputs, block.press, block.echo)
 
 
-def _on_a_slide(shown, pages):
-    """An attention view that gives the keys pressed in its frame to the deck; an explorer with a
-    link to the book.
+def _on_a_slide(shown: str, pages: dict[str, str]) -> str:
+    """An output as a slide shows it.
+
+    An attention view gives the keys pressed in its frame to the deck; an explorer gets a link to
+    the book.
     """
     if "</iframe>" in shown:
         script = (DECK / "frame.html").read_text(encoding="utf-8")
@@ -189,13 +198,15 @@ def spread_minutes(lecture: Lecture, words: list[int]) -> list[int]:
     words: of each slide; a pause to look is added. What comes before the first section is part of
     that section.
     """
-    parts = [WORDS_IN_A_LOOK + count for count in words]
+    weights = [WORDS_IN_A_LOOK + count for count in words]
     starts = [place for place, slide in enumerate(lecture.slides) if slide.level == 1]
     seconds = []
-    for (_, minutes), end in zip(lecture.sections, [*starts[1:], len(parts)]):
-        section = parts[len(seconds) : end]
+    for (_, minutes), end in zip(lecture.sections, [*starts[1:], len(weights)]):
+        section = weights[len(seconds) : end]
+        # rounded as moments of the section, so that its slides take exactly its minutes
         ends = [
-            60 * minutes * part // sum(section) for part in itertools.accumulate(section, initial=0)
+            60 * minutes * weight // sum(section)
+            for weight in itertools.accumulate(section, initial=0)
         ]
         seconds += [after - before for before, after in itertools.pairwise(ends)]
     return seconds
@@ -245,11 +256,11 @@ def render(path: Path, book: str | None = None) -> str:
     )[0]
 
 
-def _read(path):
+def _read(path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _libraries():
+def _libraries() -> dict[str, str]:
     """The styles of a deck, and the script of reveal.js."""
     from pygments.formatters import HtmlFormatter
 
