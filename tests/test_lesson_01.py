@@ -115,7 +115,7 @@ def test_solution_and_reference_cut_words_as_the_library_does_with_any_vocabular
 @settings(max_examples=200)
 @given(word=st.text("abc", min_size=2, max_size=6), pieces=vocabularies)
 def test_an_entry_does_harm_if_the_library_says_so(lesson, word, pieces):
-    """And where none of the word's own parts does harm, none of any other letters does."""
+    # And where none of the word's own parts does harm, none of any other letters does.
     if exercises.wordpiece(word, pieces) == ["[UNK]"]:
         return
     before = len(library_cuts(word, pieces))
@@ -140,7 +140,7 @@ word_counts = st.dictionaries(
 @settings(max_examples=100)
 @given(counts=word_counts)
 def test_the_library_learns_by_the_lessons_rule(lesson, counts):
-    """At every step, the library merges one of the most frequent pairs, however it breaks ties."""
+    # At every step, the library merges one of the most frequent pairs, however it breaks ties.
     text = [word for word, count in counts.items() for _ in range(count)]
     library = Tokenizer(models.BPE())
     library.pre_tokenizer = pre_tokenizers.WhitespaceSplit()

@@ -14,11 +14,12 @@ from course_utils.exercises import find, written_solution
 def in_both_forms(exercise_id):
     """The form that the check requires, and that of the lesson's solution cell."""
     names = {"torch": torch}
-    text = written_solution(find(exercise_id))
-    exec(text, names)
+    solution = written_solution(find(exercise_id))
+    exec(solution, names)
+    function_name = re.search(r"def (\w+)", solution)[1]
     return [
         pytest.param(find(exercise_id).reference, id="reference"),
-        pytest.param(names[re.search(r"def (\w+)", text)[1]], id="lesson"),
+        pytest.param(names[function_name], id="lesson"),
     ]
 
 
@@ -27,60 +28,70 @@ def tokenizer():
     return load_encoder()[0]
 
 
-def awkward_batches():
-    rng = random.Random(0)
-    yield [[101, 102]]
-    yield [[101, 102], [101, 7592, 102], [101, 102]]
-    yield [[], [101, 102]]
-    yield [[101, 0, 0, 102], [101, 0, 102]]  # the text contains [PAD]
-    yield [[5] * 600, [101, 102]]
-    for _ in range(50):
-        yield [
-            [rng.randrange(30522) for _ in range(rng.randint(0, 30))]
-            for _ in range(rng.randint(1, 9))
-        ] + [[101]]
+CLS, SEP, PAD, HELLO = 101, 102, 0, 7592  # ids in BERT's vocabulary
+AWKWARD_BATCHES = [
+    [[CLS, SEP]],
+    [[CLS, SEP], [CLS, HELLO, SEP], [CLS, SEP]],
+    [[], [CLS, SEP]],
+    [[CLS, PAD, PAD, SEP], [CLS, PAD, SEP]],  # the text contains [PAD]
+    [[5] * 600, [CLS, SEP]],
+]
+
+
+def random_batch(rng):
+    """Up to 9 rows of up to 30 ids, and one that is not empty."""
+    lengths = [rng.randint(0, 30) for _ in range(rng.randint(1, 9))]
+    return [[rng.randrange(30522) for _ in range(length)] for length in lengths] + [[CLS]]
 
 
 @pytest.mark.parametrize("pad_batch", in_both_forms("02-pad-batch"))
 def test_padding_equals_the_tokenizers(pad_batch, tokenizer):
-    for batch in awkward_batches():
-        theirs = tokenizer.pad({"input_ids": [list(ids) for ids in batch]})
+    rng = random.Random(0)
+    for batch in [*AWKWARD_BATCHES, *(random_batch(rng) for _ in range(50))]:
+        library = tokenizer.pad({"input_ids": [list(ids) for ids in batch]})
         ids, mask = pad_batch(batch, tokenizer.pad_token_id)
-        assert ids == theirs["input_ids"] and mask == theirs["attention_mask"]
+        assert {"input_ids": ids, "attention_mask": mask} == dict(library)
+
+
+AWKWARD_TEXTS = [
+    "",
+    "Paris",
+    "😀🎉 Ünïcode  \t\n zero\u200b",
+    "[SEP] [CLS] [PAD]",
+    "北京",
+    "a" * 300,
+    "long " * 700,
+]
 
 
 @pytest.fixture(scope="module")
 def truncated(tokenizer):
-    """Pairs of the arguments of `truncate` and what the tokenizer returns."""
-    texts = [
-        "",
-        "Paris",
-        "😀🎉 Ünïcode  \t\n zero\u200b",
-        "[SEP] [CLS] [PAD]",
-        "北京",
-        "a" * 300,
-        "long " * 700,
-    ]
-    texts += load_reviews("imdb")["text"].sample(3, random_state=0).tolist()
-    pairs = []
-    for text in texts:
-        whole = tokenizer(text)["input_ids"]
-        for n in {2, 3, 4, 5, 6, 17, max(2, len(whole) - 1), len(whole), len(whole) + 1, 256, 512}:
-            pairs.append(((whole, n), tokenizer(text, truncation=True, max_length=n)["input_ids"]))
-    return pairs
+    """[(ids of a text, a limit, the ids that the tokenizer leaves)]"""
+    reviews = load_reviews("imdb")["text"].sample(3, random_state=0).tolist()
+    cases = []
+    for text in [*AWKWARD_TEXTS, *reviews]:
+        ids = tokenizer(text)["input_ids"]
+        about_its_length = {max(2, len(ids) - 1), len(ids), len(ids) + 1}
+        for limit in {2, 3, 4, 5, 6, 17, 256, 512} | about_its_length:
+            left = tokenizer(text, truncation=True, max_length=limit)["input_ids"]
+            cases.append((ids, limit, left))
+    return cases
 
 
 @pytest.mark.parametrize("truncate", in_both_forms("02-truncate"))
 def test_truncation_equals_the_tokenizers(truncate, truncated):
-    for args, theirs in truncated:
-        assert truncate(*args) == theirs
+    for ids, limit, left in truncated:
+        assert truncate(ids, limit) == left
 
 
 @pytest.mark.parametrize("masked_softmax", in_both_forms("02-find-the-bug"))
 def test_masked_weights_equal_torchs_attention(masked_softmax):
+    # With unit vectors as keys, a query's scores are its own numbers; as values, they return the weights.
     scores = 3 * torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
-    mask = (torch.arange(8) < torch.tensor([8, 1, 3, 5, 7])[:, None]).long()
-    # One query per row: its product with key j is score j; as values, `eye` returns the weights.
-    eye, hidden = torch.eye(8).expand(5, 8, 8), mask.bool()[:, None]
-    weights = scaled_dot_product_attention(scores[:, None], eye, eye, attn_mask=hidden, scale=1.0)
+    lengths = torch.tensor([8, 1, 3, 5, 7])
+    mask = (torch.arange(8) < lengths[:, None]).long()
+    units, is_visible = torch.eye(8).expand(5, 8, 8), mask.bool()[:, None]
+    weights = scaled_dot_product_attention(
+        scores[:, None], units, units, attn_mask=is_visible, scale=1.0
+    )
     assert torch.allclose(masked_softmax(scores, mask), weights[:, 0], atol=1e-6)

@@ -19,30 +19,28 @@ AWKWARD = [
 ]  # fmt: skip
 
 
-def _states(sentence):
+def _encoded_and_states(sentence):
     tokenizer, model = load_encoder()
     encoded = tokenizer(sentence, return_tensors="pt")
     with torch.inference_mode():
-        return encoded, model(**encoded, output_hidden_states=True)
+        return encoded, model(**encoded).last_hidden_state[0]
 
 
 @pytest.mark.parametrize("sentence", AWKWARD)
 def test_word_vectors_are_means_over_the_pieces_that_the_tokenizer_names(sentence):
-    encoded, outputs = _states(sentence)
-    states, word_ids = outputs.last_hidden_state[0], encoded.word_ids()
-    count = len({word for word in word_ids if word is not None})
-    for word in range(count):
+    encoded, states = _encoded_and_states(sentence)
+    word_ids = encoded.word_ids()
+    for word in {word for word in word_ids if word is not None}:
         # the library's own mapping from a word to its tokens
         start, end = encoded.word_to_tokens(word)
         vector = WORD_VECTOR.reference(states, word_ids, word)
-        torch.testing.assert_close(
-            vector, torch.stack([states[i] for i in range(start, end)]).mean(dim=0)
-        )
+        torch.testing.assert_close(vector, states[start:end].mean(dim=0))
 
 
 SENSES = load_senses()
 WORDS = sorted(set(SENSES["word"]))
 LEAST = 6  # sentences of each sense
+MOST_SHARED = 0.6  # of the different words of two sentences
 STOP = set(
     "about after another because before could every from have into that their then there they this "
     "three when where with without over under down stood above again both each".split()
@@ -54,11 +52,11 @@ def _tokens(sentence):
 
 
 def test_the_table_of_senses_is_balanced_and_has_no_duplicates():
-    assert list(SENSES.columns) == ["word", "sense", "sentence"] and not SENSES.isna().any().any()
+    assert list(SENSES.columns) == ["word", "sense", "sentence"] and SENSES.notna().all(axis=None)
     assert len(WORDS) >= 24
     for word, rows in SENSES.groupby("word"):
-        counts = rows["sense"].value_counts()
-        assert len(counts) == 2 and counts.min() == counts.max() >= LEAST, (word, counts.to_dict())
+        first, second = rows["sense"].value_counts()
+        assert first == second >= LEAST, word
     plain = [" ".join(_tokens(sentence)).lower() for sentence in SENSES["sentence"]]
     assert len(set(plain)) == len(plain)
 
@@ -68,27 +66,23 @@ def test_a_word_stands_once_in_its_sentence_as_one_piece(word):
     tokenizer, _ = load_encoder()
     assert tokenizer.tokenize(word) == [word]
     for sentence in load_senses(word)["sentence"]:
-        found = [other for other in _tokens(sentence) if other.lower().startswith(word)]
-        assert found == [word], sentence
+        same_stem = [token for token in _tokens(sentence) if token.lower().startswith(word)]
+        assert same_stem == [word], sentence
         assert tokenizer(sentence).tokens().count(word) == 1, sentence
-        assert sentence == sentence.strip() and sentence[-1] in ".?", sentence
+        assert re.fullmatch(r"\S.*[.?]", sentence), sentence
         assert 5 <= len(_tokens(sentence)) <= 15, sentence
 
 
-def test_no_template_and_no_giveaway():
+def test_no_word_gives_a_sense_away_by_being_in_more_than_two_of_its_sentences():
     for (word, sense), rows in SENSES.groupby(["word", "sense"]):
-        used = Counter(
-            token
-            for sentence in rows["sentence"]
-            for token in {t.lower() for t in _tokens(sentence)}
-        )
-        often = {
-            token
-            for token, n in used.items()
-            if n > 2 and len(token) > 3 and token not in STOP | {word}
-        }
-        assert not often, (word, sense, often)
-    for one, other in combinations(
-        [set(sentence.lower().split()) for sentence in SENSES["sentence"]], 2
-    ):
-        assert len(one & other) / len(one | other) < 0.6, (one, other)
+        sentences_with = Counter()
+        for sentence in rows["sentence"]:
+            sentences_with.update({token.lower() for token in _tokens(sentence) if len(token) > 3})
+        often = {token for token, number in sentences_with.items() if number > 2}
+        assert not often - STOP - {word}, sense
+
+
+def test_no_two_sentences_follow_one_template():
+    word_sets = [set(sentence.lower().split()) for sentence in SENSES["sentence"]]
+    for first, second in combinations(word_sets, 2):
+        assert len(first & second) / len(first | second) < MOST_SHARED, (first, second)

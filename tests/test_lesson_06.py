@@ -17,69 +17,73 @@ from course_utils.exercises.lesson_06 import COSINE
 
 from .sources import SOURCES, cell_of
 
-GENERATOR = torch.Generator().manual_seed(6)
-A, B = torch.randn(2, 9, generator=GENERATOR)
+U, V = torch.randn(2, 9, generator=torch.Generator().manual_seed(6))
 AWKWARD = [
-    (A, B), (A, -A), (A, A), (1e6 * A, 1e-6 * B), (A, B.double()), (A.double(), B),
-    ((50 * A).int(), B), ((50 * A).to(torch.int8), (50 * B).to(torch.int8)), (0 * A, B),
-    (A, 0 * B), (0 * A, 0 * B), (A.half(), B.half()),
+    (U, V), (U, -U), (U, U), (1e6 * U, 1e-6 * V), (U, V.double()), (U.double(), V),
+    ((50 * U).int(), V), ((50 * U).to(torch.int8), (50 * V).to(torch.int8)), (0 * U, V),
+    (U, 0 * V), (0 * U, 0 * V), (U.half(), V.half()),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("a, b", AWKWARD)
-def test_the_reference_cosine_is_that_of_both_libraries(a, b):
-    ours = COSINE.reference(a, b)
+@pytest.mark.parametrize("u, v", AWKWARD)
+def test_the_reference_cosine_is_that_of_both_libraries(u, v):
+    ours = COSINE.reference(u, v)
     assert isinstance(ours, float) and -1 <= ours <= 1
-    assert ours == pytest.approx(cosine_similarity(a.double(), b.double(), dim=0).item(), abs=1e-9)
-    assert ours == pytest.approx(
-        cosine_in_sklearn(a.double()[None], b.double()[None]).item(), abs=1e-9
-    )
+    u, v = u.double(), v.double()
+    in_torch, in_sklearn = cosine_similarity(u, v, dim=0), cosine_in_sklearn(u[None], v[None])
+    assert [in_torch.item(), in_sklearn.item()] == pytest.approx([ours, ours], abs=1e-9)
 
 
-def _of(cell, name):
+def _literal(cell_id, name):
     """The value that a lesson's cell gives to a name, written as a literal."""
-    for statement in ast.parse(cell_of("06", cell).source).body:
+    for statement in ast.parse(cell_of("06", cell_id).source).body:
         if isinstance(statement, ast.Assign) and statement.targets[0].id == name:
             return ast.literal_eval(statement.value)
-    raise LookupError(f"{cell} gives {name} no value")
+    raise LookupError(f"{cell_id} gives {name} no value")
+
+
+PARAPHRASES, SWAPS = _literal("pairs-one", "paraphrases"), _literal("swaps", "swaps")
 
 
 def _words(sentence):
     return re.findall(r"\w+", sentence.lower())
 
 
-def test_the_pairs_keep_their_rules():
-    paraphrases, swaps = _of("pairs-one", "paraphrases"), _of("swaps", "swaps")
-    assert (len(paraphrases), len(swaps)) == (12, 6)
-    sentences = [sentence for pair in paraphrases + swaps for sentence in pair]
-    assert len(set(sentences)) == len(sentences) and not set(sentences) & set(
-        load_senses()["sentence"]
-    )
-    assert all(Counter(_words(one)) == Counter(_words(other)) for one, other in swaps)
-    assert all(_words(one) != _words(other) for one, other in paraphrases + swaps)
-    # not the pictures' bytes
-    sources = [cell.source for cell in SOURCES["06"].cells]
-    assert not any("1995" in source for source in sources), "the source's pair is an item of STS-B"
+def test_there_are_12_paraphrases_and_6_swaps_and_each_sentence_stands_once():
+    assert (len(PARAPHRASES), len(SWAPS)) == (12, 6)
+    counts = Counter(sentence for pair in PARAPHRASES + SWAPS for sentence in pair)
+    assert set(counts.values()) == {1} and not counts.keys() & set(load_senses()["sentence"])
 
 
-def _rows(sentence):
+def test_a_swap_has_the_same_words_in_another_order_and_a_paraphrase_other_words():
+    assert all(sorted(_words(first)) == sorted(_words(second)) for first, second in SWAPS)
+    assert all(_words(first) != _words(second) for first, second in PARAPHRASES + SWAPS)
+
+
+def test_no_cell_has_the_pair_of_the_source_which_is_an_item_of_sts_b():
+    # its sentences name this year; the bytes of a stored picture might hold the digits, too
+    assert not [cell.id for cell in SOURCES["06"].cells if "1995" in cell.source]
+
+
+def _token_vectors(sentence):
     tokenizer, model = load_encoder()
     with torch.inference_mode():
         return model(**tokenizer(sentence, return_tensors="pt")).last_hidden_state[0].numpy()
 
 
-PICTURES = {
-    "words": lambda: embed(_of("lie", "words")),
-    "cat": lambda: _rows("The cat sat on the mat"),
-    "two": lambda: np.concatenate(
-        [_rows(sentence) for sentence in _of("pairs-one", "paraphrases")[4]]
-    ),
+PICTURES = {  # what the lesson draws in two dimensions
+    "words": lambda: embed(_literal("lie", "words")),
+    "cat": lambda: _token_vectors("The cat sat on the mat"),
+    "two": lambda: np.concatenate([_token_vectors(sentence) for sentence in PARAPHRASES[4]]),
 }
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_no_near_tie_decides_a_sign_or_an_axis(name):
-    """scikit-learn turns each axis so that its largest number, in absolute value, is positive."""
+    # scikit-learn turns each axis so that its largest number, in absolute value, is positive.
+    #
+    # A near tie: the second largest is within 2 percent, or the next axis within half a percent of
+    # the variance.
     pca = PCA(3).fit(PICTURES[name]())
     second, largest = np.sort(np.abs(pca.components_[:2]))[:, -2:].T
     assert (largest > 1.02 * second).all()

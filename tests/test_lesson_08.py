@@ -20,7 +20,7 @@ def test_the_grouped_interval_of_single_rows_is_the_courses_bootstrap():
 
 
 def test_the_worst_pairs_are_not_listed_by_a_near_tie(one_thread):
-    """If two cosines change places, a pair moves by one rank; the lists must not change."""
+    # If two cosines change places, a pair moves by one rank; the lists must not change.
     pairs = load_scored_pairs()
     cosines = row_cosines(embed(pairs["sentence1"]), embed(pairs["sentence2"]))
     gold = pairs["score"].to_numpy()

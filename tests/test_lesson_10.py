@@ -17,13 +17,11 @@ from .tables import replace, written
 
 
 def test_the_parts_share_no_sentence():
-    parts = learning_curve.review_parts()
-    assert [len(part) for part in parts] == [6528, 500, 1500]
-    words = [
-        {" ".join(re.findall(r"\w+", text.lower())) for text in part["text"]} for part in parts
-    ]
-    assert len(set.union(*words)) == sum(map(len, words)) == sum(map(len, parts))
-    assert not LEAKS.reference(parts[0]["text"].tolist(), parts[2]["text"].tolist())
+    train, validation, test = learning_curve.review_parts()
+    assert (len(train), len(validation), len(test)) == (6528, 500, 1500)
+    texts = pd.concat([train, validation, test])["text"]
+    assert texts.str.lower().str.findall(r"\w+").str.join(" ").is_unique
+    assert not LEAKS.reference(train["text"].tolist(), test["text"].tolist())
 
 
 @pytest.mark.parametrize("steps, warmup", [(56, 6), (10, 0), (3, 2)])
@@ -45,22 +43,23 @@ def small(tiny, little_garbage, monkeypatch):
     train, validation, test = learning_curve.review_parts()
     # the tiny encoder has 64 positions
     less = {"LEAST_STEPS": 2, "SIZES": (20, 24), "SEEDS": (0, 1), "LONGEST": 60}
-    parts = train, validation, test[:30]
-    replace(monkeypatch, learning_curve, **less, review_parts=lambda: parts)
+    few_tested = train, validation, test[:30]
+    replace(monkeypatch, learning_curve, **less, review_parts=lambda: few_tested)
     monkeypatch.setattr(depth, "EXAMPLES", 20)
     return tiny
 
 
+FOUR_TEXTS, FOUR_LABELS = ["a b", "x y z", "a a", "y"], [0, 1, 0, 1]
+
+
 def test_probabilities_are_those_of_the_librarys_pipeline(small):
-    tokenizer, model = learning_curve.fine_tuned(["a b", "x y z", "a a", "y"], [0, 1, 0, 1])
+    tokenizer, model = learning_curve.fine_tuned(FOUR_TEXTS, FOUR_LABELS)
     texts = ["y", "a much longer text " * 60, "a b c", "x"]
-    theirs = pipeline("text-classification", model=model, tokenizer=tokenizer, device="cpu")(
-        texts, top_k=None, truncation=True, max_length=60
-    )
-    theirs = [{row["label"]: row["score"] for row in rows}["LABEL_1"] for rows in theirs]
-    assert learning_curve.probabilities(tokenizer, model, texts, batch=3) == pytest.approx(
-        theirs, abs=1e-5
-    )
+    classify = pipeline("text-classification", model=model, tokenizer=tokenizer, device="cpu")
+    scored = classify(texts, top_k=None, truncation=True, max_length=60)
+    library = [row["score"] for rows in scored for row in rows if row["label"] == "LABEL_1"]
+    ours = learning_curve.probabilities(tokenizer, model, texts, batch=3)
+    assert ours == pytest.approx(library, abs=1e-5)
 
 
 def test_the_head_on_the_mean_reads_what_embed_gives(small):
@@ -68,8 +67,8 @@ def test_the_head_on_the_mean_reads_what_embed_gives(small):
     tokenizer, model = learning_curve.classifier(pooling="mean")
     texts = ["a b", "x y z x", "a"]
     logits = model.classifier(torch.tensor(embed(texts, normalize=False, model=str(small))))
-    found = learning_curve.probabilities(tokenizer, model.eval(), texts)
-    assert found == pytest.approx(logits.softmax(dim=1)[:, 1].tolist(), abs=1e-5)
+    probabilities = learning_curve.probabilities(tokenizer, model.eval(), texts)
+    assert probabilities == pytest.approx(logits.softmax(dim=1)[:, 1].tolist(), abs=1e-5)
 
 
 def test_the_same_seed_trains_the_same_model(small):
@@ -92,115 +91,135 @@ def test_a_script_writes_whole_tables_in_the_stored_ones_form(script, files, sma
     assert {path.name for path in tmp_path.iterdir()} == {file.name for file in files}
 
 
-def test_the_stored_tables_fit_each_other():
+def accuracy(probabilities, labels):
+    return ((probabilities > 0.5) == labels).mean()
+
+
+def test_the_stored_answers_have_the_accuracies_of_the_stored_curve():
     curve, answers = pd.read_csv(learning_curve.CURVE), pd.read_csv(learning_curve.ANSWERS)
-    labels = learning_curve.review_parts()[2]["label"]
+    _, _, test = learning_curve.review_parts()
+    stored = curve.query("examples == 1600 and seed == 0").set_index("classifier")["accuracy"]
     for name in answers.columns:
-        row = curve[
-            (curve["examples"] == 1600) & (curve["seed"] == 0) & (curve["classifier"] == name)
-        ]
         # rounded to three decimals, so 0.5 may be 0.4999
-        assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(
-            row["accuracy"].item(), abs=0.002
-        )
-    read, validation = pd.read_csv(learning_curve.VALIDATION), learning_curve.review_parts()[1]
-    assert list(read.columns) == ["fine-tuned encoder, CLS"] and len(read) == len(validation)
+        assert accuracy(answers[name], test["label"]) == pytest.approx(stored[name], abs=0.002)
+
+
+def test_the_stored_answers_for_the_validation_part_belong_to_its_sentences():
+    answers = pd.read_csv(learning_curve.VALIDATION)["fine-tuned encoder, CLS"]
+    _, validation, _ = learning_curve.review_parts()
+    assert len(answers) == len(validation)
     # the same model does about as well there; a column for other sentences would be at 0.5
-    assert ((read.iloc[:, 0] > 0.5) == validation["label"]).mean() == pytest.approx(0.8, abs=0.05)
+    assert accuracy(answers, validation["label"]) == pytest.approx(0.8, abs=0.05)
 
 
-@pytest.mark.parametrize("layers, pooling", [(0, "mean"), (1, "cls"), (None, "mean")])
-def test_only_the_last_layers_are_trained(small, layers, pooling):
+@pytest.mark.parametrize(
+    "layers, pooling, trained_layers", [(0, "mean", set()), (1, "cls", {1}), (None, "mean", {0, 1})]
+)
+def test_only_the_last_layers_are_trained(small, layers, pooling, trained_layers):
     torch.manual_seed(0)
     _, before = learning_curve.classifier(pooling=pooling)
-    _, after = learning_curve.fine_tuned(
-        ["a b", "x y z", "a a", "y"], [0, 1, 0, 1], pooling=pooling, layers=layers
-    )
-    moved = {
+    _, after = learning_curve.fine_tuned(FOUR_TEXTS, FOUR_LABELS, pooling=pooling, layers=layers)
+    changed = [
         name
         for name, weight in after.named_parameters()
         if not torch.equal(weight, before.get_parameter(name))
-    }
-    count = len((after.encoder if pooling == "mean" else after.bert).encoder.layer)
-    of_layers = {int(name.split(".layer.")[1].split(".")[0]) for name in moved if ".layer." in name}
-    assert of_layers == set(range(count - (count if layers is None else layers), count))
-    assert (
-        any("embeddings" in name for name in moved) == (layers is None)
-        and "classifier.weight" in moved
-    )
+    ]
+    # as in "bert.encoder.layer.1.output.dense.weight"
+    numbers = re.findall(r"\.layer\.(\d+)\.", " ".join(changed))
+    assert set(map(int, numbers)) == trained_layers
+    assert any("embeddings" in name for name in changed) == (layers is None)
+    assert "classifier.weight" in changed
 
 
 def test_the_stored_table_of_depths_fits_its_answers():
     table, answers = pd.read_csv(depth.TABLE), pd.read_csv(depth.ANSWERS)
-    labels = learning_curve.review_parts()[2]["label"]
+    _, _, test = learning_curve.review_parts()
     for name in (*depth.DEPTHS, *depth.READ):
-        tried = table[(table["trained"] == name) & (table["seed"] == 0)]
+        rows = table[table["trained"] == name]
+        tried = rows[rows["seed"] == 0]
         chosen = tried.loc[tried["validation"].idxmax()]
-        assert ((answers[name] > 0.5) == labels).mean() == pytest.approx(chosen["test"], abs=0.002)
-        others = table[(table["trained"] == name) & (table["seed"] > 0)]
-        assert set(others["learning_rate"]) == {chosen["learning_rate"]}
+        assert accuracy(answers[name], test["label"]) == pytest.approx(chosen["test"], abs=0.002)
+        assert set(rows.query("seed > 0")["learning_rate"]) == {chosen["learning_rate"]}
 
 
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
 def test_each_triplet_gives_three_pairs_and_the_unrelated_sentence_is_of_another(part):
     triplets, table = load_triplets(part), pairs.pair_table(part)
     assert table["kind"].tolist() == [*pairs.KINDS] * len(triplets)
-    home = {
-        text: row
-        for name in ("anchor", "positive", "negative")
-        for row, text in triplets[name].items()
-    }
-    own = table["second"].map(home) == table["triplet"]
-    assert (own == (table["kind"] != "unrelated")).all()
-    assert (table["first"].map(home) == table["triplet"]).all()
+    texts = triplets[["anchor", "positive", "negative"]].stack()
+    triplet_of = {text: triplet for (triplet, _), text in texts.items()}
+    is_another = table["second"].map(triplet_of) != table["triplet"]
+    assert (is_another == (table["kind"] == "unrelated")).all()
+    assert (table["first"].map(triplet_of) == table["triplet"]).all()
     assert (table["label"] == (table["kind"] == "paraphrase")).all()
 
 
-def test_the_splits_share_what_their_names_say():
-    tested_in = []
-    for turn in range(3):
-        tested, sets = pairs.shared_parts(turn)
-        tested_in += zip(tested["triplet"], tested["kind"])
-        asked = set(zip(tested["first"], tested["second"]))
-        swapped, shared, constructions, nothing = (
-            list(zip(one["first"], one["second"])) for one in sets.values()
-        )
-        assert list(sets) == list(pairs.SPLITS) and {len(one) for one in sets.values()} == {
-            3 * len(tested)
-        }
-        assert all(one["label"].mean() == pytest.approx(1 / 3) for one in [tested, *sets.values()])
-        assert asked <= {pair[::-1] for pair in swapped} and not asked & set(swapped)
-        assert not asked & {*shared, *(pair[::-1] for pair in shared)}
-        assert not {pair[0] for pair in asked} - {pair[0] for pair in shared}
-        for clean in (constructions, nothing):
-            groups = SPLIT_PAIRS.reference([*asked, *clean])
-            assert not set(groups[: len(asked)]) & set(groups[len(asked) :])
-        table = load_triplets()
-        home = {text: row.construction for row in table.itertuples() for text in row[3:]}
-        of = [
-            {home[text] for pair in part for text in pair}
-            for part in (asked, constructions, nothing)
-        ]
-        assert of[0] == of[1] and not of[0] & of[2]
-    assert len(tested_in) == len(set(tested_in)) == 3 * len(tested)
+TURNS = [pairs.shared_parts(turn) for turn in range(3)]
+each_turn = pytest.mark.parametrize("tested, splits", TURNS, ids=["turn 0", "turn 1", "turn 2"])
+
+
+def sentence_pairs(table):
+    return set(zip(table["first"], table["second"]))
+
+
+def test_over_the_turns_each_kind_of_pair_of_a_triplet_is_tested_once():
+    tested = pd.concat([tested for tested, _ in TURNS])
+    assert not tested.duplicated(["triplet", "kind"]).any()
+    assert len(tested) == 3 * tested["triplet"].nunique()
+
+
+@each_turn
+def test_the_splits_are_equally_large_and_a_third_of_each_is_paraphrases(tested, splits):
+    sizes = {name: len(split) for name, split in splits.items()}
+    assert sizes == dict.fromkeys(pairs.SPLITS, 3 * len(tested))
+    shares = [table["label"].mean() for table in (tested, *splits.values())]
+    assert shares == pytest.approx([1 / 3] * 5)
+
+
+@each_turn
+def test_the_splits_share_pairs_and_sentences_as_their_names_say(tested, splits):
+    tested = sentence_pairs(tested)
+    swapped, shared, constructions, nothing = map(sentence_pairs, splits.values())
+    turned_round = {(second, first) for first, second in tested}
+    assert turned_round <= swapped and (tested | turned_round).isdisjoint(shared)
+    assert tested.isdisjoint(swapped)
+    assert {first for first, _ in tested} <= {first for first, _ in shared}
+    for unrelated in (constructions, nothing):
+        groups = SPLIT_PAIRS.reference([*tested, *unrelated])
+        assert not set(groups[: len(tested)]) & set(groups[len(tested) :])
+
+
+@each_turn
+def test_the_last_split_shares_no_construction_and_the_one_before_shares_all(tested, splits):
+    texts = load_triplets().set_index("construction")[["anchor", "positive", "negative"]].stack()
+    construction_of = {text: construction for (construction, _), text in texts.items()}
+    *_, third, last = splits.values()
+    of_tested, of_third, of_last = (
+        set(table[["first", "second"]].stack().map(construction_of))
+        for table in (tested, third, last)
+    )
+    assert of_tested == of_third and not of_tested & of_last
 
 
 @pytest.fixture
 def small_pairs(small, monkeypatch):
     """The code of the pairs with a tiny encoder, one epoch, and few pairs of each part."""
-    table, parts = pairs.pair_table, pairs.shared_parts
+    pair_table, shared_parts = pairs.pair_table, pairs.shared_parts
 
-    def few_parts(turn):
-        tested, sets = parts(turn)
-        return tested, {name: rows[:18] for name, rows in sets.items()}
+    def few_shared_parts(turn):
+        tested, splits = shared_parts(turn)
+        return tested, {name: rows[:FEW] for name, rows in splits.items()}
 
     less = {
-        "pair_table": lambda part: table(part)[:18],
-        "shared_parts": few_parts,
+        "pair_table": lambda part: pair_table(part)[:FEW],
+        "shared_parts": few_shared_parts,
         "EPOCHS": 1,
         "LONGEST": 60,
     }
     replace(monkeypatch, pairs, **less)
+
+
+FEW = 18
 
 
 def test_the_heads_read_what_they_should(small_pairs):
@@ -229,16 +248,15 @@ def test_balanced_accuracy_is_the_mean_of_the_share_of_each_label():
 
 def test_the_script_of_pairs_writes_the_stored_form(small_pairs, tmp_path):
     answers, split = written(pairs, tmp_path, pairs.ANSWERS, pairs.SPLIT)
-    assert len(answers) == 18 and split.notna().all(axis=None)
+    assert len(answers) == FEW and split.notna().all(axis=None)
 
 
 def test_the_stored_tables_of_pairs_have_every_pair():
     split, answers = pd.read_csv(pairs.SPLIT), pd.read_csv(pairs.ANSWERS)
     assert split.groupby("triplet")["kind"].nunique().eq(3).all()
     assert list(split.columns[4:]) == list(pairs.SPLITS)
-    held = pairs.pair_table("test")
-    assert len(answers) == len(held) and answers.notna().all(axis=None)
+    test = pairs.pair_table("test")
+    assert len(answers) == len(test) and answers.notna().all(axis=None)
     # a column for other pairs would be at 0.5
     for way in pairs.WAYS:
-        found = pairs.balanced_accuracy(answers[f"{way}, all kinds, 0"], held["label"])
-        assert found > 0.6
+        assert pairs.balanced_accuracy(answers[f"{way}, all kinds, 0"], test["label"]) > 0.6

@@ -24,16 +24,16 @@ from .tables import replace, written
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_losses_of_the_exercises_are_the_librarys(seed, sentence_model):
-    of_the_library = {
+    losses_of_the_library = {
         TRIPLET: (library.TripletLoss, "triplet_margin"),
         RANKING: (library.MultipleNegativesRankingLoss, "scale"),
     }
-    for exercise, (make, name) in of_the_library.items():
+    for exercise, (loss_class, parameter) in losses_of_the_library.items():
         for case in exercise.cases(random.Random(seed)):
             *vectors, number = case.args
-            loss = make(sentence_model, **{name: number})
-            theirs = loss.compute_loss_from_embeddings(vectors, None).item()
-            assert exercise.reference(*case.args) == pytest.approx(theirs, abs=1e-4)
+            loss = loss_class(sentence_model, **{parameter: number})
+            value = loss.compute_loss_from_embeddings(vectors, None).item()
+            assert exercise.reference(*case.args) == pytest.approx(value, abs=1e-4)
 
 
 def test_right_triplets_are_those_of_the_librarys_evaluator(sentence_model):
@@ -48,52 +48,51 @@ def test_right_triplets_are_those_of_the_librarys_evaluator(sentence_model):
 
 def test_encoded_gives_the_vectors_of_the_library(sentence_model):
     texts = ["a b", "x", "a b", "x y z"]
-    theirs = sentence_model.encode(texts, normalize_embeddings=True)
-    assert np.allclose(negation.encoded(sentence_model, texts), theirs, atol=1e-6)
+    by_the_library = sentence_model.encode(texts, normalize_embeddings=True)
+    assert np.allclose(negation.encoded(sentence_model, texts), by_the_library, atol=1e-6)
 
 
 def test_differences_are_paired_and_in_the_right_direction():
     generator = np.random.default_rng(0)
-    scores, noise = generator.normal(size=80), generator.normal(size=80)
-    before = {"share": [np.array([0.0, 1.0] * 40)], "correlation": [scores, scores + 3 * noise]}
-    after = {"share": [np.array([1.0, 1.0] * 40)], "correlation": [scores, scores + noise]}
-    found = negation.compared(before, after)
-    old, new, difference, low, high = found["share"]
-    assert (old, new, difference) == (0.5, 1.0, 0.5) and 0.35 < low < 0.5 < high < 0.65
-    old, new, difference, low, high = found["correlation"]
-    assert old == pytest.approx(
-        spearmanr(scores, scores + 3 * noise)[0]
-    ) and difference == pytest.approx(new - old)
+    gold, noise = generator.normal(size=(2, 80))
+    worse, better = gold + 3 * noise, gold + noise
+    before = {"share": [np.array([0.0, 1.0] * 40)], "correlation": [gold, worse]}
+    after = {"share": [np.array([1.0, 1.0] * 40)], "correlation": [gold, better]}
+    compared = negation.compared(before, after)
+    old, new, difference, low, high = compared["share"]
+    assert (old, new, difference) == (0.5, 1.0, 0.5) and 0.35 < low < difference < high < 0.65
+    old, new, difference, low, _ = compared["correlation"]
+    assert [old, difference] == pytest.approx([spearmanr(gold, worse)[0], new - old])
     assert low > 0
-    for _, _, *same in negation.compared(before, before).values():
-        assert same == [0, 0, 0]
+    for _, _, *differences in negation.compared(before, before).values():
+        assert differences == [0, 0, 0]
 
 
-def alike(n):
-    """The same vector for each of n texts."""
-    return np.ones((n, 1))
+def all_alike(number):
+    return np.ones((number, 1))
 
 
+# As models, `np.eye` gives each of n texts a vector of its own, and `all_alike` gives all the same.
+@pytest.mark.parametrize("model, finds_all, cosine", [(np.eye, True, 0), (all_alike, False, 1)])
 def test_a_model_without_differences_finds_no_partner_and_unrelated_reviews_are_different_ones(
-    monkeypatch,
+    monkeypatch, model, finds_all, cosine
 ):
     monkeypatch.setattr(negation, "_long_reviews", lambda: pd.Series([["word"] * 80] * 50))
     monkeypatch.setattr(negation, "encoded", lambda model, texts: model(len(texts)))
-    assert negation.review_search(np.eye, 50).all() and not negation.review_search(alike, 50).all()
-    assert negation.unrelated_cosine(np.eye) == 0 and negation.unrelated_cosine(alike) == 1
+    assert negation.review_search(model, 50).all() == finds_all
+    assert negation.unrelated_cosine(model) == cosine
 
 
 def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
     table = negation.mixed_in(20)
-    assert (
-        set(table["sentence1"]) | set(table["sentence2"]) <= set(load_reviews()["text"])
-        and len(table) == 20
-    )
-    assert table["score"].between(-0.3, 0.9).all() and table["score"].nunique() == 20
+    assert {*table["sentence1"], *table["sentence2"]} <= set(load_reviews()["text"])
+    assert table["score"].between(-0.3, 0.9).all()
+    assert (len(table), table["score"].nunique()) == (20, 20)
 
 
 @pytest.fixture
 def small(tiny, little_garbage, monkeypatch):
+    # a tiny encoder, few triplets and pairs, one seed, and made-up results of what takes long
     fit, dev, test = negation.negation_parts()
     mixed = pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8})
     less = {
@@ -117,23 +116,24 @@ def test_a_script_writes_whole_tables_in_the_stored_ones_form(script, files, sma
     assert {path.name for path in tmp_path.iterdir()} == {file.name for file in files}
 
 
-def test_the_same_seed_trains_the_same_model_up_to_its_goal_and_the_columns_reach_the_loss(small):
-    ways = [{"loss": negation.triplet_loss_of, "goal": goal} for goal in (0, 0, 1.1)]
-    ways += [
-        {
-            "loss": library.CosineSimilarityLoss,
-            "columns": ["anchor", "positive", "score"],
-            "goal": 0,
-        }
-    ]
-    (first, stopped, _), (second, again, _), (_, whole, by_epoch), (_, other, _) = (
-        negation.trained(**way, epochs=2, seed=1) for way in ways
-    )
-    assert len(stopped) == 2 and len(whole) == 4 and len(by_epoch) == 2
-    assert np.allclose(stopped, again, atol=1e-6) and not np.allclose(stopped, other, atol=1e-3)
-    assert torch.allclose(
-        torch.tensor(first.encode(["a b"])), torch.tensor(second.encode(["a b"])), atol=1e-5
-    )
+def trained(goal, loss=negation.triplet_loss_of, **columns):
+    """(model, losses of its steps, shares of right triplets after each epoch) of a training of two epochs."""
+    return negation.trained(loss, **columns, goal=goal, epochs=2, seed=1)
+
+
+def test_the_same_seed_trains_the_same_model(small):
+    (first, losses_of_first, _), (second, losses_of_second, _) = trained(goal=0), trained(goal=0)
+    assert np.allclose(losses_of_first, losses_of_second, atol=1e-6)
+    assert np.allclose(first.encode(["a b"]), second.encode(["a b"]), atol=1e-5)
+
+
+def test_a_training_stops_at_its_goal_and_its_columns_reach_the_loss(small):
+    _, stopped, _ = trained(goal=0)
+    _, whole, by_epoch = trained(goal=1.1)  # more than all triplets: never reached
+    assert (len(stopped), len(whole), len(by_epoch)) == (2, 4, 2)
+    scored = {"columns": ["anchor", "positive", "score"]}
+    _, of_other_columns, _ = trained(goal=0, loss=library.CosineSimilarityLoss, **scored)
+    assert not np.allclose(stopped, of_other_columns, atol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -144,10 +144,8 @@ def test_trainings_to_an_equal_gain_are_compared_with_the_triplet_loss(file, nam
     stored = pd.read_csv(file)
     after = stored.set_index([name, "seed", "measure"])["after"]
     for row in stored.itertuples():
-        assert row.more == pytest.approx(
-            row.after - after[triplet, row.seed, row.measure], abs=2e-4
-        )
-        assert row.more_low <= row.more <= row.more_high
+        more = row.after - after[triplet, row.seed, row.measure]
+        assert row.more == pytest.approx(more, abs=2e-4)
     # one that did not reach the goal was trained at the highest rate, too
     below = stored["development"] < negation.GOAL - 1e-4
     assert not below.any() or name == "loss"
@@ -165,83 +163,76 @@ BY_HAND = {
 
 @pytest.mark.parametrize("name", losses.family())
 def test_a_loss_of_the_family_is_the_librarys_on_texts_in_its_shape(name, sentence_model):
-    shape, make = losses.family()[name]
-    texts = dict(zip("abpqnm", ["a b", "x", "b c", "x y", "a c", "z"]))
+    shape, _ = losses.family()[name]
+    texts = {"a": "a b", "b": "x", "p": "b c", "q": "x y", "n": "a c", "m": "z"}
     columns, labels = BY_HAND[shape]
+    labels = labels and torch.tensor(labels)
     sentence_model.eval()
 
     def features(column):
         return sentence_model.preprocess([texts[letter] for letter in column])
 
     torch.manual_seed(0)
-    ours = losses.FamilyLoss(name, sentence_model)
-    made = ours([features("ab"), features("pq"), features("nm")])
-    theirs = ours.loss  # the same margins, and the same weights if it has any
-    theirs.model = theirs.sentence_embedder = sentence_model
-    expected = theirs(
-        [features(column) for column in columns], None if labels is None else torch.tensor(labels)
-    )
-    assert made.item() == pytest.approx(expected.item(), abs=1e-5) and made.item() > 0
-    assert type(ours.loss) is getattr(library, name)
-    made.backward()
-    assert any(
-        weight.grad is not None and weight.grad.abs().sum() > 0
-        for weight in sentence_model.parameters()
-    )
+    of_family = losses.FamilyLoss(name, sentence_model)
+    value = of_family([features("ab"), features("pq"), features("nm")])
+    of_library = of_family.loss  # the same margins, and the same weights if it has any
+    assert type(of_library) is getattr(library, name)
+    of_library.model = of_library.sentence_embedder = sentence_model
+    expected = of_library([features(column) for column in columns], labels)
+    assert value.item() == pytest.approx(expected.item(), abs=1e-5) and value.item() > 0
+    sentence_model.zero_grad()
+    value.backward()
+    gradients = [weight.grad for weight in sentence_model.parameters()]
+    assert any(gradient.any() for gradient in gradients if gradient is not None)
 
 
 def test_the_librarys_sampler_for_classes_never_draws_a_denial():
-    """Lesson 11 says so: a denial is the only text of its class."""
+    # Lesson 11 says so: a denial is the only text of its class.
     fit, _, _ = negation.negation_parts()
-    (texts,), labels = losses.shaped(
-        losses.CLASSES, *(torch.arange(168) + 168 * at for at in range(3))
+    anchors, paraphrases, denials = torch.arange(3 * len(fit)).split(len(fit))
+    (texts,), labels = losses.shaped(losses.CLASSES, anchors, paraphrases, denials)
+    data = Dataset.from_dict({"text": list(map(str, texts.tolist())), "label": labels.tolist()})
+    sampler = GroupByLabelBatchSampler(
+        data,
+        batch_size=32,
+        drop_last=False,
+        valid_label_columns=["label"],
+        generator=torch.Generator(),
     )
-    data = Dataset.from_dict(
-        {"text": [str(text) for text in texts.tolist()], "label": labels.tolist()}
-    )
-    sampler = GroupByLabelBatchSampler(data, 32, False, ["label"], torch.Generator())
-    drawn = {place for batch in sampler for place in batch}
-    assert len(fit) == 168 and drawn and max(drawn) < 2 * 168
+    drawn = texts[[row for batch in sampler for row in batch]]
+    assert len(drawn) > 0 and not torch.isin(drawn, denials).any()
 
 
+@pytest.mark.parametrize(
+    "shares, taken",
+    [([0.7, 0.9, 0.9], 0), ([0.3, 0.7, 0.9], 1), ([0.3, 0.5, 0.5], 1)],
+    ids=["all reach it", "two reach it", "none reaches it, and the second comes first as near"],
+)
 def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_came_nearest(
-    monkeypatch,
+    monkeypatch, shares, taken
 ):
-    def reaching(shares):
-        monkeypatch.setattr(
-            losses, "at_rate", lambda name, rate: (rate, 24, shares[losses.RATES.index(rate)])
-        )
-        rate, (model, _, share) = losses.at_the_lowest_rate("TripletLoss")
-        assert model == rate
-        return losses.RATES.index(rate), share
-
-    assert reaching([0.7, 0.9, 0.9]) == (0, 0.7)
-    assert reaching([0.3, 0.7, 0.9]) == (1, 0.7)
-    assert reaching([0.3, 0.5, 0.5]) == (1, 0.5)
+    share_at = dict(zip(losses.RATES, shares))
+    # what stands for the trained model is its rate
+    monkeypatch.setattr(losses, "at_rate", lambda name, rate: (rate, 24, share_at[rate]))
+    rate, (model, _, share) = losses.at_the_lowest_rate("TripletLoss")
+    assert (rate, model, share) == (losses.RATES[taken], losses.RATES[taken], shares[taken])
 
 
 def test_reciprocal_ranks_are_those_of_the_librarys_evaluator(sentence_model):
-    judged, queries = (
-        load_doc_judgements().query("grade == 2"),
-        load_doc_queries("test").set_index("id")["query"],
-    )
-    answers = judged.groupby("id")["name"].agg(set).to_dict()
-    evaluate = InformationRetrievalEvaluator(
-        queries.to_dict(), questions.collection().to_dict(), answers
-    )
-    found = questions.reciprocal_ranks(sentence_model)
-    ours = found.loc[found["part"] == "test", "score"]
-    assert len(ours) == 86 and ours.mean() == pytest.approx(
-        evaluate(sentence_model)["cosine_mrr@10"], abs=1e-3
-    )
+    queries = load_doc_queries("test").set_index("id")["query"].to_dict()
+    right = load_doc_judgements().query("grade == 2").groupby("id")["name"].agg(set).to_dict()
+    evaluate = InformationRetrievalEvaluator(queries, questions.collection().to_dict(), right)
+    expected = evaluate(sentence_model)["cosine_mrr@10"]
+    ours = questions.reciprocal_ranks(sentence_model).query("part == 'test'")["score"]
+    assert len(ours) == 86 and ours.mean() == pytest.approx(expected, abs=1e-3)
 
 
-def test_pairs_are_a_text_and_a_page_that_does_not_contain_it():
-    for pairs, number in ((questions.question_pairs(), 536), (questions.own_pairs(), 1000)):
-        assert (
-            list(pairs.columns) == ["anchor", "positive"]
-            and len(pairs) >= number
-            and pairs.notna().all(axis=None)
-        )
-        assert set(pairs["positive"]) <= set(questions.pages())
-        assert not any(row.anchor in row.positive for row in pairs.itertuples())
+@pytest.mark.parametrize(
+    "make_pairs, number", [(questions.question_pairs, 536), (questions.own_pairs, 1000)]
+)
+def test_pairs_are_a_text_and_a_page_that_does_not_contain_it(make_pairs, number):
+    pairs = make_pairs()
+    assert list(pairs.columns) == ["anchor", "positive"]
+    assert len(pairs.dropna()) == len(pairs) >= number
+    assert set(pairs["positive"]) <= set(questions.pages())
+    assert not any(row.anchor in row.positive for row in pairs.itertuples())

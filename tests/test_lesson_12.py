@@ -27,6 +27,10 @@ def test_the_parts_of_a_docstring():
     )
 
 
+def windows_of(docs):
+    return [chunks(page, search.WORDS) for page in search.pages(docs)]
+
+
 def test_the_stored_vectors_are_those_of_this_documentation():
     docs = load_docstrings()
     with safe_open(search.VECTORS, "np") as stored:
@@ -34,42 +38,30 @@ def test_the_stored_vectors_are_those_of_this_documentation():
             "run the script again: the packages changed"
         )
         vectors, owners = stored.get_tensor("vectors"), stored.get_tensor("owners")
-    windows = [chunks(page, search.WORDS) for page in search.pages(docs)]
-    assert owners.tolist() == [place for place, own in enumerate(windows) for _ in own]
-    flat = [window for own in windows for window in own]
-    some = np.arange(0, len(flat), 1500)
-    assert vectors.dtype == np.float16 and len(vectors) == len(flat)
-    cosines = (embed([flat[place] for place in some]) * vectors[some]).sum(axis=1)
+    owned = [(place, window) for place, page in enumerate(windows_of(docs)) for window in page]
+    places, windows = zip(*owned)
+    assert owners.tolist() == list(places)
+    assert (vectors.dtype, len(vectors)) == (np.float16, len(windows))
+    # every 1500th: to encode all would take long
+    cosines = (embed(windows[::1500]) * vectors[::1500]).sum(axis=1)
     assert cosines.min() > 0.999
 
 
 def test_the_stored_runs_have_every_query_once_a_way():
     docs, queries, runs = load_docstrings(), load_doc_queries(), pd.read_csv(search.RUNS)
-    assert set(runs["way"]) == {
-        *search.ways(docs),
-        *search.others(),
-        "mean of windows",
-        "late interaction",
-    }
-    assert len(runs) == len(queries) * runs["way"].nunique()
+    ways = {*search.ways(docs), *search.others(), "mean of windows", "late interaction"}
+    assert runs["way"].value_counts().to_dict() == dict.fromkeys(ways, len(queries))
     for names in runs["names"].str.split():
+        assert len(set(names) & set(docs["name"])) == len(names)
         # four lists had a text that is no longer in the corpus
-        assert search.DEPTH - 1 <= len(set(names)) == len(names) <= search.DEPTH and set(
-            names
-        ) <= set(docs["name"])
+        assert len(names) in (search.DEPTH - 1, search.DEPTH)
 
 
 def test_the_runs_have_the_ranks_of_their_names():
     stored, runs = pd.read_csv(search.RUNS), search.load_doc_runs()
-    assert (
-        runs.groupby(["way", "query"], sort=False)["name"].agg(" ".join).tolist()
-        == stored["names"].tolist()
-    )
-    assert (
-        runs.groupby(["way", "query"])["rank"]
-        .agg(list)
-        .map(lambda ranks: ranks == [*range(1, len(ranks) + 1)])
-    ).all()
+    lists = runs.groupby(["way", "query"], sort=False)
+    assert lists["name"].agg(" ".join).tolist() == stored["names"].tolist()
+    assert (runs["rank"] == lists.cumcount() + 1).all()
 
 
 def test_only_the_lesson_s_windows_have_stored_vectors(tiny, monkeypatch):
@@ -87,14 +79,22 @@ def test_only_the_lesson_s_windows_have_stored_vectors(tiny, monkeypatch):
     )
 
 
+FEW_QUERIES, FEW_RANKS = 3, 4
+
+
 @pytest.fixture
 def small(monkeypatch):
-    docs, queries = load_docstrings(), load_doc_queries()[:3]
-    docs = docs[docs["text"].str.len().between(700, 1500)][:10].reset_index(drop=True)
+    docs, queries = load_docstrings(), load_doc_queries()[:FEW_QUERIES]
+    of_middle_length = docs["text"].str.len().between(700, 1500)
+    docs = docs[of_middle_length][:10].reset_index(drop=True)
     reviews, wanted = search.load_reviews("rotten_tomatoes")[:20], search.load_queries()[:2]
-    loads = {"load_docstrings": lambda: docs, "load_doc_queries": lambda: queries}
-    loads |= {"load_reviews": lambda name: reviews, "load_queries": lambda: wanted}
-    replace(monkeypatch, search, **loads, DEPTH=4)
+    loads = {
+        "load_docstrings": lambda: docs,
+        "load_doc_queries": lambda: queries,
+        "load_reviews": lambda name: reviews,
+        "load_queries": lambda: wanted,
+    }
+    replace(monkeypatch, search, **loads, DEPTH=FEW_RANKS)
 
 
 @pytest.mark.nightly
@@ -102,7 +102,8 @@ def test_the_script_writes_the_stored_form(small, tmp_path):
     runs, _ = written(search, tmp_path, search.RUNS, search.REVIEWS)
     files = {path.name for path in (search.RUNS, search.REVIEWS, search.VECTORS)}
     assert {path.name for path in tmp_path.iterdir()} == files
-    assert len(runs) == 10 * 3 and (runs["names"].str.split().map(len) == 4).all()
+    # each of the 10 ways
+    assert runs["names"].str.split().map(len).tolist() == [FEW_RANKS] * 10 * FEW_QUERIES
 
 
 def documented(*rows):
@@ -126,32 +127,32 @@ def test_near_pages_that_may_be_right_do_not_count_as_wrong():
         ("b.few", "Too few words.\n\nSome text that follows it."),
     )
     questions, table = rerank.mined(docs)
-    asked, right, near, far = questions[0]
-    assert asked == mean and right == [f"a.Series.mean {body}"] and far == []
+    question, right, near, far = questions[0]
+    assert (question, right, far) == (mean, [f"a.Series.mean {body}"], [])
     wrong = {"b.plot", "b.signature", "b.few"}
-    assert len(near) == 3 - rerank.SKIPPED and near[0].split()[0] in wrong
-    assert table[0]["nearest"] in wrong
-    questions = ["a.Series.mean", "a.DataFrame.mean", "b.average", "b.shared", "b.plot"]
-    assert [row["question"] for row in table] == questions
+    assert len(near) == len(wrong) - rerank.SKIPPED
+    assert {near[0].split()[0], table[0]["nearest"]} <= wrong
+    pages = ["a.Series.mean", "a.DataFrame.mean", "b.average", "b.shared", "b.plot"]
+    assert [row["question"] for row in table] == pages
 
 
-def test_a_group_has_the_right_text_first_and_no_text_twice():
-    questions = [
-        ("asked", ["right"], ["near 1"], ["far 1", "far 2", "far 3"]),
-        ("asked", ["right"], [*"abcdef"], [*"xyz"]),
-    ]
-    (_, few), (_, many) = rerank.groups(questions, random.Random(0))
-    assert few[:2] == ["right", "near 1"] and len({*few}) == len(few) == rerank.HARD + 2
-    assert many[0] == "right" and {*many[1:4]} < {*"abcdef"} and many[4] in "xyz"
-    assert len({*many}) == len(many)
+@pytest.mark.parametrize(
+    "near, far, of_each",
+    [(["near"], ["far 1", "far 2", "far 3"], (1, 3)), ([*"abcdef"], [*"xyz"], (rerank.HARD, 1))],
+    ids=["one near text", "enough near texts"],
+)
+def test_a_group_has_the_right_text_first_and_no_text_twice(near, far, of_each):
+    ((_, texts),) = rerank.groups([("question", ["right"], near, far)], random.Random(0))
+    assert texts[0] == "right" and (len({*texts} & {*near}), len({*texts} & {*far})) == of_each
+    assert len({*texts}) == len(texts) == rerank.HARD + 2
 
 
 def test_the_stored_scores_are_those_of_the_candidates():
     docs, queries, scores = load_docstrings(), load_doc_queries(), pd.read_csv(rerank.SCORES)
-    of = scores.groupby("query")["name"].agg(set)
-    assert len(queries) == len(of)
-    for one, places in zip(queries["id"], rerank.candidates(docs, queries)):
-        assert of[one] == set(docs["name"].iloc[places])
+    scored = scores.groupby("query")["name"].agg(set)
+    assert len(queries) == len(scored)
+    for query, places in zip(queries["id"], rerank.candidates(docs, queries)):
+        assert scored[query] == set(docs["name"].iloc[places])
 
 
 def test_the_negatives_that_were_looked_at_are_those_of_questions():

@@ -1,5 +1,7 @@
 """Lesson 13: codes and bits equal to the library's, an index that counts alike, and tables that fit themselves."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,8 +16,8 @@ from course_utils.trainings import growth, matryoshka, negation
 from .tables import replace, written
 
 
-def drawn(n, dimensions=13, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, dimensions)).astype(np.float32)
+def drawn(number, dimensions=13, seed=0):
+    return np.random.default_rng(seed).normal(size=(number, dimensions)).astype(np.float32)
 
 
 def of_the_library(vectors, precision, **how):
@@ -25,7 +27,7 @@ def of_the_library(vectors, precision, **how):
 
 
 def awkward():
-    """Vectors and the ranges that they are quantised with."""
+    """{case: (vectors, the ranges that they are quantised with)}"""
     vectors, calibration = drawn(30), drawn(200, seed=1)
     constant = vectors.copy()
     constant[:, 4] = 0.25
@@ -54,17 +56,15 @@ def test_the_codes_are_the_librarys(name):
 
 
 @given(st.integers(1, 40), st.integers(1, 70), st.integers(0, 999))
-def test_hamming_distances_of_packed_bits_are_those_of_signs(n, dimensions, seed):
-    """Also where the dimensions fill no whole bytes: the bits that are added are 0 on both sides."""
-    vectors = np.round(drawn(n + 1, dimensions, seed), 1)  # some are 0, which is not above 0
-    packed = np.packbits(vectors > 0, axis=1)
-    assert np.array_equal(packed, of_the_library(vectors, "ubinary"))
-    assert packed.shape == (n + 1, -(-dimensions // 8))
+def test_hamming_distances_of_packed_bits_are_those_of_signs(number, dimensions, seed):
+    # Also where the dimensions fill no whole bytes: the bits that are added are 0 on both sides.
+    vectors = np.round(drawn(number + 1, dimensions, seed), 1)  # some are 0, which is not above 0
     signs = vectors > 0
-    assert (
-        HAMMING.reference(packed[0], packed[1:]).tolist()
-        == (signs[0] != signs[1:]).sum(axis=1).tolist()
-    )
+    packed = np.packbits(signs, axis=1)
+    assert np.array_equal(packed, of_the_library(vectors, "ubinary"))
+    assert packed.shape == (number + 1, math.ceil(dimensions / 8))
+    differing_signs = (signs[0] != signs[1:]).sum(axis=1)
+    assert HAMMING.reference(packed[0], packed[1:]).tolist() == differing_signs.tolist()
 
 
 def test_a_second_look_at_everything_is_the_exact_search():
@@ -125,41 +125,39 @@ def test_the_stored_tables_fit_the_untrained_encoder_and_grow():
 
 
 @pytest.mark.nightly
-def test_the_scripts_write_tables_in_the_stored_ones_form(tmp_path, monkeypatch):
-    sizes = {"reviews": (300,), "drawn": (300, 600)}
-    replace(
-        monkeypatch,
-        growth,
-        SIZES=sizes,
-        ASKED=20,
-        review_vectors=lambda n: drawn(n, 24).astype(np.float16),
-    )
-    (made,) = written(growth, tmp_path, growth.FILE)
-    assert len(made) == 3 * len(growth.WIDTHS)
+def test_the_script_of_growth_writes_the_stored_form(tmp_path, monkeypatch):
+    less = {
+        "SIZES": {"reviews": (300,), "drawn": (300, 600)},
+        "ASKED": 20,
+        "review_vectors": lambda number: drawn(number, 24).astype(np.float16),
+    }
+    replace(monkeypatch, growth, **less)
+    (table,) = written(growth, tmp_path, growth.FILE)
+    assert len(table) == 3 * len(growth.WIDTHS)
 
+
+@pytest.mark.nightly
+def test_the_script_of_matryoshka_writes_the_stored_form(tmp_path, monkeypatch):
     texts, asked, queries, wanted = matryoshka.review_parts()
-    few = sorted({*wanted, *range(200)})
-    parts = (
-        [texts[place] for place in few],
-        asked[:20],
-        queries,
-        [few.index(place) for place in wanted],
+    kept = sorted({*wanted, *range(200)})
+    few_texts, few_wanted = (
+        [texts[place] for place in kept],
+        [kept.index(place) for place in wanted],
     )
-    monkeypatch.setattr(matryoshka, "review_parts", lambda: parts)
-    fresh, trained = negation.fresh_encoder, matryoshka.trained
+    fresh_encoder, trained = negation.fresh_encoder, matryoshka.trained
 
-    def shallow():
-        """The first layer of the encoder."""
-        model = fresh()
+    def shallow_encoder():
+        model = fresh_encoder()
         model[0].auto_model.encoder.layer = model[0].auto_model.encoder.layer[:1]
         return model
 
     less = {
         "SEEDS": (0,),
         "BATCH": 8,
+        "review_parts": lambda: (few_texts, asked[:20], queries, few_wanted),
         "trained": lambda nested, seed: trained(nested, seed, pairs=80),
     }
-    replace(monkeypatch, matryoshka, **less, fresh_encoder=shallow)
-    replace(monkeypatch, negation, fresh_encoder=shallow)
-    (made,) = written(matryoshka, tmp_path, matryoshka.FILE)
-    assert list(made["dimensions"]) == [*matryoshka.DIMENSIONS] * 3
+    replace(monkeypatch, matryoshka, **less, fresh_encoder=shallow_encoder)
+    replace(monkeypatch, negation, fresh_encoder=shallow_encoder)
+    (table,) = written(matryoshka, tmp_path, matryoshka.FILE)
+    assert list(table["dimensions"]) == [*matryoshka.DIMENSIONS] * 3

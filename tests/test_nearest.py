@@ -17,9 +17,12 @@ def drawn(n, hidden=8, seed=0):
     return np.random.default_rng(seed).normal(size=(n, hidden))
 
 
-def table(one, other):
-    one, other = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (one, other))
-    return one @ other.T
+def unit_rows(vectors):
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def cosine_table(queries, corpus):
+    return unit_rows(queries) @ unit_rows(corpus).T
 
 
 @given(
@@ -35,7 +38,7 @@ def test_search_is_the_sorted_table(m, n, seed, block, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("course_utils.nearest.BLOCK", block)
         places, cosines = search(queries, corpus, k)
-    full = table(queries, corpus)
+    full = cosine_table(queries, corpus)
     assert cosines == pytest.approx(-np.sort(-full, axis=1)[:, :k], abs=1e-6)
     assert np.take_along_axis(full, places, axis=1) == pytest.approx(cosines, abs=1e-6)
     assert all(len(set(row)) == k for row in places.tolist())
@@ -43,46 +46,58 @@ def test_search_is_the_sorted_table(m, n, seed, block, data):
 
 @given(st.integers(2, 40), st.integers(0, 99), st.sampled_from([16, 200, BLOCK]), st.data())
 def test_closest_pairs_are_those_of_the_table(n, seed, block, data):
-    most = n * (n - 1) // 2
-    k = data.draw(st.integers(1, most) | st.integers(1, min(3, most)) | st.just(most))
+    number_of_pairs = n * (n - 1) // 2
+    few = st.integers(1, min(3, number_of_pairs))
+    k = data.draw(st.integers(1, number_of_pairs) | few | st.just(number_of_pairs))
     vectors = drawn(n, seed=seed)
     if data.draw(st.booleans()):
         vectors[-1] = 3 * vectors[0]  # two vectors with the same direction
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("course_utils.nearest.BLOCK", block)
         pairs, cosines = closest_pairs(vectors, k)
-    i, j = np.triu_indices(n, k=1)
-    full = table(vectors, vectors)
-    assert cosines == pytest.approx(-np.sort(-full[i, j])[:k], abs=1e-6)
-    assert full[pairs[:, 0], pairs[:, 1]] == pytest.approx(cosines, abs=1e-6)
-    assert (pairs[:, 0] < pairs[:, 1]).all() and len({tuple(pair) for pair in pairs.tolist()}) == k
+    full = cosine_table(vectors, vectors)
+    all_cosines = full[np.triu_indices(n, k=1)]
+    assert cosines == pytest.approx(-np.sort(-all_cosines)[:k], abs=1e-6)
+    first, second = pairs.T
+    assert full[first, second] == pytest.approx(cosines, abs=1e-6) and (first < second).all()
+    assert len({tuple(pair) for pair in pairs.tolist()}) == k
 
 
 def test_no_cosine_is_larger_than_1():
     vectors = drawn(2000, 384)
-    assert (
-        search(vectors, vectors, 1)[1].max() == 1 == closest_pairs([*vectors[:1], *vectors])[1][0]
-    )
+    _, with_themselves = search(vectors, vectors, 1)
+    assert with_themselves.max() == 1
+    _, with_a_copy = closest_pairs([*vectors[:1], *vectors])
+    assert with_a_copy[0] == 1
 
 
 @pytest.mark.parametrize("block", [16, 200, BLOCK])
 def test_of_equal_cosines_the_first_in_the_corpus_comes_first(block, monkeypatch):
-    """Signs give few different cosines. In whole numbers they are exact; as unit vectors they differ by rounding."""
+    # Signs give few different cosines. In whole numbers they are exact; as unit vectors they differ
+    # by rounding.
     monkeypatch.setattr("course_utils.nearest.BLOCK", block)
     queries, corpus = np.sign(drawn(7, 24)), np.sign(drawn(90, 24, seed=1))
     places, _ = search(queries, corpus, k=10)
     assert (places == np.argsort(-(queries @ corpus.T), axis=1, kind="stable")[:, :10]).all()
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.int8, "list", "tensor", "half"])
-def test_any_kind_of_number_will_do(kind):
-    numbers = [[3, 4], [4, 3], [-3, 4], [0, 5]]
-    made = {"list": numbers, "tensor": torch.tensor(numbers).float().requires_grad_()}
-    made |= {"half": torch.tensor(numbers).bfloat16()}
-    made = made[kind] if kind in made else np.array(numbers, kind)
-    assert search(made, made, 1)[0].tolist() == [[0], [1], [2], [3]]
-    pairs, cosines = closest_pairs(made)
-    assert pairs.tolist() == [[0, 1]] and cosines[0] == pytest.approx(0.96)
+NUMBERS = [[3, 4], [4, 3], [-3, 4], [0, 5]]
+IN_MANY_FORMS = {
+    "list": NUMBERS,
+    "float16": np.array(NUMBERS, np.float16),
+    "float32": np.array(NUMBERS, np.float32),
+    "int8": np.array(NUMBERS, np.int8),
+    "tensor with gradients": torch.tensor(NUMBERS).float().requires_grad_(),
+    "bfloat16": torch.tensor(NUMBERS).bfloat16(),
+}
+
+
+@pytest.mark.parametrize("vectors", IN_MANY_FORMS.values(), ids=list(IN_MANY_FORMS))
+def test_any_kind_of_number_will_do(vectors):
+    places, _ = search(vectors, vectors, 1)
+    assert places.tolist() == [[0], [1], [2], [3]]
+    pairs, cosines = closest_pairs(vectors)
+    assert pairs.tolist() == [[0, 1]] and cosines[0] == pytest.approx((3 * 4 + 4 * 3) / 5**2)
 
 
 def test_very_long_and_very_short_vectors_keep_their_direction():
@@ -90,9 +105,9 @@ def test_very_long_and_very_short_vectors_keep_their_direction():
     assert closest_pairs(vectors)[0].tolist() == [[0, 1]]
 
 
-def with_value(at, value):
+def with_value(index, value):
     vectors = drawn(6)
-    vectors[at] = value
+    vectors[index] = value
     return vectors
 
 
@@ -118,35 +133,49 @@ def test_vectors_without_a_direction_are_refused(vectors, words):
 
 
 @pytest.mark.parametrize("k", [0, -1, 7])
-def test_k_outside_the_corpus_is_refused(k):
-    with pytest.raises(
-        ValueError, match=r"k must be between 1 and 6 \(the corpus has 6 vectors\); got " + str(k)
-    ):
+@pytest.mark.parametrize(
+    "function, arguments, why",
+    [
+        (search, (drawn(2), drawn(6)), r"\(the corpus has 6 vectors\)"),
+        (closest_pairs, (drawn(4),), r"\(4 vectors make 6 pairs\)"),
+    ],
+)
+def test_k_outside_the_corpus_is_refused(function, arguments, why, k):
+    with pytest.raises(ValueError, match=f"k must be between 1 and 6 {why}; got {k}"):
+        function(*arguments, k)
+
+
+@pytest.mark.parametrize("k", [1.0, "1", True, None])
+def test_k_that_is_no_whole_number_is_refused(k):
+    with pytest.raises(TypeError, match="k must be a whole number"):
         search(drawn(2), drawn(6), k)
-    with pytest.raises(
-        ValueError, match=r"k must be between 1 and 6 \(4 vectors make 6 pairs\); got " + str(k)
-    ):
-        closest_pairs(drawn(4), k)
 
 
-def test_other_nonsense_is_refused():
+@pytest.mark.parametrize(
+    "vectors, error, words",
+    [
+        (drawn(1), ValueError, "at least two vectors"),
+        ([["a", "b"]], TypeError, "vectors must hold numbers; got <U1"),
+        (np.ones((3, 2), dtype=complex), TypeError, "vectors must hold numbers"),
+    ],
+    ids=["one vector", "words", "complex numbers"],
+)
+def test_what_has_no_pair_of_vectors_is_refused(vectors, error, words):
+    with pytest.raises(error, match=words):
+        closest_pairs(vectors)
+
+
+def test_vectors_of_two_models_are_refused():
     words = "queries have 8 dimensions and the corpus 5; both must come from the same model"
     with pytest.raises(ValueError, match=words):
-        search(drawn(2), drawn(6, 5), 1)
-    with pytest.raises(ValueError, match="at least two vectors"):
-        closest_pairs(drawn(1))
-    for k in (1.0, "1", True, None):
-        with pytest.raises(TypeError, match="k must be a whole number"):
-            search(drawn(2), drawn(6), k)
-    with pytest.raises(TypeError, match="vectors must hold numbers; got <U1"):
-        closest_pairs([["a", "b"]])
-    with pytest.raises(TypeError, match="vectors must hold numbers"):
-        closest_pairs(np.ones((3, 2), dtype=complex))
+        search(drawn(2), drawn(6, hidden=5), 1)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory from /proc")
 def test_ten_thousand_vectors_need_no_table_of_all_pairs():
-    """A table of all pairs would take 400 MB; the process may grow by at most half of that."""
+    # A table of all pairs would take 400 MB; the process may grow by less than half of that.
+    #
+    # Each function is called once before the measurement, so that what it imports is not counted.
     program = """
 import numpy as np, resource, torch
 from course_utils import closest_pairs, search

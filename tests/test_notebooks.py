@@ -126,7 +126,7 @@ def test_pictures_have_alternative_text_and_carry_their_data(key):
 
 @each_lesson
 def test_every_decimal_in_the_prose_is_in_an_output_rounded_as_there(key):
-    """Numbers of sections, versions and formulas are not results."""
+    # Numbers of sections, versions and formulas are not results.
     computed = [float(number) for number in re.findall(r"-?\d+\.\d+", printed_by(SOURCES[key]))]
     for cell in prose_of(SOURCES[key]):
         for sign, number in DECIMAL.findall(OF_FORMULAS.sub("", cell.source)):
@@ -139,7 +139,7 @@ def test_every_decimal_in_the_prose_is_in_an_output_rounded_as_there(key):
 
 @each_lesson
 def test_every_whole_number_over_99_in_the_prose_is_in_an_output_or_in_the_code(key):
-    """Years are not results."""
+    # Years are not results.
     sources = " ".join(cell.source for cell in code_cells(SOURCES[key])).replace("_", "")
     known = sources + printed_by(SOURCES[key]).replace(",", "")
     for cell in prose_of(SOURCES[key]):
@@ -254,7 +254,7 @@ def test_few_cells_are_not_compared_and_each_says_why():
 
 @each_lesson
 def test_the_learners_copy_leaves_each_answer_out_and_counts_it_as_not_attempted(key):
-    """And only its own check uses an answer, so that the other cells run as in the lesson."""
+    # And only its own check uses an answer, so that the other cells run as in the lesson.
     notebook = SOURCES[key]
     copy = learner_copy(notebook)
     assert not any(BEGIN in cell.source for cell in copy.cells)
@@ -297,13 +297,13 @@ def uses_of_skipped(cells, lacking):
 
 @each_lesson
 def test_no_cell_uses_what_one_defines_that_another_encoder_skips(key):
-    """With each combination of what another encoder may lack: BERT's kind, BERT's parts, WordPiece."""
+    # With each combination of what another encoder may lack: BERT's kind, BERT's parts, WordPiece.
     for lacking in COMBINATIONS:
         assert uses_of_skipped(code_cells(SOURCES[key]), lacking) == [], lacking
 
 
 def test_equal_cells_need_the_same_encoder():
-    """In JupyterLab, an edited lesson finds its cells' needs by their text."""
+    # In JupyterLab, an edited lesson finds its cells' needs by their text.
     texts = {}
     for cell in (cell for notebook in SOURCES.values() for cell in notebook.cells):
         need = need_of(cell)
@@ -348,7 +348,8 @@ def test_completions_are_right_and_have_their_text(key):
 
 @pytest.mark.parametrize("key", [key for key in SOURCES if key[:2] in DIVIDED])
 def test_names_that_cross_cells_are_bound_once(key):
-    """So a cell that is run again, or later than it stands, changes nothing elsewhere; nor does a figure left out."""
+    # So a cell that is run again, or later than it stands, changes nothing elsewhere; nor does a
+    # figure left out.
     cells = [cell for cell in code_cells(SOURCES[key]) if "take-along" not in tags(cell)]
     binding, crossing = {}, set()
     for cell in cells:

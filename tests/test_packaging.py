@@ -35,15 +35,15 @@ PLATFORMS = {
 
 
 def locked(environment):
-    """Name to version in one environment; two versions of a package are an error."""
-    found = {}
+    """{name: version} in one environment; two versions of a package are an error."""
+    versions = {}
     for line in LOCK_LINES:
         requirement = Requirement(line)
         if requirement.marker is None or requirement.marker.evaluate(environment):
             name = canonicalize_name(requirement.name)
-            assert name not in found, f"{name} is locked twice for {environment['sys_platform']}"
-            found[name] = str(requirement.specifier)
-    return found
+            assert name not in versions, f"{name} is locked twice for {environment['sys_platform']}"
+            versions[name] = str(requirement.specifier)
+    return versions
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -51,19 +51,19 @@ def locked(environment):
 def test_the_lock_is_exact_on_every_platform(platform, python):
     versions = {"python_full_version": python, "python_version": python.rsplit(".", 1)[0]}
     environment = default_environment() | PLATFORMS[platform] | versions
-    found = locked(environment)
-    assert all(re.fullmatch(r"==[\w.]+", version) for version in found.values())
+    lock = locked(environment)
+    assert all(re.fullmatch(r"==[\w.]+", version) for version in lock.values())
     for name, need in direct_needs().items():
-        assert found[name] == str(need.specifier), f"{name}: run `make lock`"
-    assert ("pywinpty" in found) == (platform == "Windows")
+        assert lock[name] == str(need.specifier), f"{name}: run `make lock`"
+    assert ("pywinpty" in lock) == (platform == "Windows")
 
 
 def test_the_lock_holds_indirect_packages_too():
-    found = locked(default_environment())
-    for name in found:
+    lock = locked(default_environment())
+    for name in lock:
         for need in map(Requirement, metadata.requires(name) or []):
-            wanted = need.marker is None or need.marker.evaluate({"extra": ""})
-            if wanted and canonicalize_name(need.name) not in found:
+            is_needed = need.marker is None or need.marker.evaluate({"extra": ""})
+            if is_needed and canonicalize_name(need.name) not in lock:
                 # the registry's build of PyTorch needs CUDA, where PyTorch's own index cannot be reached
                 cuda = name == "torch" and need.name.startswith(("nvidia", "cuda", "triton"))
                 assert cuda or need.name in {"pip", "setuptools"}, (
@@ -79,19 +79,18 @@ def test_no_address_and_no_cuda_in_the_lock():
 
 def test_the_lock_of_the_graders_extra_goes_beside_the_other():
     lines = [Requirement(line) for line in (ROOT / "tests/grading.lock").read_text().splitlines()]
-    found = {canonicalize_name(line.name): str(line.specifier) for line in lines}
-    assert not set(found) & set(locked(default_environment())), "a package is in both"
+    extra = {canonicalize_name(line.name): str(line.specifier) for line in lines}
+    assert not set(extra) & set(locked(default_environment())), "a package is in both"
     (need,) = map(Requirement, PROJECT["project"]["optional-dependencies"]["nbgrader"])
-    assert found[need.name] == str(need.specifier)
+    assert extra[need.name] == str(need.specifier)
 
 
 def test_environment_yml_installs_the_lock_and_names_what_it_brings():
     text = (ROOT / "environment.yml").read_text()
     environment = yaml.safe_load(text)
     (pip,) = (entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict))
-    assert environment["name"] == PROJECT["project"]["name"] and environment["channels"] == [
-        "conda-forge"
-    ]
+    name = PROJECT["project"]["name"]
+    assert (environment["name"], environment["channels"]) == (name, ["conda-forge"])
     assert pip == [
         "--extra-index-url https://download.pytorch.org/whl/cpu",
         "-r requirements.lock",
@@ -101,10 +100,10 @@ def test_environment_yml_installs_the_lock_and_names_what_it_brings():
     assert set(named) <= set(locked(default_environment()))
 
 
-def test_every_dependency_says_what_it_is_for():
+@pytest.mark.parametrize("need", direct_needs().values(), ids=list(direct_needs()))
+def test_every_dependency_says_what_it_is_for(need):
     text = (ROOT / "pyproject.toml").read_text()
-    for need in direct_needs().values():
-        assert re.search(rf'"{re.escape(str(need))}",\s+# \w', text), f"{need.name} has no comment"
+    assert re.search(rf'"{re.escape(str(need))}",\s+# \w', text), "it has no comment"
 
 
 PAGES = sorted(
@@ -160,7 +159,7 @@ def anchors(page):
 
 
 def test_every_picture_is_shown():
-    """`make screenshots` renews them all."""
+    # `make screenshots` renews them all.
     text = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
     text += (ROOT / "README.md").read_text(encoding="utf-8")
     pictures = [path.name for path in (ROOT / "notebooks" / "pictures").iterdir()]
@@ -190,10 +189,10 @@ def test_no_machine_path_in_the_repository_and_a_small_top_level():
 
 
 def test_binder_can_build_what_stands_in_its_folder():
-    """It copies the whole checkout in before pip runs only if a line says `..`; paths for pip count from there.
-
-    Source: jupyterhub/repo2docker, buildpacks/conda/__init__.py. No image is built.
-    """
+    # It copies the whole checkout in before pip runs only if a line says `..`; paths for pip count
+    # from there.
+    #
+    # Source: jupyterhub/repo2docker, buildpacks/conda/__init__.py. No image is built.
     for_binder = (ROOT / ".binder" / "environment.yml").read_text()
     as_at_the_top = for_binder.replace("../requirements.lock", "requirements.lock").replace(
         "--editable ..", "--editable ."

@@ -50,24 +50,21 @@ def assert_as_in_the_library(encoder, rows):
     config = encoder.config
     forward = packed_bert(encoder.state_dict(), config.num_attention_heads, config.layer_norm_eps)
     with torch.inference_mode():
-        found = [
+        packed = [
             (start + number, state)
             for start, states in forward(rows)
             for number, state in enumerate(states)
         ]
-        theirs = [
-            (place, encoder(input_ids=torch.tensor([row]))[0][0]) for place, row in enumerate(rows)
-        ]
-    torch.testing.assert_close(found, theirs, rtol=0, atol=1e-5)
+        one_by_one = [encoder(input_ids=torch.tensor([row]))[0][0] for row in rows]
+    torch.testing.assert_close(packed, list(enumerate(one_by_one)), rtol=0, atol=1e-5)
 
 
 @settings(max_examples=40)
 @given(st.lists(st.integers(1, 64), min_size=1, max_size=12), st.integers(0, 99))
 def test_every_token_vector_is_that_of_the_library(plain, lengths, seed):
-    draw = random.Random(seed)
-    assert_as_in_the_library(
-        plain, [[draw.randrange(len(PIECES)) for _ in range(length)] for length in lengths]
-    )
+    rng = random.Random(seed)
+    rows = [rng.choices(range(len(PIECES)), k=length) for length in lengths]
+    assert_as_in_the_library(plain, rows)
 
 
 @pytest.mark.parametrize(
@@ -83,16 +80,15 @@ def test_other_sizes_of_bert(sizes):
     assert_as_in_the_library(small(**sizes), [list(range(5, 25))])
 
 
-def test_the_fast_softmax_and_the_safe_one_agree():
+@pytest.mark.parametrize("shift", [0, 60, 500, -500, torch.linspace(-500, 500, 8)[:, None]])
+def test_the_fast_softmax_and_the_safe_one_agree(shift):
     torch.manual_seed(0)
     query, key, value = torch.randn(3, 6, 8, 16)
-    # adding a constant to the scores of a query does not change its weights, but they leave the range of numbers
-    for shift in (0, 60, 500, -500, torch.linspace(-500, 500, 8)[:, None]):
-        shift = torch.ones(6, 8, 1) * shift
-        moved = torch.cat([query, shift], -1), torch.cat([key, torch.ones(6, 8, 1)], -1)
-        torch.testing.assert_close(
-            _attend(*moved, value), (query @ key.mT).softmax(-1) @ value, rtol=0, atol=1e-4
-        )
+    expected, ones = (query @ key.mT).softmax(-1) @ value, torch.ones(6, 8, 1)
+    # adding a constant to the scores of a query does not change its weights, but they leave the
+    # range of numbers: a further column of the query times a column of ones is that constant
+    attended = _attend(torch.cat([query, ones * shift], -1), torch.cat([key, ones], -1), value)
+    torch.testing.assert_close(attended, expected, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -233,14 +229,12 @@ def texts():
 
 @pytest.mark.filterwarnings("ignore:.*longer than the model")
 @pytest.mark.skipif(not has_bfloat16(), reason="this processor has no bfloat16")
-def test_bfloat16_keeps_the_direction_of_every_vector(texts):
-    for given_ in (texts, texts[:5]):  # the few tokens of five take another code path
-        full, half = embed(given_), embed(given_, precision="bfloat16")
-        assert half.dtype == np.float32 and np.linalg.norm(half, axis=1) == pytest.approx(
-            1, abs=1e-5
-        )
-        assert (full * half).sum(axis=1).min() >= 0.9999
-        assert not np.array_equal(full, half), "it is another computation"
+@pytest.mark.parametrize("number", [None, 5], ids=["all", "so few that they take another path"])
+def test_bfloat16_keeps_the_direction_of_every_vector(texts, number):
+    full, half = embed(texts[:number]), embed(texts[:number], precision="bfloat16")
+    assert half.dtype == np.float32 and np.linalg.norm(half, axis=1) == pytest.approx(1, abs=1e-5)
+    assert (full * half).sum(axis=1).min() >= 0.9999
+    assert not np.array_equal(full, half), "it is another computation"
 
 
 @pytest.mark.skipif(not has_bfloat16(), reason="this processor has no bfloat16")

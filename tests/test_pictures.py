@@ -75,7 +75,7 @@ def test_every_figure_has_a_title_or_a_description_and_says_its_data(name):
 
 @each_lesson
 def test_formulas_are_typeset_numbered_and_explained(name):
-    """Each formula names its symbols and the variables that hold them, in its cell or the next."""
+    # Each formula names its symbols and the variables that hold them, in its cell or the next.
     cells = for_learners(name, "markdown")
     cells = [cell for cell in cells if not cell.source.startswith("## Further reading")]
     earlier = [other for other in LESSONS[: LESSONS.index(name)] if other[:2] == name[:2]]
@@ -106,7 +106,7 @@ def test_nothing_is_drawn_with_letters(name):
 
 @each_lesson
 def test_a_figure_does_not_answer_the_question_above_it(name):
-    """Code that draws a figure below a question is folded: the alternative text has the answer."""
+    # Code that draws a figure below a question is folded: the alternative text has the answer.
     asked = False
     for cell in lesson_cells(read(name)):
         if cell.cell_type == "markdown":

@@ -141,7 +141,7 @@ def test_the_drawing_is_well_formed_and_the_same_each_time():
 
 
 def test_every_colour_of_a_drawing_follows_the_mode_and_text_can_be_read_in_both():
-    """But for the cells of a heatmap and the numbers in them, which stay as they are."""
+    # But for the cells of a heatmap and the numbers in them, which stay as they are.
     for name, figure in all_kinds().items():
         light, dark = (dict(VARIABLE.findall(part)) for part in STYLE.match(figure.svg).groups())
         assert light.keys() == dark.keys() >= {"ink", "paper"}, name
@@ -157,7 +157,7 @@ def test_every_colour_of_a_drawing_follows_the_mode_and_text_can_be_read_in_both
 
 @pytest.mark.parametrize("lowest", [0, -1, -0.4])
 def test_numbers_in_heatmap_cells_can_be_read(axes, lowest):
-    """WCAG 2 requires a contrast of 4.5 to 1 for normal text."""
+    # WCAG 2 requires a contrast of 4.5 to 1 for normal text.
     plots.heatmap(
         np.linspace(lowest, 1, 40).reshape(2, 20), "ab", range(20), "t", ALT, limits=(lowest, 1)
     )
@@ -225,7 +225,7 @@ def test_a_swarm_tells_all_its_values_and_draws_them_apart(middle, axes):
 
 
 def test_fewer_colours_change_no_colour_that_is_seen():
-    """The palette of the PNG keeps white, the ink and the lines' colours."""
+    # The palette of the PNG keeps white, the ink and the lines' colours.
     png = plots.bars("abc", {name: [1, 2, 3] for name in "abc"}, "t", "x", "y", ALT)._repr_png_()[0]
     picture = Image.open(io.BytesIO(png))
     assert picture.mode == "P" and picture.width == 7 * 110

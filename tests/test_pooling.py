@@ -19,13 +19,13 @@ def batches(draw, floats=FLOATS):
     """Token embeddings and a mask. Each row has padding on the left, on the right, on both sides or nowhere."""
     rows, tokens, hidden = draw(st.integers(1, 4)), draw(st.integers(1, 6)), draw(st.integers(1, 5))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32)))
-    embeddings = torch.randn(rows, tokens, hidden, generator=generator, dtype=torch.float64) * draw(
-        st.sampled_from([1e-3, 1, 100])
-    )
+    embeddings = torch.randn(rows, tokens, hidden, generator=generator, dtype=torch.float64)
+    embeddings *= draw(st.sampled_from([1e-3, 1, 100]))
     mask = torch.zeros(rows, tokens)
     for row in range(rows):
         start = draw(st.integers(0, tokens - 1))
-        mask[row, start : draw(st.integers(start + 1, tokens))] = 1
+        end = draw(st.integers(start + 1, tokens))
+        mask[row, start:end] = 1
     return embeddings.to(draw(st.sampled_from(floats))), mask.to(draw(st.sampled_from(MASKS)))
 
 
@@ -34,38 +34,37 @@ def library_pool(name, embeddings, mask):
     return pooling({"token_embeddings": embeddings, "attention_mask": mask})["sentence_embedding"]
 
 
+@pytest.mark.parametrize("name", POOLINGS)
 @given(batches())
-def test_the_same_as_the_library(batch):
-    for name, pool in POOLINGS.items():
-        ours, theirs = pool(*batch), library_pool(name, *batch)
-        assert ours.dtype == theirs.dtype and torch.equal(ours, theirs), name
+def test_the_same_as_the_library(name, batch):
+    ours, theirs = POOLINGS[name](*batch), library_pool(name, *batch)
+    assert ours.dtype == theirs.dtype and torch.equal(ours, theirs)
 
 
+@EACH
 @given(batches(), st.sampled_from([float("nan"), float("inf"), float("-inf"), 1e4]), st.booleans())
-def test_what_stands_at_padding_does_not_matter(batch, rubbish, left):
+def test_what_stands_at_padding_does_not_matter(pool, batch, rubbish, left):
     embeddings, mask = batch
-    more = torch.full_like(embeddings, rubbish)
+    is_padding = ~mask.bool().unsqueeze(-1)
+    columns = [embeddings.masked_fill(is_padding, rubbish), torch.full_like(embeddings, rubbish)]
+    masks = [mask, torch.zeros_like(mask)]
     order = -1 if left else 1
-    wider = torch.cat(
-        [embeddings.masked_fill(~mask.bool().unsqueeze(-1), rubbish), more][::order], dim=1
-    )
-    wider_mask = torch.cat([mask, torch.zeros_like(mask)][::order], dim=1)
-    for pool in POOLINGS.values():
-        torch.testing.assert_close(pool(wider, wider_mask), pool(embeddings, mask))
+    pooled = pool(torch.cat(columns[::order], dim=1), torch.cat(masks[::order], dim=1))
+    torch.testing.assert_close(pooled, pool(embeddings, mask))
 
 
+@EACH
 @given(batches())
-def test_inputs_are_left_as_they_were(batch):
+def test_inputs_are_left_as_they_were(pool, batch):
     embeddings, mask = batch
-    before = embeddings.clone(), mask.clone()
-    for pool in POOLINGS.values():
-        pooled = pool(embeddings, mask)
-        pooled += 1
-        assert torch.equal(embeddings, before[0]) and torch.equal(mask, before[1])
+    embeddings_before, mask_before = embeddings.clone(), mask.clone()
+    pooled = pool(embeddings, mask)
+    pooled += 1  # a view of the input would change it
+    assert torch.equal(embeddings, embeddings_before) and torch.equal(mask, mask_before)
 
 
 def test_half_precision_is_added_up_in_single():
-    """With 4,000 times 1.5, a sum in float16 alone would stop at 2048."""
+    # With 4,000 times 1.5, a sum in float16 alone would stop at 2048.
     ones = torch.full((1, 4000, 2), 1.5, dtype=torch.float16)
     assert mean_pool(ones, torch.ones(1, 4000)).tolist() == [[1.5, 1.5]]
 
@@ -73,7 +72,7 @@ def test_half_precision_is_added_up_in_single():
 EMBEDDINGS, MASK = torch.zeros(2, 3, 4), torch.ones(2, 3)
 TENSOR, SHAPE = "must be a torch.Tensor; got", r"attention_mask must have the shape \(2, 3\).*got"
 ZERO = "attention_mask is 0 everywhere in row"
-BAD = {
+BAD = {  # {case: (embeddings, mask, error, words of its message)}
     "embeddings no tensor": ([[1.0]], MASK, TypeError, f"token_embeddings {TENSOR} list"),
     "mask no tensor": (EMBEDDINGS, [[1, 1, 1]] * 2, TypeError, f"attention_mask {TENSOR} list"),
     "mask missing": (EMBEDDINGS, None, TypeError, f"attention_mask {TENSOR} NoneType"),
@@ -126,12 +125,12 @@ def test_normalised_vectors_have_length_one(dtype):
     vectors = (torch.randn(3, 5, 8, dtype=torch.float64) * 10).to(dtype)
     before = vectors.clone()
     unit = normalise(vectors)
-    assert unit.shape == vectors.shape and unit.dtype == dtype and torch.equal(vectors, before)
-    torch.testing.assert_close(
-        unit.double().norm(dim=-1), torch.ones(3, 5, dtype=torch.float64), atol=1e-2, rtol=0
-    )
+    assert (unit.shape, unit.dtype) == (vectors.shape, dtype)
+    assert torch.equal(vectors, before), "the input is left as it was"
+    lengths = unit.double().norm(dim=-1)
+    torch.testing.assert_close(lengths, torch.ones_like(lengths), atol=1e-2, rtol=0)
     torch.testing.assert_close(unit, torch.nn.functional.normalize(vectors, dim=-1))
-    assert torch.equal(normalise(vectors[0, 0]), unit[0, 0])
+    assert torch.equal(normalise(vectors[0, 0]), unit[0, 0]), "one vector alone"
     zero = torch.zeros(2, 4, dtype=dtype)
     assert torch.equal(normalise(zero), zero), "a zero vector stays zero"
 

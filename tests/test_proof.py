@@ -53,43 +53,42 @@ def test_ci_runs_make_test_and_fails_with_it():
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert "set -euo pipefail" in script and script.splitlines()[-1] == "make test"
     assert recipe("nightly")[0] == ["slow", "sabotage", "shake", "verdicts"]
-    for target, command in COMMANDS.items():
-        assert recipe(target)[1] == [f"$(BIN)/python {command}"]
+    recipes = {target: recipe(target)[1] for target in COMMANDS}
+    assert recipes == {target: [f"$(BIN)/python {COMMANDS[target]}"] for target in COMMANDS}
 
 
 @pytest.mark.parametrize(
     "flags, marks, places", [([], "not nightly", 2), (["--nightly", "-x"], "nightly", 1)]
 )
 def test_a_test_is_in_one_of_the_two_runs(flags, marks, places, monkeypatch):
-    given = []
-    monkeypatch.setattr(run.pytest, "main", given.extend)
+    arguments = []
+    monkeypatch.setattr(run.pytest, "main", arguments.extend)
     monkeypatch.setattr(run, "FIRST", {})
     monkeypatch.setattr(run, "block_network", lambda: "not in a test")
     monkeypatch.setattr(run, "start_warm", lambda: None)
     monkeypatch.setattr(run.budget, "table", str)
     monkeypatch.setenv("COURSE_NETWORK_BLOCKED", "")
     run.main(flags)
-    assert given[given.index("-m") + 1] == marks and "--nightly" not in given
-    assert len({"notebooks", "tests"} & set(given)) == places and ("-x" in given) == ("-x" in flags)
+    assert arguments[arguments.index("-m") + 1] == marks
+    assert len({"notebooks", "tests"} & set(arguments)) == places
+    assert {"--nightly", "-x"} & set(arguments) == {"-x"} & set(flags)
 
 
 def test_the_breakages_fit_the_files_and_are_of_all_rooms():
-    chosen = sabotage.breakages()
-    assert len(chosen) >= 40 and len({one.what for one in chosen}) == len(chosen)
-    for one in chosen:
-        before = (ROOT / one.file).read_text(encoding="utf-8")
-        assert one.broken(before) != before, one.what
-        assert all(
-            (ROOT / test).exists()
-            for test in one.tests
-            if test.startswith(("tests/", "notebooks/"))
-        ), one.what
+    breakages = sabotage.breakages()
+    assert len({breakage.what for breakage in breakages}) == len(breakages) >= 40
+    for breakage in breakages:
+        before = (ROOT / breakage.file).read_text(encoding="utf-8")
+        assert breakage.broken(before) != before, breakage.what
+        files = [word for word in breakage.tests if word.startswith(("tests/", "notebooks/"))]
+        assert all((ROOT / file).exists() for file in files), breakage.what
     with pytest.raises(ValueError, match="0 times, not once"):
-        one.broken("another text")
+        breakages[-1].broken("another text")
 
 
 def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
-    """On a small checkout with three tests: one that notices, one that cannot fail, one that fails by itself."""
+    # On a small checkout with three tests: one that notices, one that cannot fail, one that fails
+    # by itself.
     (tmp_path / "part.py").write_text("def one():\n    return 1\n")
     (tmp_path / "test_part.py").write_text(
         "from part import one\n\ndef test_it():\n    assert one() == 1\n\n"

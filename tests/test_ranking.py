@@ -42,20 +42,18 @@ QUERIES = ["cat", "cat cat the", "unknown", "", "dog_house 北京", "the cat sat
 def scores_of_library(queries, texts, **numbers):
     library = bm25s.BM25(method="lucene", dtype="float64", **numbers)
     library.index([words(text) for text in texts], show_progress=False)
-    known = [[word for word in words(query) if word in library.vocab_dict] for query in queries]
-    return np.array(
-        [library.get_scores(query) if query else np.zeros(len(texts)) for query in known]
-    )
+
+    def scores(query):
+        known = [word for word in words(query) if word in library.vocab_dict]
+        return library.get_scores(known) if known else np.zeros(len(texts))
+
+    return np.array([scores(query) for query in queries])
 
 
-@pytest.mark.parametrize(
-    "numbers", [{}, {"k1": 0.9, "b": 0.4}, {"k1": 1.2, "b": 0}, {"k1": 2, "b": 1}]
-)
-def test_bm25_equals_the_library(numbers):
-    numbers = {"k1": 1.5, "b": 0.75} | numbers
-    assert np.allclose(
-        bm25(QUERIES, TEXTS, **numbers), scores_of_library(QUERIES, TEXTS, **numbers), atol=1e-12
-    )
+@pytest.mark.parametrize("k1, b", [(1.5, 0.75), (0.9, 0.4), (1.2, 0), (2, 1)])
+def test_bm25_equals_the_library(k1, b):
+    ours = bm25(QUERIES, TEXTS, k1=k1, b=b)
+    assert np.allclose(ours, scores_of_library(QUERIES, TEXTS, k1=k1, b=b), atol=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -72,7 +70,7 @@ def test_bm25_equals_the_library_on_any_texts(texts):
 
 
 @pytest.mark.parametrize(
-    "text, found",
+    "text, separate",
     [
         ("Naïve_42 x²", ["naïve", "42", "x2"]),
         (unicodedata.normalize("NFD", "Überblick"), ["überblick"]),
@@ -85,59 +83,91 @@ def test_bm25_equals_the_library_on_any_texts(texts):
         ("\u0301 _ ?!", []),
     ],
 )
-def test_words_of_any_script(text, found):
-    assert words(text) == found
+def test_words_of_any_script(text, separate):
+    assert words(text) == separate
 
 
-@pytest.mark.parametrize("text", ["猫在哪里", "ภาษาไทย", "ひらがな"])
-def test_bm25_says_what_it_makes_of_scripts_without_spaces(text):
-    for queries, texts in ((["cat"], [text]), ([text], ["cat"])):
+@pytest.mark.parametrize("phrase", ["猫在哪里", "ภาษาไทย", "ひらがな"])
+def test_bm25_says_what_it_makes_of_scripts_without_spaces(phrase):
+    for query, text in (("cat", phrase), (phrase, "cat")):
         with pytest.warns(UserWarning, match="takes a whole phrase as one word"):
-            bm25(queries, texts)
+            bm25([query], [text])
 
 
-def test_bm25_refuses_what_it_cannot_rank():
-    with pytest.raises(TypeError, match="queries must be a list of strings"):
-        bm25("cat", TEXTS)
-    # not its keys, nor its columns
-    for texts in ({"a.md": "a cat"}, pd.DataFrame({"text": ["a cat"]})):
-        with pytest.raises(TypeError, match="texts must be a list of strings; got"):
-            bm25(["cat"], texts)
-    with pytest.raises(TypeError, match=r"texts\[1\] must be a string; got float"):
-        bm25(["cat"], ["a cat", float("nan")])
-    with pytest.raises(ValueError, match="no texts"):
-        bm25(["cat"], [])
+@pytest.mark.parametrize(
+    "queries, texts, error, words",
+    [
+        ("cat", TEXTS, TypeError, "queries must be a list of strings"),
+        (["cat"], {"a.md": "a cat"}, TypeError, "texts must be a list of strings; got"),
+        (["cat"], pd.DataFrame({"text": ["a cat"]}), TypeError, "texts must be a list of strings"),
+        (["cat"], ["a cat", float("nan")], TypeError, r"texts\[1\] must be a string; got float"),
+        (["cat"], [], ValueError, "no texts"),
+    ],
+    ids=["one query", "dict", "table", "missing text", "no texts"],
+)
+def test_bm25_refuses_what_it_cannot_rank(queries, texts, error, words):
+    with pytest.raises(error, match=words):
+        bm25(queries, texts)
+
+
+def test_bm25_refuses_a_share_of_more_than_the_whole_length():
     with pytest.raises(ValueError, match="b between 0 and 1"):
         bm25(["cat"], TEXTS, b=2)
 
 
-def test_fusion_adds_reciprocal_ranks_and_keeps_the_order_of_ties():
-    assert reciprocal_rank_fusion([[7, 3, 5]], [[5, 9]]) == [[5, 7, 3, 9]]
-    assert reciprocal_rank_fusion([[7, 3]], [[9, 5]]) == [
-        [7, 9, 3, 5]
-    ]  # equal in pairs: the first ranking's come first
-    assert reciprocal_rank_fusion(np.array([[1], [2]]), [[], [4]], [[3], [4]]) == [[1, 3], [4, 2]]
+@pytest.mark.parametrize(
+    "rankings, fused",
+    [
+        ([[[7, 3, 5]], [[5, 9]]], [[5, 7, 3, 9]]),
+        ([[[7, 3]], [[9, 5]]], [[7, 9, 3, 5]]),
+        ([np.array([[1], [2]]), [[], [4]], [[3], [4]]], [[1, 3], [4, 2]]),
+    ],
+    ids=["5 is in both", "ties: the first ranking's come first", "three rankings, two queries"],
+)
+def test_fusion_adds_reciprocal_ranks_and_keeps_the_order_of_ties(rankings, fused):
+    assert reciprocal_rank_fusion(*rankings) == fused
+
+
+def test_fusion_refuses_rankings_of_different_numbers_of_queries():
     with pytest.raises(ValueError):
         reciprocal_rank_fusion([[1], [2]], [[1]])
 
 
-def test_fusion_counts_second_places_as_the_paper_does():
-    """With its constant, 60, fourth in both lists is ahead of first in one; with 1 it would not be."""
-    lists = [[0, 1, 2, 9]], [[5, 6, 7, 9]]
-    assert reciprocal_rank_fusion(*lists)[0][0] == 9 == reciprocal_rank_fusion(*lists, c=60)[0][0]
-    assert reciprocal_rank_fusion(*lists, c=1)[0][0] == 0
+@pytest.mark.parametrize("constant, first", [({}, 9), ({"c": 60}, 9), ({"c": 1}, 0)])
+def test_fusion_counts_second_places_as_the_paper_does(constant, first):
+    # With its constant, 60, fourth in both lists is ahead of first in one; with 1 it would not be.
+    (fused,) = reciprocal_rank_fusion([[0, 1, 2, 9]], [[5, 6, 7, 9]], **constant)
+    assert fused[0] == first
+
+
+def test_reciprocal_sums_add_one_over_60_plus_the_rank():
     assert reciprocal_sums([[0, 9], [9]])[9] == 1 / 62 + 1 / 61
 
 
-def test_chunks_cover_every_word():
-    text = " ".join(map(str, range(10)))
-    assert chunks(text, 4) == ["0 1 2 3", "4 5 6 7", "8 9"]
-    assert chunks(text, 4, 2) == ["0 1 2 3", "2 3 4 5", "4 5 6 7", "6 7 8 9"]
-    assert chunks("", 4) == [""] and chunks(" one\n two ", 4) == ["one two"]
-    assert len(chunks("word " * 100_000, 128)) == 782
-    for size, step in ((0, None), (4, 0), (4, 5)):
-        with pytest.raises(ValueError, match="step between 1 and size"):
-            chunks(text, size, step)
+TEN_WORDS = "0 1 2 3 4 5 6 7 8 9"
+
+
+@pytest.mark.parametrize(
+    "text, arguments, pieces",
+    [
+        (TEN_WORDS, (4,), ["0 1 2 3", "4 5 6 7", "8 9"]),
+        (TEN_WORDS, (4, 2), ["0 1 2 3", "2 3 4 5", "4 5 6 7", "6 7 8 9"]),
+        ("", (4,), [""]),
+        (" one\n two ", (4,), ["one two"]),
+    ],
+)
+def test_chunks_cover_every_word(text, arguments, pieces):
+    assert chunks(text, *arguments) == pieces
+
+
+def test_a_long_text_has_as_many_chunks_as_its_words_fill():
+    assert len(chunks("word " * 100_000, 128)) == 782  # 100,000 / 128, rounded up
+
+
+@pytest.mark.parametrize("size, step", [(0, None), (4, 0), (4, 5)])
+def test_chunks_that_would_leave_words_out_are_refused(size, step):
+    with pytest.raises(ValueError, match="step between 1 and size"):
+        chunks(TEN_WORDS, size, step)
 
 
 @pytest.mark.parametrize(
@@ -200,14 +230,21 @@ def test_sections_are_cut_into_windows_and_lose_no_word():
         "One > Two\nf",
     ]
     assert sections("", 2) == sections("#", 2) == [""]
-    assert len(sections("word " * 100_000, 128)) == 782
+    assert len(sections("word " * 100_000, 128)) == 782  # 100,000 / 128, rounded up
+
+
+def test_each_of_many_sections_is_cut_into_its_own_windows():
+    forty_words = "word " * 40
     long = "".join(
-        f"{'#' * (number % 6 + 1)} Part {number}\n\n{'word ' * 40}\n\n" for number in range(2500)
+        f"{'#' * (number % 6 + 1)} Part {number}\n\n{forty_words}\n\n" for number in range(2500)
     )
-    assert len(sections(long, 20, "long.md")) == 5000
-    for size in (0, -1):
-        with pytest.raises(ValueError, match="size must be 1 or more"):
-            sections("# One", size)
+    assert len(sections(long, 20, "long.md")) == 2500 * 40 / 20
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_windows_of_no_words_are_refused(size):
+    with pytest.raises(ValueError, match="size must be 1 or more"):
+        sections("# One", size)
 
 
 def test_a_text_has_the_score_of_its_best_chunk():
@@ -216,11 +253,12 @@ def test_a_text_has_the_score_of_its_best_chunk():
         best_of_each([[0.1, 0.9]], [0, 2])
 
 
-@pytest.mark.parametrize("shapes", [(1, 1), (3, 1), (5, 9)])
-def test_max_sim_equals_the_library(shapes):
-    generator = torch.Generator().manual_seed(0)
+@pytest.mark.parametrize("tokens_of_query, tokens_of_text", [(1, 1), (3, 1), (5, 9)])
+def test_max_sim_equals_the_library(tokens_of_query, tokens_of_text):
+    torch.manual_seed(0)
     query, text = (
-        torch.nn.functional.normalize(torch.randn(n, 6, generator=generator), dim=1) for n in shapes
+        torch.nn.functional.normalize(torch.randn(tokens, 6), dim=1)
+        for tokens in (tokens_of_query, tokens_of_text)
     )
     assert max_sim(query, text) == pytest.approx(float(maxsim([query], [text])), abs=1e-5)
 
@@ -239,22 +277,34 @@ def test_ndcg_equals_the_library(places, grades, k):
         assert ndcgs([places], [graded], k)[0] == pytest.approx(ndcg_score([grades], [scores], k=k))
 
 
-def test_measures_of_one_list():
-    found, relevant = [[4, 2, 9], [1, 0], []], [{9, 7}, [1], {3}]
-    assert reciprocal_ranks(found, relevant).tolist() == [1 / 3, 1, 0]
-    assert reciprocal_ranks(found, relevant, k=2).tolist() == [0, 1, 0]
-    assert recalls(found, relevant).tolist() == [0.5, 1, 0]
-    assert recalls(found, relevant, k=1).tolist() == [0, 1, 0] and ndcgs(
-        [[4, 2]], [{2: 1}], k=1
-    ).tolist() == [0]
-    assert ndcgs([[]], [{3: 2}]).tolist() == [0]
+@pytest.mark.parametrize(
+    "measure, limit, values",
+    [
+        (reciprocal_ranks, {}, [1 / 3, 1, 0]),
+        (reciprocal_ranks, {"k": 2}, [0, 1, 0]),
+        (recalls, {}, [1 / 2, 1, 0]),
+        (recalls, {"k": 1}, [0, 1, 0]),
+    ],
+)
+def test_measures_of_three_ranked_lists(measure, limit, values):
+    ranked, relevant = [[4, 2, 9], [1, 0], []], [{9, 7}, [1], {3}]
+    assert measure(ranked, relevant, **limit).tolist() == values
+
+
+@pytest.mark.parametrize("ranked, grades, limit", [([4, 2], {2: 1}, {"k": 1}), ([], {3: 2}, {})])
+def test_ndcg_is_0_where_no_relevant_text_was_found(ranked, grades, limit):
+    assert ndcgs([ranked], [grades], **limit).tolist() == [0]
 
 
 @pytest.mark.parametrize("measure", [reciprocal_ranks, recalls, ndcgs])
-def test_measures_refuse_what_has_no_answer(measure):
-    with pytest.raises(ValueError, match="query 1 has no relevant text"):
-        measure([[1], [2]], [{1: 1}, {}])
-    with pytest.raises(ValueError, match="holds a text twice"):
-        measure([[1, 1]], [{1: 1}])
-    with pytest.raises(ValueError, match="1 lists of results for 2 queries"):
-        measure([[1]], [{1: 1}, {2: 1}])
+@pytest.mark.parametrize(
+    "ranked, grades, words",
+    [
+        ([[1], [2]], [{1: 1}, {}], "query 1 has no relevant text"),
+        ([[1, 1]], [{1: 1}], "holds a text twice"),
+        ([[1]], [{1: 1}, {2: 1}], "1 lists of results for 2 queries"),
+    ],
+)
+def test_measures_refuse_what_has_no_answer(measure, ranked, grades, words):
+    with pytest.raises(ValueError, match=words):
+        measure(ranked, grades)

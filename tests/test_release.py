@@ -137,7 +137,8 @@ from course_utils.tools.grading.release import write_release; write_release(['04
 
 @pytest.mark.nightly
 def test_nbgrader_accepts_the_source_lessons(tmp_path):
-    """nbgrader's check of the cells' metadata, and `generate_assignment` for each lesson, with the course's points."""
+    # nbgrader's check of the cells' metadata, and `generate_assignment` for each lesson, with the
+    # course's points.
     environment = needs_extras()
     (tmp_path / "source" / "course").mkdir(parents=True)
     for lesson in LESSONS:

@@ -33,13 +33,14 @@ def table():
 
 def test_the_table_has_its_columns_and_no_gaps_and_no_pair_twice_in_either_order(table):
     assert list(table.columns) == ["sentence1", "sentence2", "score", "phenomenon"]
-    assert len(table) >= 300 and not table.isna().any().any()
+    assert len(table.dropna()) == len(table) >= 300
     assert set(table["score"]) <= {half / 2 for half in range(11)}
     pairs = [
-        frozenset((one.lower(), other.lower()))
-        for one, other in zip(table["sentence1"], table["sentence2"])
+        frozenset((first.lower(), second.lower()))
+        for first, second in zip(table["sentence1"], table["sentence2"])
     ]
-    assert len(set(pairs)) == len(pairs) and all(len(pair) == 2 for pair in pairs)
+    assert {len(pair) for pair in pairs} == {2}, "two different sentences"
+    assert len(set(pairs)) == len(pairs)
     each = Counter(sentence for pair in pairs for sentence in pair)
     assert max(each.values()) <= 2, "a sentence stands in two pairs at most"
 
@@ -57,14 +58,13 @@ def test_the_scores_are_spread_over_the_scale_and_the_phenomena(table):
 
 def test_sentences_are_of_moderate_length_and_few_begin_alike(table):
     for sentence in itertools.chain(table["sentence1"], table["sentence2"]):
-        assert re.fullmatch(r"[A-Z\d].*[.?!]", sentence) and sentence == " ".join(
-            sentence.split()
-        ), sentence
+        # words with one space between them, a capital letter or digit first, a mark at the end
+        assert re.fullmatch(r"[A-Z\d](\S| (?! ))*[.?!]", sentence), sentence
         assert 3 <= len(sentence.split()) <= 22, sentence
     starts = Counter(
         " ".join(sentence.lower().split()[:3]) for sentence in table["sentence1"].unique()
     )
-    assert starts.most_common(1)[0][1] <= 5, starts.most_common(3)
+    assert max(starts.values()) <= 5, starts.most_common(3)
 
 
 # Files
@@ -79,20 +79,20 @@ def write(path, rows, header=None, delimiter="\t", **how):
 
 def original(path, rows=PAIRS, extra=()):
     lines = [
-        ("main-news", "headlines", "2016", "0007", str(score), one, other, *extra)
-        for one, other, score in rows
+        ("main-news", "headlines", "2016", "0007", str(score), first, second, *extra)
+        for first, second, score in rows
     ]
     path.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
     return path
 
 
-def found(path):
-    return list(load_scored_pairs(path).itertuples(index=False, name=None))
+def pairs_in(source):
+    return list(load_scored_pairs(source).itertuples(index=False, name=None))
 
 
 @pytest.mark.parametrize("extra", [(), ("source one", "source two")])
 def test_the_form_of_the_tasks_own_site(extra, tmp_path):
-    assert found(original(tmp_path / "sts-test.csv", extra=extra)) == PAIRS
+    assert pairs_in(original(tmp_path / "sts-test.csv", extra=extra)) == PAIRS
 
 
 def comma_separated(path, rows=PAIRS, header=COLUMNS):
@@ -102,11 +102,13 @@ def comma_separated(path, rows=PAIRS, header=COLUMNS):
 WRITERS = {
     "pairs.csv": comma_separated,
     "order.csv": lambda path: comma_separated(
-        path, [(s, "x", b, a) for a, b, s in PAIRS], ["score", "id", *COLUMNS[1::-1]]
+        path,
+        [(score, "x", second, first) for first, second, score in PAIRS],
+        ["score", "id", "sentence2", "sentence1"],
     ),
     "tabs.tsv": lambda path: write(
         path,
-        [(n, *pair) for n, pair in enumerate(PAIRS)],
+        [(number, *pair) for number, pair in enumerate(PAIRS)],
         ["index", *COLUMNS],
         quoting=csv.QUOTE_NONE,
         quotechar=None,
@@ -122,7 +124,7 @@ WRITERS = {
 @pytest.mark.parametrize("name", WRITERS)
 def test_tables_with_a_header(name, tmp_path):
     WRITERS[name](tmp_path / name)
-    assert found(tmp_path / name) == PAIRS
+    assert pairs_in(tmp_path / name) == PAIRS
 
 
 def test_scores_up_to_one_become_scores_up_to_five(tmp_path):
@@ -132,16 +134,22 @@ def test_scores_up_to_one_become_scores_up_to_five(tmp_path):
     assert load_scored_pairs(low)["score"].tolist() == [1.0], "known to be 0 to 5"
 
 
-def test_odd_line_ends_and_separators_inside_sentences(tmp_path):
-    path = tmp_path / "odd.csv"
-    path.write_bytes(
-        'sentence1,sentence2,score\r\n"two\nlines",other line\u2028separator,3\r\n\r\nA,B,1\r\n'.encode()
-    )
-    assert found(path) == [("two\nlines", "other line\u2028separator", 3), ("A", "B", 1)]
-    path.write_text("sep=;\nsentence1;sentence2;score\nA, or B;C;2\n")
-    assert found(path) == [("A, or B", "C", 2)]
-    (tmp_path / "digits.jsonl").write_text('{"sentence1": "12", "sentence2": "13", "score": 3}\n')
-    assert found(tmp_path / "digits.jsonl") == [("12", "13", 3)]
+@pytest.mark.parametrize(
+    "name, content, pairs",
+    [
+        (
+            "line ends.csv",
+            'sentence1,sentence2,score\r\n"two\nlines",other line\u2028separator,3\r\n\r\nA,B,1\r\n',
+            [("two\nlines", "other line\u2028separator", 3), ("A", "B", 1)],
+        ),
+        ("separator.csv", "sep=;\nsentence1;sentence2;score\nA, or B;C;2\n", [("A, or B", "C", 2)]),
+        ("digits.jsonl", '{"sentence1": "12", "sentence2": "13", "score": 3}\n', [("12", "13", 3)]),
+    ],
+    ids=["line ends", "separator", "digits"],
+)
+def test_odd_line_ends_and_separators_inside_sentences(name, content, pairs, tmp_path):
+    (tmp_path / name).write_bytes(content.encode())
+    assert pairs_in(tmp_path / name) == pairs
 
 
 HEAD = "sentence1,sentence2,score\n"
@@ -222,13 +230,12 @@ def test_stsb_comes_from_the_hub_and_the_second_time_from_the_cache(tmp_path, as
     (folder / "stsbenchmark.py").write_text("raise SystemExit('code from a hub was run')")
     with Hub({STSB: folder}) as hub:
         ask(hub.endpoint)
-        assert list(load_scored_pairs("stsb").itertuples(index=False, name=None)) == PAIRS
-        assert not any(
-            "train" in path or path.endswith(".py") for _, path in hub.requests if "resolve" in path
-        )
-        asked = len(hub.requests)
+        assert pairs_in("stsb") == PAIRS
+        fetched = [path for _, path in hub.requests if "resolve" in path]
+        assert not [path for path in fetched if "train" in path or path.endswith(".py")]
+        requests = len(hub.requests)
         load_scored_pairs("stsb")
-        assert len(hub.requests) == asked
+        assert len(hub.requests) == requests
 
 
 def test_without_a_hub_one_sentence_says_what_to_do(ask, nowhere):

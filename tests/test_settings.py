@@ -96,7 +96,7 @@ def test_a_cell_says_that_it_is_skipped(tag, kind, skipped, shell, lesson, monke
 def test_a_cell_is_recognised_by_its_text_or_by_the_tags_that_jupyterlab_sends(
     source, sent, skipped, shell, lesson, tiny, monkeypatch
 ):
-    """An answer is recognised by what stands above it."""
+    # An answer is recognised by what stands above it.
     lesson((PRINTS, "needs-packaged-encoder"), ("y = 2", None), (ANSWER, "needs-packaged-encoder"))
     monkeypatch.setenv(models.ENV_VAR, str(tiny))
     setup()

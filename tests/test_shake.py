@@ -95,7 +95,7 @@ def test_each_call_of_the_lessons_is_disturbed_by_little():
 
 @pytest.mark.nightly
 def test_a_kernel_is_disturbed_and_its_generators_are_not(tmp_path, monkeypatch):
-    """The cell decides by the last place, as lesson 15 once did: two products of the same numbers."""
+    # The cell decides by the last place, as lesson 15 once did: two products of the same numbers.
     monkeypatch.setenv("IPYTHONDIR", "")  # restored afterwards
     monkeypatch.setenv("COURSE_COLD_KERNELS", "1")  # the warm process has another environment
     disturb_kernels(tmp_path, seed=0)

@@ -93,8 +93,11 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
 )
 def test_rosters_as_platforms_write_them(tmp_path, text, people):
     (tmp_path / "roster.csv").write_text(text, encoding="utf-8-sig", newline="")
-    found = read_roster(tmp_path / "roster.csv")
-    assert {key: (one.name, one.email, one.login, one.sis) for key, one in found.items()} == people
+    roster = read_roster(tmp_path / "roster.csv")
+    assert {
+        key: (learner.name, learner.email, learner.login, learner.sis)
+        for key, learner in roster.items()
+    } == people
 
 
 def test_a_worksheet_finds_its_blind_hand_ins_and_two_of_one_name(collect):
@@ -110,9 +113,9 @@ def test_what_is_no_hand_in_is_passed_over_and_what_is_none_is_told(collect):
         "ada/notes.txt",
         "__MACOSX/ada/._04_pooling.ipynb",
     ]
-    found = collect(["ada/04_pooling.ipynb", "bob/essay.docx", *junk])
-    told = [(one.learner, one.problem) for one in found.found]
-    assert told == [("ada", ""), ("bob", "essay.docx is not a notebook")]
+    hand_ins = collect(["ada/04_pooling.ipynb", "bob/essay.docx", *junk]).found
+    problems = [(hand_in.learner, hand_in.problem) for hand_in in hand_ins]
+    assert problems == [("ada", ""), ("bob", "essay.docx is not a notebook")]
 
 
 def test_links_are_not_followed(tmp_path):
@@ -124,10 +127,9 @@ def test_links_are_not_followed(tmp_path):
     (root / "eve" / "04_pooling.ipynb").symlink_to(tmp_path / "secret.ipynb")
     (root / "mallory").symlink_to(tmp_path / "secrets")
     os.mkfifo(root / "eve" / "pipe.ipynb")
-    found = gather(root, tmp_path)
-    assert [one.path for one in found] == [None, None, None] and all(
-        "not followed" in one.problem for one in found
-    )
+    hand_ins = gather(root, tmp_path)
+    assert [hand_in.path for hand_in in hand_ins] == [None, None, None]
+    assert all("not followed" in hand_in.problem for hand_in in hand_ins)
 
 
 def test_archive_members_that_point_outside_stay_inside(collect, tmp_path):

@@ -56,8 +56,8 @@ ONE_LINE = [
 
 @pytest.mark.parametrize("key", ONE_LINE)
 def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path):
-    """With another checkpoint, no cell computes with the packaged encoder: it cannot be loaded here by any name."""
-
+    # With another checkpoint, no cell computes with the packaged encoder: it cannot be loaded here
+    # by any name.
     def missing(*_):
         raise AssertionError("the packaged encoder was asked for")
 

@@ -267,7 +267,7 @@ PARTS_OF_AN_ITEM = (
 
 
 def test_items_follow_the_information_model_of_qti():
-    """Its sections "Item", "Choice Interaction" and "Response Processing"."""
+    # Its sections "Item", "Choice Interaction" and "Response Processing".
     for name, item in qti_items(question_banks.qti(bank())).items():
         feedbacks, options = item.findall("modalFeedback"), item.findall(".//simpleChoice")
         parts = [part.tag for part in item]

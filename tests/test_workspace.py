@@ -459,7 +459,7 @@ def test_an_update_brings_the_folder_of_further_parts(sources, workspace):
 
 @pytest.mark.parametrize("newer", ["99.0.0", __version__.rpartition(".")[0] + ".1000"])
 def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
-    """An older course would take untouched lessons back, and offer to merge its own into the others."""
+    # An older course would take untouched lessons back, and offer to merge its own into the others.
     record = json.loads((workspace / RECORD).read_text())
     assert record["version"] == __version__
     (workspace / RECORD).write_text(json.dumps(record | {"version": newer}))
@@ -475,12 +475,12 @@ def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
     assert not (workspace / SAVED).exists()
 
 
-def test_one_command_at_a_time(sources, workspace, monkeypatch):
+@pytest.mark.parametrize("command", [write_workspace, update_workspace, reset])
+def test_one_command_at_a_time(sources, workspace, monkeypatch, command):
     monkeypatch.setattr(copies, "PATIENCE", 0.1)
-    with FileLock(workspace / f"{RECORD}.lock"):
-        for command in (write_workspace, update_workspace, reset):
-            with pytest.raises(CopyError, match="Another `course` command is running in"):
-                command(workspace, sources)
+    is_running = pytest.raises(CopyError, match="Another `course` command is running in")
+    with FileLock(workspace / f"{RECORD}.lock"), is_running:
+        command(workspace, sources)
 
 
 def test_a_reset_saves_first_under_a_name_that_is_free(sources, workspace):
@@ -676,7 +676,7 @@ def test_lab_starts_with_the_courses_layout_and_keeps_the_learners(monkeypatch, 
 def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_home_folder(
     tmp_path, monkeypatch
 ):
-    """With one, the tests in a browser start it."""
+    # With one, the tests in a browser start it.
     port = free_port()
     (tmp_path / "file").touch()
     # nobody, not even root, can make that folder
