@@ -39,9 +39,9 @@ def live(key):
 @pytest.mark.parametrize("key", DIVIDED)
 def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
     for cell in code_of(SOURCES[key]):
-        given = "nbgrader" in cell.metadata or {"completion", "hide-input"} & set(tags(cell))
+        is_given = "nbgrader" in cell.metadata or {"completion", "hide-input"} & set(tags(cell))
         does = cell.metadata.get("course", {}).get("does", "")
-        if not given and cell.id != "setup" and not cell.id.startswith(("diagram-", "explore-")):
+        if not is_given and cell.id != "setup" and not cell.id.startswith(("diagram-", "explore-")):
             assert 2 < len(does.split()) < 15, (
                 f"{cell.id}: say in metadata.course.does what it does"
             )
@@ -166,8 +166,8 @@ def run_in_a_cell(monkeypatch, code, cell_id="", *arguments):
     shell = Mock(get_parent=lambda: request)
     monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     reveal(*arguments)
-    told = shell.set_next_input.call_args
-    return told and (*told.args, told.kwargs["replace"])
+    call = shell.set_next_input.call_args
+    return call and (*call.args, call.kwargs["replace"])
 
 
 def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):

@@ -77,8 +77,8 @@ def test_the_same_input_gives_the_same_bytes(tmp_path):
 
 
 def test_every_exercise_has_points_and_the_check_says_the_same():
-    points = {one: most for one, (_, most) in assignment()["exercises"].items()}
-    assert {one: exercise.points for one, exercise in all_exercises().items()} == points
+    points = {name: most for name, (_, most) in assignment()["exercises"].items()}
+    assert {name: exercise.points for name, exercise in all_exercises().items()} == points
 
 
 def test_a_page_is_no_lesson_to_mark(tmp_path):

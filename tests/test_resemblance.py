@@ -71,37 +71,37 @@ def disguised(text, rng):
     tree = ast.parse(text)
     nodes = list(ast.walk(tree))
     for body in (node.body for node in nodes if isinstance(node, ast.FunctionDef)):
-        for place, (one, other) in enumerate(zip(body, body[1:])):
-            if isinstance(one, ast.Assign) and isinstance(other, ast.Assign) and apart(one, other):
-                body[place : place + 2] = other, one
+        for place, (first, second) in enumerate(zip(body, body[1:])):
+            if isinstance(first, ast.Assign) and independent_of(first, second):
+                body[place : place + 2] = second, first
                 break
     arguments = [node for node in nodes if isinstance(node, ast.arg)]
     names = [node for node in nodes if isinstance(node, ast.Name)]
     given = {node.arg for node in arguments} | {
         node.id for node in names if isinstance(node.ctx, ast.Store)
     }
-    others = {
+    other_names = {
         name: f"{rng.choice('abcdefgh')}_{number}" for number, name in enumerate(sorted(given))
     }
     for node in arguments:
-        node.arg = others[node.arg]
+        node.arg = other_names[node.arg]
     for node in names:
-        node.id = others.get(node.id, node.id)
+        node.id = other_names.get(node.id, node.id)
     return ast.unparse(tree) + "\n"
 
 
-def apart(one, other):
-    def names(node, kind):
+def independent_of(first, second):
+    # whether two lines may be exchanged: both assign, and neither uses what the other assigns
+    def names(node, *kinds):
         return {
             part.id
             for part in ast.walk(node)
-            if isinstance(part, ast.Name) and isinstance(part.ctx, kind)
+            if isinstance(part, ast.Name) and isinstance(part.ctx, kinds)
         }
 
-    every = (ast.Store, ast.Load)
-    return not names(one, ast.Store) & names(other, every) and not names(other, ast.Store) & names(
-        one, every
-    )
+    shared = names(first, ast.Store, ast.Load) & names(second, ast.Store, ast.Load)
+    assigned = names(first, ast.Store) | names(second, ast.Store)
+    return isinstance(second, ast.Assign) and not shared & assigned
 
 
 @pytest.fixture(scope="module", autouse=True)
