@@ -72,14 +72,15 @@ def check(exercise_id: str, answer, seed: int | None = None) -> Report:
     if not isinstance(exercise, Completion):
         if report.passed:
             remember(exercise.id)
-        named = [
-            one.name for one in exercise.mistakes if one.card and one.message in report.mistakes
+        cards = [
+            mistake.name
+            for mistake in exercise.mistakes
+            if mistake.card and mistake.message in report.mistakes
         ]
-        if named and is_the_lessons(answer, exercise.lesson):
-            named = []
-        checked(
-            exercise.id, report.passed, named[0] if named else "", hints_shown.get(exercise_id, 0)
-        )
+        if cards and is_the_lessons(answer, exercise.lesson):
+            cards = []
+        card = cards[0] if cards else ""
+        checked(exercise.id, report.passed, card, hints_shown.get(exercise_id, 0))
     report.show()
     return report
 

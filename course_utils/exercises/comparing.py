@@ -1,10 +1,11 @@
-"""What of two results differs, in words that a learner reads."""
+"""How two results differ, in words that a learner reads."""
 
 import copy
 import math
 import numbers
 import re
 import reprlib
+from typing import Any
 
 import numpy as np
 
@@ -14,19 +15,20 @@ TOLERANCE = 1e-5
 ROUNDING = 1e-9  # of a decimal, where a whole number is expected
 DIGITS = 4  # significant ones, of a decimal in an answer; inputs have those that NumPy prints
 RETURNED = "your function returned {} where {} is expected"
+MOST_SHOWN = 120  # characters of a value in a message
 # numbers, texts and so on in what an answer returns; correct results are far smaller
 MOST_RETURNED = 1_000_000
 
 
-def safely(function, *args, otherwise):
-    """What a function returns, or `otherwise` where it raises, as inspecting what an answer made may."""
+def safely(function: Any, *args: Any, otherwise: Any) -> Any:
+    """What a function returns, or `otherwise` if it raises, as inspecting an answer's result may."""
     try:
         return function(*args)
     except Exception:
         return otherwise
 
 
-def too_many(outcome):
+def too_many(outcome: Any) -> bool:
     """Whether an answer returned more than MOST_RETURNED things.
 
     Copies nothing; of arrays it reads the shape only.
@@ -43,10 +45,10 @@ def too_many(outcome):
     return count > MOST_RETURNED
 
 
-def copied(value):
-    """As `copy.deepcopy`, which takes ten times as long.
+def copied(value: Any) -> Any:
+    """As `copy.deepcopy`, but in a tenth of the time.
 
-    But what stands in two places becomes two objects.
+    An object that is in two places becomes two objects.
     """
     kind = type(value)
     if kind in (str, int, float, bool):
@@ -60,7 +62,7 @@ def copied(value):
     return copy.deepcopy(value)
 
 
-def unchanged(after, before):
+def unchanged(after: Any, before: Any) -> bool:
     """Whether an argument is as it was, to the last digit."""
     return safely(_is_same, after, before, otherwise=False)
 
@@ -77,29 +79,29 @@ def _is_same(after, before):
     if is_array(before):
         same_form = after.shape == before.shape and after.dtype == before.dtype
         return same_form and np.array_equal(as_float64(after), as_float64(before), equal_nan=True)
-    both_nan = after != after and before != before
+    both_nan = after != after and before != before  # NaN does not equal itself
     return bool(after == before or both_nan)
 
 
-def wording(error):
+def wording(error: BaseException) -> str:
     """An error's text without its numbers, which depend on the order of multiplication."""
     return re.sub(r"\d+", "#", text_of(error))
 
 
-def text_of(error):
+def text_of(error: BaseException) -> str:
     """An error's text, or none if it has none."""
     return safely(str, error, otherwise="")
 
 
-def kind_of(value):
+def kind_of(value: Any) -> str:
     """What a value is, with its article: "a list", "a Tensor of shape (2, 3)"."""
     if value is None:
         return "`None`"
     name = type(value).__name__ or "thing"
     article = "an" if name[0] in "aeioAEIO" or name.startswith("nd") else "a"
     if is_array(value):
-        shape = f"of shape {tuple(value.shape)}"
-        name += f" {shape if value.shape else 'without dimensions, a single number'}"
+        single = " without dimensions, a single number"
+        name += f" of shape {tuple(value.shape)}" if value.shape else single
     return f"{article} {name}"
 
 
@@ -117,7 +119,7 @@ def _family(value, strict):
     return type(value).__name__
 
 
-def difference(got, right, strict=False):
+def difference(got: Any, right: Any, strict: bool = False) -> str | None:
     """None if `got` equals `right`, else a few words on the first difference.
 
     Decimals may be off by 1e-5, and by 1e-9 from a whole number; integers, words and truth values
@@ -128,15 +130,14 @@ def difference(got, right, strict=False):
     return safely(_difference, got, right, strict, otherwise=cannot)
 
 
-def number_difference(got, right, allowed):
-    """As `difference` for a number that may be off by so much, and not by more."""
-    near = safely(lambda: np.ndim(got) == 0 and abs(got - right) <= allowed, otherwise=False)
-    if near:
+def number_difference(got: Any, right: float, allowed: float) -> str | None:
+    """As `difference`, for a number that may be off by at most `allowed`."""
+    if safely(lambda: np.ndim(got) == 0 and abs(got - right) <= allowed, otherwise=False):
         return None
     return difference(got, right) or f"your result is off by {abs(got - right):.3g}"
 
 
-def weights_difference(got, right, mask, most):
+def weights_difference(got: Any, right: Any, mask: Any, most: float) -> str | None:
     """As `difference`; where the mask is 0, weights may also be no larger than `most`.
 
     mask: of the shape of the weights, or of their last dimensions.
@@ -190,9 +191,9 @@ def _number_difference(got, right):
 # The sentence that shows both as a whole, or None if one is too long for that or both are shown
 # alike.
 def _whole(got, right):
-    shown = [short(value) for value in (got, right)]
-    if max(map(len, shown)) < 120 and shown[0] != shown[1]:
-        return RETURNED.format(*shown)
+    shown_got, shown_right = short(got), short(right)
+    if max(len(shown_got), len(shown_right)) < MOST_SHOWN and shown_got != shown_right:
+        return RETURNED.format(shown_got, shown_right)
     return None
 
 
@@ -233,24 +234,26 @@ def _array_difference(got, right, strict):
         return f"your result has the shape {tuple(got.shape)} where {shape} is expected"
     if strict and got.dtype != right.dtype:
         return f"your result has the dtype {got.dtype} where {right.dtype} is expected"
-    found, wanted = as_float64(got), as_float64(right)
-    if np.array_equal(found, wanted):
+    numbers, wanted = as_float64(got), as_float64(right)
+    if np.array_equal(numbers, wanted):
         return None
-    if (np.isnan(found) != np.isnan(wanted)).any():
+    if (np.isnan(numbers) != np.isnan(wanted)).any():
         return "your result holds NaN"
-    whole = "float" not in str(right.dtype)
-    near = ROUNDING if whole else TOLERANCE * np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
-    if np.isclose(found, wanted, rtol=0, atol=near, equal_nan=True).all():
+    decimals = "float" in str(right.dtype)
+    largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
+    near = TOLERANCE * largest if decimals else ROUNDING
+    if np.isclose(numbers, wanted, rtol=0, atol=near, equal_nan=True).all():
         return None
 
     if "bool" in str(right.dtype):
-        first, *others = np.argwhere(found != wanted).tolist()
+        first, *others = np.argwhere(numbers != wanted).tolist()
         return (
             f"{1 + len(others)} of {wanted.size} entries are wrong; the first is at {first}, "
             f"where {bool(wanted[tuple(first)])} is expected"
         )
-    off = np.abs(np.subtract(found, wanted, where=found != wanted, out=np.zeros_like(found)))
-    return f"your result is off by up to {np.nanmax(off):.3g}"
+    # where both are infinite, their difference is 0 and not NaN
+    apart = np.subtract(numbers, wanted, where=numbers != wanted, out=np.zeros_like(numbers))
+    return f"your result is off by up to {np.nanmax(np.abs(apart)):.3g}"
 
 
 # A list of numbers, lists or arrays as nested lists.
@@ -258,13 +261,13 @@ def _nested(value):
     return [_nested(item) for item in value] if isinstance(value, (list, tuple)) else _listed(value)
 
 
-def as_float64(array):
+def as_float64(array: Any) -> np.ndarray:
     """Numbers, as an array of float64. Raises TypeError or ValueError."""
     array = array.detach().cpu() if hasattr(array, "detach") else array
     return np.asarray(array, dtype=np.float64)
 
 
-# Of containers, their first 40 items; decimals rounded, whole numbers exact.
+# Shows the first 40 items of containers; decimals are rounded, whole numbers exact.
 class _Brief(reprlib.Repr):
     def __init__(self, most, digits):
         super().__init__()
@@ -278,20 +281,23 @@ class _Brief(reprlib.Repr):
     repr_float64 = repr_float32 = repr_float  # NumPy's
 
 
-def short(value, most=120, digits=DIGITS):
+def short(value: Any, most: int = MOST_SHOWN, digits: int = DIGITS) -> str:
     """`repr` with rounded decimals, cut to at most `most` characters and never slow to compute."""
     text = _Brief(most, digits).repr(value)
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-# A decimal with so many significant digits. A whole number stays, but for floats above 2**53.
+# A decimal with so many significant digits. A whole number stays, but for floats from 2**53 on,
+# which are whole whatever they stand for.
 def _rounded(value, digits):
     whole = isinstance(value, int) or (float(value).is_integer() and abs(value) < 2**53)
     return value if whole else float(f"{value:.{digits}g}")
 
 
-def told_apart(one, other, digits=DIGITS):
-    """Two unequal numbers as texts, with so many significant digits or as many as tell them apart."""
-    while digits < 17 and f"{one:.{digits}g}" == f"{other:.{digits}g}":
+def told_apart(first: float, second: float, digits: int = DIGITS) -> list[str]:
+    """Two unequal numbers as texts, with at least so many significant digits that the texts differ."""
+    while (
+        digits < 17 and f"{first:.{digits}g}" == f"{second:.{digits}g}"
+    ):  # 17 tell all floats apart
         digits += 1
-    return [str(_rounded(number, digits)).removesuffix(".0") for number in (one, other)]
+    return [str(_rounded(number, digits)).removesuffix(".0") for number in (first, second)]

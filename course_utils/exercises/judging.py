@@ -15,6 +15,8 @@ import itertools
 import random
 import signal
 import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from .._support.inspection import notebook_data
 from .comparing import (
@@ -29,7 +31,7 @@ from .comparing import (
     unchanged,
     wording,
 )
-from .model import Completion
+from .model import Case, Completion, Exercise, Mistake
 from .otherwise import Otherwise
 from .raised import in_plain_words, line_of
 from .report import Report
@@ -58,10 +60,8 @@ class OutOfTime(BaseException):
     """
 
 
-def call_directly(answer, args, seconds):
-    """Call an answer.
-
-    Returns what it returned or raised, and the arguments, which it may have changed.
+def call_directly(answer: Callable[..., Any], args: tuple, seconds: float) -> tuple[Any, tuple]:
+    """What an answer returns or raises, and the arguments, which it may have changed.
 
     Raises OutOfTime.
     """
@@ -72,7 +72,13 @@ def call_directly(answer, args, seconds):
         return error, args
 
 
-def examine(exercise, answer, seed=None, call=call_directly, cases=None):
+def examine(
+    exercise: Exercise,
+    answer: Any,
+    seed: int | None = None,
+    call: Callable[..., tuple[Any, tuple]] = call_directly,
+    cases: list[Case] | None = None,
+) -> Report:
     """Judge `answer`. See `course_utils.exercises.check`.
 
     call: calls an answer; the grader passes its own, which calls it in the sandbox.
@@ -80,9 +86,8 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
     """
     seed = random.SystemRandom().randrange(10**6) if seed is None else seed
     report = functools.partial(Report, exercise.id, exercise.title, seed=seed)
-    not_attempted = report(
-        "not attempted", (COMPLETE if isinstance(exercise, Completion) else TRY,)
-    )
+    advice = COMPLETE if isinstance(exercise, Completion) else TRY
+    not_attempted = report("not attempted", (advice,))
     if answer is None or answer is ...:
         return not_attempted
     if not callable(answer):
@@ -93,10 +98,9 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
         try:
             outcome, args = call(answer, copied(case.args), exercise.seconds or SECONDS)
         except (KeyboardInterrupt, OutOfTime):
-            return report(
-                "failed", (STOPPED.format(_given(exercise, case)),), discreet=(STOPPED.format(""),)
-            )
-        # torch's own have a message
+            stopped = STOPPED.format(_given(exercise, case))
+            return report("failed", (stopped,), discreet=(STOPPED.format(""),))
+        # an untouched stub raises it without a message, and torch with one
         if isinstance(outcome, NotImplementedError) and not text_of(outcome):
             return not_attempted
         if too_many(outcome):
@@ -110,7 +114,7 @@ def examine(exercise, answer, seed=None, call=call_directly, cases=None):
 
 # The report of an answer that returned or raised something on each case.
 #
-# changed: what to say of its arguments.
+# changed: the sentence on an argument that it changed, in a list, or an empty list.
 def _judged(exercise, answer, results, changed, report):
     problem_of = {case: _problem(exercise, case, outcome) for case, outcome in results}
     wrong_first = sorted(results, key=lambda result: problem_of[result[0]] is None)
@@ -129,9 +133,9 @@ def _judged(exercise, answer, results, changed, report):
             return report("failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),))
         mistakes, slip = explanation_of(exercise, wrong_first)
     known = tuple(mistake.message for mistake in mistakes)
-    told = (*changed, *known, *filter(None, [slip]))
+    explained = (*changed, *known, *filter(None, [slip]))
     if changed or known:
-        return report("failed", told, mistakes=known)
+        return report("failed", explained, mistakes=known)
     problems = {}  # each error once, and each property once
     for case, outcome in wrong:
         key = wording(outcome) if isinstance(outcome, BaseException) else case.label
@@ -142,10 +146,10 @@ def _judged(exercise, answer, results, changed, report):
         line, meaning = _of_error(case, outcome, answer)
         full.append(f"{case.label}: {problem}{line}{_given(exercise, case)}.{meaning}")
         discreet.append(f"{case.label}: {_discreet(case, outcome, problem)}.{meaning}")
-    return report("failed", (*told, *full), discreet=(*told, *discreet))
+    return report("failed", (*explained, *full), discreet=(*explained, *discreet))
 
 
-# The line of what an answer raised, and what it means, as words to put behind a problem.
+# The line that raised an error, and what the error means, as words to put behind a problem.
 #
 # Two empty texts if it raised nothing.
 def _of_error(case, outcome, answer):
@@ -155,13 +159,13 @@ def _of_error(case, outcome, answer):
     return f", in `{line}`" if line else "", f" {meaning}" if meaning else ""
 
 
-def explanation_of(exercise, results):
-    """What explains all results, (case, outcome).
+def explanation_of(
+    exercise: Exercise, results: list[tuple[Case, Any]]
+) -> tuple[tuple[Mistake, ...], str]:
+    """What explains all results, which are (case, outcome).
 
-    Returns one or two known mistakes, or the sentence of a slip, or neither.
-
-    Neither, too, for an answer like the reference where that fails itself: another encoder may miss
-    a target.
+    Returns one or two known mistakes, or the sentence of a slip, or neither. Neither, too, if the
+    answer is like the reference, which can fail itself: another encoder may miss a target.
     """
 
     def matches(function):  # one result after the other, as most functions fail at the first
@@ -184,14 +188,18 @@ def explanation_of(exercise, results):
             for case, outcome in results
         ):
             return (), f"You return `{name}` as it is."
-    pairs = [{one, other} for one, other, both in _two_at_once(exercise.mistakes) if agrees(both)]
+    pairs = [
+        {mistake, another}
+        for mistake, another, both in _two_at_once(exercise.mistakes)
+        if agrees(both)
+    ]
     if pairs:  # where several explain the same results, what they share is certain
         certain = set.intersection(*pairs) or pairs[0]
         return tuple(mistake for mistake in exercise.mistakes if mistake in certain), ""
     if exercise.judge:  # many results are right, so nothing follows from those of one function
         return (), ""
-    beside = [(outcome, case.outcome_of(reference)) for case, outcome in results]
-    slip = safely(slip_between, beside, otherwise="")
+    returned_and_right = [(outcome, case.outcome_of(reference)) for case, outcome in results]
+    slip = safely(slip_between, returned_and_right, otherwise="")
     return ((), slip) if slip else (_made_in_most(exercise, matches), "")
 
 
@@ -225,14 +233,14 @@ def _two_at_once(mistakes):
         if isinstance(form, Otherwise)
     ]
     pairs = sorted(itertools.combinations(steps, 2), key=lambda pair: pair[0][0] + pair[1][0])
-    made = []
+    tried = []
     for (_, mistake, form), (_, another, other_form) in pairs:
         both = form.both(other_form) if mistake is not another else None
         if both:
-            made.append((mistake, another, both))
-        if len(made) == MOST_PAIRS:
+            tried.append((mistake, another, both))
+        if len(tried) == MOST_PAIRS:
             break
-    return made
+    return tried
 
 
 # A problem for a page that others may read.
@@ -258,7 +266,7 @@ def _problem(exercise, case, outcome):
 
 
 @contextlib.contextmanager
-def time_limit(seconds):
+def time_limit(seconds: float) -> Iterator[None]:
     """Raise OutOfTime after this many seconds.
 
     Only where the system can interrupt this thread: not on Windows, and only in the main thread.
@@ -298,9 +306,9 @@ def _given(exercise, case):
     return f" (given {given})" if len(given) <= 150 and "\n" not in given else ""
 
 
-def _same_outcome(one, other, exercise):
-    if isinstance(one, BaseException) or isinstance(other, BaseException):
-        return (type(one).__name__, wording(one)) == (type(other).__name__, wording(other))
-    if difference(one, other, exercise.strict) is None:
+def _same_outcome(outcome, other, exercise):
+    if isinstance(outcome, BaseException) or isinstance(other, BaseException):
+        return type(outcome).__name__ == type(other).__name__ and wording(outcome) == wording(other)
+    if difference(outcome, other, exercise.strict) is None:
         return True
-    return exercise.alike is not None and safely(exercise.alike, one, other, otherwise=False)
+    return exercise.alike is not None and safely(exercise.alike, outcome, other, otherwise=False)

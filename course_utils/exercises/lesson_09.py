@@ -130,7 +130,7 @@ def _alike_pairs(one, other):
     same_row = all(
         isinstance(pair, list) and len(pair) == 2 and pair[0] == pair[1] for pair in pairs
     )
-    return same_row or difference(*pairs) is None
+    return same_row or difference(pairs[0], pairs[1]) is None
 
 
 def _closest_problem(vectors, outcome):

@@ -178,13 +178,18 @@ def exercise(
     shared = words.get("shared", {}).get("mistakes", {})
     if arguments is None:
         parameters = signature(reference).parameters.values()
-        arguments = tuple(one.name for one in parameters if one.default is one.empty)
+        arguments = tuple(
+            parameter.name for parameter in parameters if parameter.default is parameter.empty
+        )
 
     def with_mistakes(**imitations: Any) -> Exercise:
         mistakes = []
         for name, forms in imitations.items():
             several = [forms] if callable(forms) or isinstance(forms, dict) else forms
-            functions = tuple(_function(reference, form) for form in several)
+            functions = tuple(
+                Otherwise(reference, tuple(form.items())) if isinstance(form, dict) else form
+                for form in several
+            )
             mistakes.append(_mistake(name, own, shared, functions))
         return kind(
             id=exercise_id,
@@ -198,10 +203,6 @@ def exercise(
         )
 
     return with_mistakes
-
-
-def _function(reference: Callable[..., Any], form: Any) -> Callable[..., Any]:
-    return Otherwise(reference, tuple(form.items())) if isinstance(form, dict) else form
 
 
 completion = functools.partial(exercise, kind=Completion)

@@ -1,6 +1,4 @@
-"""What an answer raised, in one sentence: the line of its own code, and the usual errors in plain
-words.
-"""
+"""What an answer raised: the line of its own code, and the usual errors in plain words."""
 
 import linecache
 import re
@@ -8,27 +6,25 @@ import traceback
 
 from .comparing import text_of
 
-SHAPES = (
-    "The shapes do not line up: print `.shape` of both sides. "
-    "Perhaps it takes `@` instead of `*`, another dimension, a transpose (`.T`), `unsqueeze` or "
-    "`keepdim=True`."
-)
-NO_INDEX = "An index must be a whole number (for arrays also several, or booleans), and here it is something else."
-NUMBERS = (
-    "An array is made of numbers only, in lists of the same length; `torch.stack` joins tensors."
-)
-# kinds of errors, a pattern of their text, and what they mean; the first that fits is told
+# Kinds of errors, a regular expression that is in their text, and what they mean. The first that
+# fits is shown. Named groups of the expression fill the braces of the meaning.
 PLAIN = (
     (
         "RuntimeError|ValueError|IndexError",
         "must match the size|cannot be multiplied|not aligned|broadcast|tensor size|size mismatch|in its core"
         "|1D tensors expected|same (length|size)|shape mismatch",
-        SHAPES,
+        (
+            "The shapes do not line up: print `.shape` of both sides. "
+            "Perhaps it takes `@` instead of `*`, another dimension, a transpose (`.T`), `unsqueeze` or "
+            "`keepdim=True`."
+        ),
     ),
     (
         "ValueError|RuntimeError|TypeError",
         "too many dimensions|expected sequence|infer dtype|inhomogeneous|expected Tensor as element|not a sequence",
-        NUMBERS,
+        (
+            "An array is made of numbers only, in lists of the same length; `torch.stack` joins tensors."
+        ),
     ),
     (
         "TypeError|AttributeError",
@@ -43,7 +39,7 @@ PLAIN = (
     (
         "IndexError|TypeError",
         "indices must be|only integer|valid indices|used as indices",
-        NO_INDEX,
+        "An index must be a whole number (for arrays also several, or booleans), and here it is something else.",
     ),
     (
         "IndexError",
@@ -134,20 +130,18 @@ PLAIN = (
 )
 
 
-def line_of(error, answer):
-    """The line of an answer's own code that raised, or "" if it is not known, such as in the
-    grader.
-    """
+def line_of(error: BaseException, answer: object) -> str:
+    """The line of an answer's own code that raised, or "" if it is unknown, as in the grader."""
     file = getattr(getattr(answer, "__code__", None), "co_filename", "")
     frames = traceback.walk_tb(error.__traceback__)
     numbers = [number for frame, number in frames if frame.f_code.co_filename == file]
     return linecache.getline(file, numbers[-1]).strip() if numbers else ""
 
 
-def in_plain_words(error):
+def in_plain_words(error: BaseException) -> str:
     """What an error of a usual kind means, or ""."""
     for kinds, pattern, meaning in PLAIN:
-        found = re.search(pattern, text_of(error))
-        if found and re.fullmatch(kinds, type(error).__name__):
-            return meaning.format(**found.groupdict())
+        match = re.search(pattern, text_of(error))
+        if match and re.fullmatch(kinds, type(error).__name__):
+            return meaning.format(**match.groupdict())
     return ""

@@ -26,7 +26,7 @@ SHORTER_TARGET = 0.52  # where each query has lost its middle word
 HELD_OUT_TARGET = 0.4  # on queries that only the grader has
 
 
-def search_targets():
+def search_targets() -> str:
     """The mean nDCG@10 that `14-search` asks for, as a line of text."""
     return (
         f"{TARGET} among {TEXTS} texts, {SHORTER_TARGET} if each query lacks a word, "
@@ -37,8 +37,7 @@ def search_targets():
 # of held_out_queries.csv and held_out_judgements.csv, which the sandbox does not see
 HELD_OUT = FOLDER
 REVIEW = "it's bedeviled by labored writing and slack direction .".split()
-# the whole, its first four fifths, and so on: each fifth that is lost takes more than 0.1 off the
-# cosine
+# the whole review and ever shorter beginnings: each step takes more than 0.1 off the cosine with it
 BEGINNINGS = [" ".join(REVIEW[:words]) for words in (9, 7, 5, 4, 2)]
 TWINS = [  # alike for 27 words
     " ".join(REVIEW * 3) + end for end in (" on a red carpet", " in the legend of a plot")
@@ -227,10 +226,8 @@ def _held_out_cases(rng):
 # The mean nDCG of what was found for these queries, {query: {text: grade}}.
 def _reached(args, outcome, grades):
     queries, texts, k = args
-    found = {}
-    for query, rows in zip(queries, outcome):
-        found[query] = [texts[int(row)] for row in rows]
-    return _mean_gain(found, grades, k)
+    lists = ([texts[int(row)] for row in rows] for rows in outcome)
+    return _mean_gain(dict(zip(queries, lists)), grades, k)
 
 
 def _measured(args, outcome):
@@ -287,16 +284,17 @@ def _judge(args, outcome):
 
 # What is wrong with the form of a result, or None.
 def _form(queries, texts, k, outcome):
-    if isinstance(outcome, tuple) and len(outcome) == 2 != len(queries):
+    if isinstance(outcome, tuple) and len(outcome) == 2 and len(queries) != 2:
         return "your function returned two things, as `search` does. Only the places are asked for: the first of them"
     # it may hold no lists, or lists of several lengths
-    found = safely(lambda: np.array([*map(list, outcome)]), otherwise=np.array(None))
-    if found.shape != (len(queries), k) or found.dtype.kind not in "iuf":
+    places = safely(lambda: np.array([*map(list, outcome)]), otherwise=np.array(None))
+    # "iuf": integers, unsigned ones and decimals
+    if places.shape != (len(queries), k) or places.dtype.kind not in "iuf":
         return (
             f"for each of {len(queries)} queries a list of {k} whole numbers is asked for, where k is "
             f"1, too. Your function returned {short(outcome, 80)}"
         )
-    for rows in found.tolist():
+    for rows in places.tolist():
         if len({*rows} & {*range(len(texts))}) < k:
             wanted = f"{k} different whole numbers from 0 to {len(texts) - 1}"
             return f"a list begins with {rows[:3]}; it must hold {wanted}"
@@ -304,9 +302,11 @@ def _form(queries, texts, k, outcome):
 
 
 # Whether more than 85% of the places agree: rounding decides between equally near texts.
-def _alike(one, other):
-    one, other = np.asarray(one), np.asarray(other)
-    return one.shape == other.shape and float(np.mean(np.isclose(one, other, atol=1e-5))) > 0.85
+def _alike(places, others):
+    places, others = np.asarray(places), np.asarray(others)
+    return (
+        places.shape == others.shape and float(np.isclose(places, others, atol=1e-5).mean()) > 0.85
+    )
 
 
 FIND = exercise(

@@ -1,7 +1,7 @@
-"""Slips that any exercise may meet: a result that is transposed, scaled, moved, turned round, or in
-part.
+"""Slips that are possible in any exercise: a result that is transposed, scaled, shifted, reversed or
+incomplete.
 
-Each is told in one sentence, where it holds for all results of an answer; see `slip_between`.
+A slip is explained in one sentence if it explains all results of an answer; see `slip_between`.
 """
 
 import numbers
@@ -11,7 +11,7 @@ import numpy as np
 from .._support.inspection import is_array
 from .comparing import TOLERANCE, safely
 
-MOST = 1000  # things in a list of which none is looked at
+MOST_ITEMS = 1000  # of a list; longer ones are not compared
 CHANGES = {
     "1 minus the right result": lambda right: 1 - right,
     "the right result, without its signs": np.abs,
@@ -22,10 +22,10 @@ CHANGES = {
 }
 
 
-def slip_between(pairs):
-    """What turns each of some results into what was returned, as a sentence, or "".
+def slip_between(pairs: list[tuple]) -> str:
+    """The change that turns each right result into what was returned, as a sentence, or "".
 
-    pairs: [(returned, result)], not all equal.
+    pairs: [(returned, right result)], not all equal.
     """
     values = [value for pair in pairs for value in pair]
     if any(isinstance(value, BaseException) for value in values):
@@ -36,7 +36,7 @@ def slip_between(pairs):
             swapped = all(bool(got) != result for got, result in pairs)
             return "You have the right result, with true and false swapped." if swapped else ""
         return _slip_of_shape(arrays) or _slip_of_numbers(arrays)
-    if all(isinstance(value, (list, tuple)) and len(value) <= MOST for value in values):
+    if all(isinstance(value, (list, tuple)) and len(value) <= MOST_ITEMS for value in values):
         return _slip_of_lists([(list(got), list(result)) for got, result in pairs])
     return ""
 
@@ -59,9 +59,9 @@ def _close(got, result):
 def _slip_of_shape(arrays):
     if all(result.ndim == 2 and _close(got, result.T) for got, result in arrays):
         return "You have the right result, transposed: its rows and columns are swapped."
-    other = [(got, result) for got, result in arrays if got.shape != result.shape]
-    if other and all(_close(got.squeeze(), result.squeeze()) for got, result in arrays):
-        got, result = (array.shape for array in other[0])
+    shapes = [(got.shape, result.shape) for got, result in arrays if got.shape != result.shape]
+    if shapes and all(_close(got.squeeze(), result.squeeze()) for got, result in arrays):
+        got, result = shapes[0]
         return f"You have the numbers of the right result, but their shape is {got} and should be {result}."
     return ""
 
@@ -75,7 +75,7 @@ def _slip_of_numbers(arrays):
 
     got = np.concatenate([np.ravel(got) for got, _ in arrays])
     result = np.concatenate([np.ravel(result) for _, result in arrays])
-    if got.size < 3 or always(np.copy):
+    if got.size < 3 or always(np.copy):  # few numbers prove nothing; equal ones have no slip
         return ""
     # a single number per case has a factor whatever was done
     single = all(result.ndim == 0 for _, result in arrays)
@@ -97,8 +97,8 @@ def _slip_of_numbers(arrays):
     return ""
 
 
-# Whether a number may stand in somebody's code: one of two digits, 1 over it, or a logarithm of
-# such.
+# Whether somebody may have written a number in code: one of two digits, 1 over it, or a logarithm
+# of such a number.
 def _written(number):
     forms = (number, 1 / number, np.exp(number), np.exp(1 / number))
     return any(np.isclose(form, float(f"{form:.2g}"), rtol=TOLERANCE, atol=0) for form in forms)
@@ -108,17 +108,17 @@ def _written(number):
 def _slip_of_lists(lists):
     if all(got == result[::-1] for got, result in lists):
         return "You have the right result, in the reverse order."
-    lacking = any(_more_of(result, got) for got, result in lists)
-    besides = any(_more_of(got, result) for got, result in lists)
-    if lacking and besides:
+    some_missing = any(_more_of(result, got) for got, result in lists)
+    some_more = any(_more_of(got, result) for got, result in lists)
+    if some_missing and some_more:
         return ""
-    if lacking:
+    if some_missing:
         return "All that you return is right, but something is missing."
-    if besides:
+    if some_more:
         return "All that is expected is in your list, and something besides."
     return "Your list holds the same as the right result, in another order."
 
 
-# Whether a list has more of any thing than another; not all things have a hash.
-def _more_of(one, other):
-    return any(one.count(thing) > other.count(thing) for thing in one)
+# Whether a list has any item more often than another list. Not all items have a hash.
+def _more_of(items, others):
+    return any(items.count(item) > others.count(item) for item in items)
