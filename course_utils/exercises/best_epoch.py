@@ -16,7 +16,7 @@ def small_training(rng, width, classes, size, number, rate):
     """A maker of a linear layer, and batches."""
     make = linear_maker(normal(rng, classes, width), rate)
     labels = [torch.tensor([rng.randrange(classes) for _ in range(size)]) for _ in range(number)]
-    return make, [(normal(rng, size, width), some) for some in labels]
+    return make, [(normal(rng, size, width), batch_labels) for batch_labels in labels]
 
 
 def _softmax(logits):
@@ -54,10 +54,11 @@ def _loss(layer, data):
     return -np.log(_softmax(inputs @ layer.T)[np.arange(len(labels)), labels]).mean()
 
 
-# What `keep_best` takes, drawn until the accuracies and losses after the epochs are as wanted.
+# What an answer takes, drawn until the accuracies (`scores`) and losses after the epochs are as
+# wanted.
 #
-# No validation input is near the edge between two classes, where another order of additions may
-# tip a prediction.
+# `wanted` takes both lists. No validation input is so near the edge between two classes, with logits
+# less than 0.02 apart, that another order of additions may tip a prediction.
 def _training(rng, wanted, epochs, classes=2, number=1, size=9):
     while True:
         width, rate = rng.randint(3, 5), rng.choice([2.0, 3.0])
@@ -67,40 +68,42 @@ def _training(rng, wanted, epochs, classes=2, number=1, size=9):
         layers, _ = _LAYERS(make, batches, validation, epochs)
         logits = _numbers(validation)[0] @ np.swapaxes(layers, 1, 2)
         *_, second, first = np.moveaxis(np.sort(logits), -1, 0)
-        right = [_accuracy(layer, _numbers(validation)) for layer in layers]
+        scores = [_accuracy(layer, _numbers(validation)) for layer in layers]
         losses = [_loss(layer, _numbers(validation)) for layer in layers]
-        if (first - second > 0.02).all() and wanted(right, losses):
+        if (first - second > 0.02).all() and wanted(scores, losses):
             return make, batches, validation, epochs
 
 
 def _best_cases(rng):
     for label, wanted, epochs, more in (
-        ("One epoch, one batch", lambda right, _: True, 1, {}),
+        ("One epoch, one batch", lambda scores, _: True, 1, {}),
         (
             "The best epoch is in the middle, and a smaller rise comes later",
-            lambda right, _: max(right[0], right[2]) < right[3] < right[1],
+            lambda scores, _: max(scores[0], scores[2]) < scores[3] < scores[1],
             4,
             {"number": 2},
         ),
         (
             "Two epochs are equally good",
-            lambda right, _: right.count(max(right)) == 2 and right[-1] < max(right) > right[0],
+            lambda scores, _: (
+                scores.count(max(scores)) == 2 and scores[-1] < max(scores) > scores[0]
+            ),
             4,
             {},
         ),
-        ("The first epoch is the best", lambda right, _: max(right[1:]) < right[0], 12, {}),
-        ("The last epoch is the best", lambda right, _: right[0] < right[1], 2, {"number": 2}),
+        ("The first epoch is the best", lambda scores, _: max(scores[1:]) < scores[0], 12, {}),
+        ("The last epoch is the best", lambda scores, _: scores[0] < scores[1], 2, {"number": 2}),
         (
             "Three classes, and the lowest loss is that of another epoch than the best",
-            lambda right, losses: (
-                max(right[0], right[2]) < right[1] and min(losses) < losses[1] - 0.001
+            lambda scores, losses: (
+                max(scores[0], scores[2]) < scores[1] and min(losses) < losses[1] - 0.001
             ),
             3,
             {"classes": 3, "number": 2},
         ),
         (
             "No epoch gets anything right",
-            lambda right, _: not any(right),
+            lambda scores, _: not any(scores),
             3,
             {"classes": 4, "size": 4},
         ),

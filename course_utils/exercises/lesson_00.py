@@ -1,4 +1,7 @@
-"""Exercises of lesson 00: a first check, and similarity by hand."""
+"""Exercises of lesson 00: a first check, and similarity by hand.
+
+See `model.py` on how an exercise is written.
+"""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 01, tokenization."""
+"""Exercises of lesson 01, tokenization. See `model.py` on how an exercise is written."""
 
 import string
 
@@ -89,7 +89,7 @@ PAIR_TOTALS = completion("01-pair-totals", _pair_totals_cases, _pair_totals)(
 )
 
 
-def encode(words, vocabulary):
+def encode(words: list[list[str]], vocabulary: dict[str, int]) -> list[int]:
     """The ids of [CLS], of all pieces in order, and of [SEP]."""
     unknown = vocabulary["[UNK]"]
     ids = [vocabulary["[CLS]"]]
@@ -165,9 +165,10 @@ ENCODE = exercise("01-encode", _encode_cases, encode)(
 )
 
 
-def wordpiece(word, pieces):
-    """Greedy longest match: repeatedly take the longest known prefix of the rest; ["[UNK]"] if no
-    prefix is known.
+def wordpiece(word: str, pieces: set[str]) -> list[str]:
+    """Cut a word greedily: take the longest known start of the rest, again and again.
+
+    Returns ["[UNK]"] if no start of the rest is known.
     """
     found, rest = [], word
     while rest:
@@ -276,7 +277,7 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
 )
 
 
-def harmful_entry(word, pieces):
+def harmful_entry(word: str, pieces: set[str]) -> str | None:
     """The first entry with which the greedy search cuts `word` into more pieces."""
     before = wordpiece(word, pieces)
     for start in range(len(word)):
@@ -343,7 +344,7 @@ HARMFUL = exercise("01-harmful-entry", _harmful_cases, harmful_entry, judge=_jud
 )
 
 
-def merge(symbols, pair):
+def merge(symbols: list[str], pair: tuple[str, str]) -> list[str]:
     """Replace every non-overlapping occurrence of `pair`, from the left, by one symbol."""
     merged, position = [], 0
     while position < len(symbols):

@@ -1,4 +1,4 @@
-"""Exercises of lesson 02, padding and truncation."""
+"""Exercises of lesson 02, padding and truncation. See `model.py` on how an exercise is written."""
 
 import torch
 

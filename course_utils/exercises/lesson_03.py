@@ -1,4 +1,4 @@
-"""Exercises of lesson 03, contextual vectors."""
+"""Exercises of lesson 03, contextual vectors. See `model.py` on how an exercise is written."""
 
 import numpy as np
 import torch

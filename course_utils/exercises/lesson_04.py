@@ -1,4 +1,4 @@
-"""Exercises of lesson 04, pooling."""
+"""Exercises of lesson 04, pooling. See `model.py` on how an exercise is written."""
 
 import torch
 
@@ -119,7 +119,7 @@ _WAYS = {
 }
 
 
-# Turn each row by a random angle of the given cosine.
+# Turn each row in a random direction, by the angle that has the given cosine.
 def _aside(rng, rows, cosines):
     unit, cosines = normalise(rows), torch.tensor(cosines).unsqueeze(-1)
     other = normal(rng, *rows.shape)

@@ -1,4 +1,7 @@
-"""Exercises of lesson 06, similarity and projections."""
+"""Exercises of lesson 06, similarity and projections.
+
+See `model.py` on how an exercise is written.
+"""
 
 import numpy as np
 import torch

@@ -1,4 +1,7 @@
-"""Exercises of lesson 07, masked language modelling."""
+"""Exercises of lesson 07, masked language modelling.
+
+See `model.py` on how an exercise is written.
+"""
 
 import math
 

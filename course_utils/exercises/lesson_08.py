@@ -1,4 +1,4 @@
-"""Exercises of lesson 08, a similarity benchmark."""
+"""Exercises of lesson 08, a similarity benchmark. See `model.py` on how an exercise is written."""
 
 import numpy as np
 import torch
@@ -87,9 +87,9 @@ def _held_out(train_values, train_labels, test_values, test_labels):
     return float((similar == np.array(test_labels)).mean())
 
 
-# As many training pairs, and values that are so many halves of halves: rounding then decides
-# neither between equally good thresholds, whose sums of shares are exact, nor whether a value is at
-# least the threshold, in float32, too.
+# Numbers of training pairs, and the unit of values. As powers of two, they make shares and values
+# exact, also in float32, so that rounding decides neither which of two equally good thresholds is
+# better nor whether a value reaches the threshold.
 TRAINED, UNIT = (8, 16), 1 / 128
 
 
@@ -101,8 +101,11 @@ def _shuffled(rng, values, labels):
 # Training and test values and labels, drawn until the mistakes named in `differing` give another
 # result.
 def _pairs_drawn(rng, *differing):
-    told = [
-        imitate for one in THRESHOLD.mistakes if one.name in differing for imitate in one.imitations
+    imitations = [
+        imitate
+        for mistake in THRESHOLD.mistakes
+        if mistake.name in differing
+        for imitate in mistake.imitations
     ]
     while True:
         places = rng.sample(range(10, 110), rng.choice(TRAINED))
@@ -115,7 +118,7 @@ def _pairs_drawn(rng, *differing):
         ]
         drawn = train, labels, test, rng.choices((0, 1), k=len(test))
         if {*labels} == {0, 1} and all(
-            abs(imitate(*drawn) - _held_out(*drawn)) > 1e-3 for imitate in told
+            abs(imitate(*drawn) - _held_out(*drawn)) > 1e-3 for imitate in imitations
         ):
             return drawn
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 09, Sentence Transformers."""
+"""Exercises of lesson 09, Sentence Transformers. See `model.py` on how an exercise is written."""
 
 from itertools import combinations, product
 from numbers import Integral

@@ -1,4 +1,7 @@
-"""Exercises of lesson 10, fine-tuning a classifier."""
+"""Exercises of lesson 10, fine-tuning a classifier.
+
+See `model.py` on how an exercise is written.
+"""
 
 import re  # noqa: F401  in the text of mistakes
 

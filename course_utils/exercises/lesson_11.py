@@ -1,4 +1,4 @@
-"""Exercises of lesson 11, fine-tuning embeddings."""
+"""Exercises of lesson 11, fine-tuning embeddings. See `model.py` on how an exercise is written."""
 
 import math
 

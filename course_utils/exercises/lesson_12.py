@@ -1,4 +1,4 @@
-"""Exercises of lesson 12, search."""
+"""Exercises of lesson 12, search. See `model.py` on how an exercise is written."""
 
 from math import log, log2, log10, nan  # noqa: F401  in the text of mistakes
 

@@ -1,4 +1,7 @@
-"""Exercises of lesson 14, the capstone: a search engine for documentation."""
+"""Exercises of lesson 14, the capstone: a search engine for documentation.
+
+See `model.py` on how an exercise is written.
+"""
 
 import math  # noqa: F401  in the text of mistakes
 
@@ -92,7 +95,7 @@ def _top(scores, k):
     return np.argsort(-scores, axis=1)[:, :k]
 
 
-# What each of the five searches finds.
+# What a search with each of the five symptoms returns, by its word.
 #
 # lengths: those by which dot products are divided, if not the texts'.
 def _symptoms(queries, texts, k, lengths=None):

@@ -1,4 +1,7 @@
-"""Exercises of lesson 15: a static model, the last token, late chunks, associations."""
+"""Exercises of lesson 15: a static model, the last token, late chunks, associations.
+
+See `model.py` on how an exercise is written.
+"""
 
 import numpy as np
 import torch

@@ -22,9 +22,7 @@ PLAIN = (
     (
         "ValueError|RuntimeError|TypeError",
         "too many dimensions|expected sequence|infer dtype|inhomogeneous|expected Tensor as element|not a sequence",
-        (
-            "An array is made of numbers only, in lists of the same length; `torch.stack` joins tensors."
-        ),
+        "An array is made of numbers only, in lists of the same length; `torch.stack` joins tensors.",
     ),
     (
         "TypeError|AttributeError",
