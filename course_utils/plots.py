@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def lines(
     if doubling or evenly_spaced:
         axes.set_xticks(x, [f"{value:,}" for value in x])
     if len(series) > 1:
-        ends = []
+        ends: list[Any] = []
         for line in axes.lines:
             points = np.asarray(line.get_xydata())
             known = np.isfinite(points[:, 1])

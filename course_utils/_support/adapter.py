@@ -24,12 +24,13 @@ def masked_lm_on(encoder: PreTrainedModel) -> BertForMaskedLM:
         torch.manual_seed(0)
         config: Any = encoder.config
         model = BertForMaskedLM(config)
-    own = {
-        name: value
-        for name, value in encoder.state_dict().items()
-        if not name.startswith("pooler.")
-    }
-    model.bert.load_state_dict(own)
+    model.bert.load_state_dict(
+        {
+            name: value
+            for name, value in encoder.state_dict().items()
+            if not name.startswith("pooler.")
+        }
+    )
     return model.eval()
 
 
@@ -45,9 +46,9 @@ def learned(model: BertForMaskedLM) -> dict[str, torch.nn.Parameter]:
 
 
 def _bases(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """What the differences are counted from, by name: the encoder's weights, zeros for the head."""
-    theirs = {f"bert.{name}": value for name, value in encoder.named_parameters()}
-    return {name: theirs.get(name, value * 0) for name, value in learned(model).items()}
+    """The weights to which differences are added, by name: the encoder's, and zeros for the head."""
+    of_encoder = {f"bert.{name}": value for name, value in encoder.named_parameters()}
+    return {name: of_encoder.get(name, value * 0) for name, value in learned(model).items()}
 
 
 def differences(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
@@ -62,6 +63,7 @@ def differences(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, t
             if change.ndim < 2:
                 tensors[name] = change.contiguous()
                 continue
+            # the largest difference of a row becomes 127, the largest 8-bit integer
             scale = change.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
             tensors[name] = (change / scale).round().to(torch.int8)
             tensors[name + SCALE] = scale

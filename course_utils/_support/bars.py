@@ -7,20 +7,19 @@ from typing import Any
 
 
 def progress_bar(**settings: Any) -> Any:
-    """A tqdm bar that appears after two seconds, or another `delay`, and disappears when it is
-    done.
+    """A tqdm bar that appears after two seconds and disappears when it is done.
 
-    With TQDM_DISABLE=1 there is none.
+    settings: of tqdm, such as another `delay`. With TQDM_DISABLE=1 there is no bar.
     """
-    disable = os.environ.get("TQDM_DISABLE") == "1"
-    return _kind()(**{"delay": 2, **settings}, leave=False, disable=disable)
+    return _kind()(
+        **{"delay": 2, **settings}, leave=False, disable=os.environ.get("TQDM_DISABLE") == "1"
+    )
 
 
 def bars_are_text() -> None:
-    """Let Sentence Transformers draw its bars as text, which TQDM_DISABLE puts out: widgets stay in
-    a saved notebook.
+    """Let Sentence Transformers draw its bars as text: widgets would stay in a saved notebook.
 
-    It has to be called before that library is imported.
+    TQDM_DISABLE turns such bars off. Call this before that library is imported.
     """
     import tqdm.autonotebook
 
@@ -28,7 +27,7 @@ def bars_are_text() -> None:
 
 
 def ipython_shell() -> Any:
-    """The IPython that runs this code, if any. It is not imported for that, which takes long."""
+    """The IPython shell that runs this code, or None. IPython is not imported, which takes long."""
     return sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
 
 
@@ -41,18 +40,18 @@ def _kind() -> Any:
     from tqdm import tqdm
 
     class Bar(tqdm):
-        """One that is not shown before its delay, not even for a new description, and that `close`
-        always removes.
+        """A bar that is not shown before its delay, not even for a new description, and that
+        `close` always removes.
         """
 
         def refresh(self, *args, **settings):
-            if self.disable:  # it has no clock, and the hub's client refreshes it all the same
+            if self.disable:  # such a bar has no clock, but the hub's client refreshes it
                 return None
-            # tqdm sets it, and declares nothing
+            # tqdm sets `_time`, but does not declare it
             now = self._time()  # pyrefly: ignore[missing-attribute]
             # without a delay it begins before `start_t` is set
             if self.delay <= 0 or now >= self.start_t + self.delay:
-                # without which `close` takes the bar for one that was never shown
+                # otherwise `close` would take it for a bar that was never shown
                 self.last_print_t = now
                 return super().refresh(*args, **settings)
 
@@ -71,8 +70,8 @@ def _kind() -> Any:
             if self.shown is None and line:
                 from IPython.display import display
 
-                # it begins empty: some programs that run notebooks know no updates, and would keep
-                # its first state for good
+                # it begins empty: some programs that run notebooks ignore updates, and would keep
+                # the first state
                 self.shown = display({"text/plain": ""}, raw=True, display_id=True)
             if self.shown is not None:
                 self.shown.update(line, raw=True)

@@ -1,9 +1,9 @@
 """bertviz's own calls, drawn without a network: each view is a page in a frame, with a still
 picture and text.
 
-The library's views ask a content delivery network for three scripts, which run in the notebook's
-page. Here they come from packages and run in a frame that can ask nobody. Its files stay as they
-are.
+The library's views load three scripts from a content delivery network, and run them in the
+notebook's page. Here the scripts come from packages, and run in a frame that cannot reach any
+network. The library's files are not changed.
 """
 
 import functools
@@ -23,17 +23,17 @@ from .downloads import packaged_folder
 from .figures import Figure, heatmap
 
 LARGE = {  # tokens of the largest view without a warning
-    # a notebook grows with the square: by 1.1 MB at 40 tokens, 6 layers of 12 heads
+    # a notebook grows with their square: by 1.1 MB at 40 tokens, 6 layers of 12 heads
     "head_view": 40,
     "model_view": 24,  # all heads are drawn at once: 41,000 lines at 24 tokens
 }
 SCRIPTS = (("xstatic", "pkg/jquery/data/jquery.slim.min.js"), ("mpld3", "js/d3.v5.min.js"))
-# the frame can make no requests
+# the Content Security Policy of the frame: it can make no requests
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
-# Stands in for require.js: bertviz asks it for two scripts that are already loaded. `cut` makes the
-# four parts of a pair's attentions, which bertviz would store again. The view is scaled down if the
-# page is too narrow; observed, since a frame may have no width yet when its script runs, and gets
-# no resize event for its first one.
+# Replaces require.js, from which bertviz requests two scripts that are already loaded. `cut` makes
+# the four parts of a pair's attentions, which bertviz would store again. The view is scaled down if
+# the page is too narrow. A ResizeObserver does that, since a frame may have no width yet when its
+# script runs, and gets no resize event for its first width.
 STAND_IN = """
 function requirejs(names, start) { start(jQuery, d3); }
 function cut([all, ...parts], b) {
@@ -47,7 +47,7 @@ new ResizeObserver(scale).observe(document.documentElement);
 """
 # weights, and the names of their rows and columns
 Table = tuple[torch.Tensor, Sequence[Any], Sequence[Any]]
-# In JupyterLab's dark theme. The half turn keeps each colour what it is called.
+# In JupyterLab's dark theme. Inverting turns each hue into its opposite; the half turn turns it back.
 DARK = (
     '<style>body[data-jp-theme-light="false"] iframe.cu-view'
     "{filter:invert(.92) hue-rotate(180deg)}</style>"
@@ -57,14 +57,14 @@ DARK = (
 class View:
     """One of bertviz's views, in a self-contained frame, with a still picture.
 
-    As HTML it is interactive (JupyterLab, exported HTML). A page that removes frames, as GitHub
-    does, or does not trust the notebook shows the table that the frame covers. As PNG (exported
-    PDF) it is a heatmap; as text, the heatmap's sentence and numbers. Between processors, views of
-    the same tokens differ only in the last of the digits printed.
+    As HTML it is interactive (JupyterLab, exported HTML). Where frames are removed, as on GitHub,
+    or the notebook is not trusted, the table below the frame shows. As PNG (exported PDF) it is a
+    heatmap; as text, the heatmap's sentence and numbers. Between processors, views of the same
+    tokens differ only in the last of the digits printed.
     """
 
     def __init__(self, data: str, still: Figure):
-        self.data, self.still = data, still  # the page is named as in IPython's HTML
+        self.data, self.still = data, still  # IPython's HTML calls its page `data`, too
 
     def _repr_html_(self):
         return self.data
@@ -77,7 +77,7 @@ class View:
 
 
 def stand_in() -> None:
-    """Let `bertviz.head_view` and `bertviz.model_view` draw offline; their arguments stay."""
+    """Let `bertviz.head_view` and `bertviz.model_view` draw offline, with the same arguments."""
     import bertviz
 
     for name, view_of in ("head_view", head_view), ("model_view", model_view):
@@ -87,18 +87,18 @@ def stand_in() -> None:
         setattr(bertviz, name, getattr(module, name))
 
 
-def _offline(theirs: Any, view_of: Callable[..., View]) -> Callable[..., View | None]:
+def _offline(original: Any, view_of: Callable[..., View]) -> Callable[..., View | None]:
     """A function with the arguments of one of the library's, which shows or returns a View."""
-    signature = inspect.signature(theirs)
+    signature = inspect.signature(original)
 
-    @functools.wraps(theirs)
-    def draw(*arguments, **named):
-        given = signature.bind(*arguments, **named)
-        given.apply_defaults()
-        asked = given.arguments
-        asked |= checked(asked, LARGE[theirs.__name__])
-        view = view_of(functools.partial(page, theirs, asked), asked)
-        if asked["html_action"] == "return":
+    @functools.wraps(original)
+    def draw(*positional, **named):
+        bound = signature.bind(*positional, **named)
+        bound.apply_defaults()
+        arguments = bound.arguments
+        arguments |= checked(arguments, LARGE[original.__name__])
+        view = view_of(functools.partial(page, original, arguments), arguments)
+        if arguments["html_action"] == "return":
             return view
         from IPython.display import display
 
@@ -107,13 +107,13 @@ def _offline(theirs: Any, view_of: Callable[..., View]) -> Callable[..., View | 
     return draw
 
 
-def checked(asked: Mapping[str, Any], many: int) -> dict[str, Any]:
-    """{name: value} of the attention and the tokens. Raises TypeError or ValueError for what does
-    not fit together.
+def checked(arguments: Mapping[str, Any], many: int) -> dict[str, Any]:
+    """{"attention": ..., "tokens": ...} as lists. Raises TypeError or ValueError if they do not fit
+    together.
 
-    many: warn of more tokens than this.
+    many: warn if there are more tokens.
     """
-    tokens, layers = asked["tokens"], asked["attention"]
+    tokens, layers = arguments["tokens"], arguments["attention"]
     if tokens is None or not all(isinstance(token, str) for token in tokens):
         raise TypeError(
             "tokens must be a list of strings, as tokenizer.convert_ids_to_tokens returns them"
@@ -135,14 +135,15 @@ def checked(asked: Mapping[str, Any], many: int) -> dict[str, Any]:
     if n > many:
         warnings.warn(
             f"{n} tokens make a large view: it is slow, and so is the notebook that stores it",
-            stacklevel=4,
+            stacklevel=4,  # the caller of bertviz's function
         )
     return {"attention": [layer.detach().float().cpu() for layer in layers], "tokens": list(tokens)}
 
 
 def chosen(name: str, numbers: Any, existing: Sequence[int]) -> list[int]:
-    """The numbers of layers or heads as a list; None means all. Raises ValueError for one that does
-    not exist.
+    """The numbers of layers or heads as a list; None means all.
+
+    name: "layer" or "head". Raises ValueError for a number that does not exist.
     """
     numbers = list(existing) if numbers is None else torch.as_tensor(numbers).reshape(-1).tolist()
     if not numbers or not {*numbers} <= {*existing}:
@@ -152,54 +153,58 @@ def chosen(name: str, numbers: Any, existing: Sequence[int]) -> list[int]:
     return numbers
 
 
-def head_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
+def head_view(page_of: Callable[..., str], arguments: Mapping[str, Any]) -> View:
     """The View of one layer: lines from token to token, as strong as the weights, one colour per
     head.
 
-    page_of: makes the page from changed arguments and its width. asked: the arguments of
+    page_of: makes the page from changed arguments and its width. arguments: those of
     `bertviz.head_view`.
     """
-    attention, tokens = asked["attention"], asked["tokens"]
-    layers = chosen("layer", asked["include_layers"], range(len(attention)))
-    (layer,) = chosen("layer", layers[0] if asked["layer"] is None else asked["layer"], layers)
-    heads = chosen("head", asked["heads"], range(attention[0].shape[1]))
-    what = f"layer {layer} (counted from 0), {'mean of ' * (len(heads) > 1)}{listed('head', heads)}"
-    alt = (
-        f"Head view of {what}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
-    )
-    outside = max(0, 8 * max(map(len, tokens)) - 100)  # long tokens extend beyond bertviz's columns
+    attention, tokens = arguments["attention"], arguments["tokens"]
+    layers = chosen("layer", arguments["include_layers"], range(len(attention)))
+    layer = layers[0] if arguments["layer"] is None else arguments["layer"]
+    (layer,) = chosen("layer", layer, layers)
+    heads = chosen("head", arguments["heads"], range(attention[0].shape[1]))
+    mean = "mean of " if len(heads) > 1 else ""
+    title = f"layer {layer} (counted from 0), {mean}{listed('head', heads)}"
+    alt = f"Head view of {title}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
+    # The sizes are bertviz's, in pixels: a letter is at most 8 wide and a row of tokens 22.5 high.
+    # Long tokens extend beyond its columns.
+    outside = max(0, 8 * max(map(len, tokens)) - 100)
     size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
-    made = page_of(
+    document = page_of(
         {"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + outside
     )
     table = (attention[layer][0, heads].mean(0), tokens, tokens)
-    labels = {"title": what.capitalize(), "xlabel": "looked at", "ylabel": "token"}
-    return View(framed(made, alt, size, table), still(table, f"{alt}.", labels))
+    labels = {"title": title.capitalize(), "xlabel": "looked at", "ylabel": "token"}
+    return View(framed(document, alt, size, table), still(table, f"{alt}.", labels))
 
 
-def model_view(page_of: Callable[..., str], asked: Mapping[str, Any]) -> View:
+def model_view(page_of: Callable[..., str], arguments: Mapping[str, Any]) -> View:
     """The View of all heads as thumbnails, a row per layer. Arguments as for `head_view`.
 
     It follows the page's light or dark mode, whatever `display_mode` says.
     """
-    attention, tokens, second = asked["attention"], asked["tokens"], asked["sentence_b_start"]
+    attention, tokens = arguments["attention"], arguments["tokens"]
     count = attention[0].shape[1]
-    layers = chosen("layer", asked["include_layers"], range(len(attention)))
-    heads = chosen("head", asked["include_heads"], range(count))
+    layers = chosen("layer", arguments["include_layers"], range(len(attention)))
+    heads = chosen("head", arguments["include_heads"], range(count))
     alt = (
         f"Model view of {len(tokens)} tokens in {listed('layer', layers)} (rows, counted from 0) "
         f"and {listed('head', heads)} (columns): how much tokens look at tokens; a number is a "
         "head's largest weight"
     )
-    shown = torch.cat([attention[layer] for layer in layers])[:, heads]
-    rows = 38 + len(layers) * (10 + 84 / count * len(tokens))
-    size = (990, (38 if second is None else 60) + max(rows, 55 + 18 * len(tokens)))
-    made = page_of(
+    weights = torch.cat([attention[layer] for layer in layers])[:, heads]
+    # bertviz's sizes, in pixels: what stands above, and the thumbnails or the large view beside them
+    above = 38 if arguments["sentence_b_start"] is None else 60
+    thumbnails = 38 + len(layers) * (10 + 84 / count * len(tokens))
+    size = (990, above + max(thumbnails, 55 + 18 * len(tokens)))
+    document = page_of(
         {"include_layers": layers, "include_heads": heads, "display_mode": "light"}, size[0]
     )
-    table = (shown.amax((-1, -2)), layers, heads)
+    table = (weights.amax((-1, -2)), layers, heads)
     labels = {"title": "The largest weight of each head", "xlabel": "head", "ylabel": "layer"}
-    return View(framed(made, alt, size, table), still(table, f"{alt}.", labels))
+    return View(framed(document, alt, size, table), still(table, f"{alt}.", labels))
 
 
 def listed(name: str, numbers: list[int]) -> str:
@@ -210,24 +215,25 @@ def listed(name: str, numbers: list[int]) -> str:
 
 
 def page(
-    theirs: Any,
-    asked: Mapping[str, Any],
+    original: Any,
+    arguments: Mapping[str, Any],
     options: Mapping[str, Any],
     width: float,
     margin: float = 8,
 ) -> str:
-    """A page with bertviz's HTML for a view that needs no other file.
+    """A page with bertviz's HTML for a view, which needs no other file.
 
-    theirs: the library's function. asked: its arguments, of which `options` replaces some.
+    original: the library's function. arguments: its arguments, of which `options` replaces some.
+    width: of the view, in pixels. margin: at its left.
     """
-    asked = {**asked, **options, "html_action": "return"}
-    made = theirs(**asked).data
-    # its comment repeats the data
-    before, line, after = re.split(r"(?<=const params = )(.*)", made, maxsplit=1)
+    arguments = {**arguments, **options, "html_action": "return"}
+    original_html = original(**arguments).data
+    # a comment behind the data on this line repeats it
+    before, line, after = re.split(r"(?<=const params = )(.*)", original_html, maxsplit=1)
     params, _ = json.JSONDecoder().raw_decode(line)
-    # all but the weights: processors differ in them
-    content = {name: value for name, value in asked.items() if name != "attention"}
-    content = json.dumps([theirs.__name__, len(asked["attention"]), content])
+    # a name that depends on all but the weights, in which processors differ
+    content = {name: value for name, value in arguments.items() if name != "attention"}
+    content = json.dumps([original.__name__, len(arguments["attention"]), content])
     name = f"bertviz-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
     before = before.replace(params["root_div_id"], name)
     before = re.sub(
@@ -236,17 +242,18 @@ def page(
     for part in params["attention"][1:]:
         del part["attn"]
     params["root_div_id"] = name
-    data = f"{_literal(params)}; cut(params.attention, {json.dumps(asked['sentence_b_start'])});"
-    scripts = [
+    data = (
+        f"{_literal(params)}; cut(params.attention, {json.dumps(arguments['sentence_b_start'])});"
+    )
+    libraries = [
         (packaged_folder(package) / path).read_text(encoding="utf-8") for package, path in SCRIPTS
     ]
-    scripts.append(STAND_IN.replace("WIDTH", str(width)))
-    scripts = "".join(f"<script>{script}</script>" for script in scripts)
+    scripts = "</script><script>".join([*libraries, STAND_IN.replace("WIDTH", str(width))])
     return (
         '<!DOCTYPE html><html lang="en"><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<style>body{{margin:8px 8px 8px {margin}px;background:white;color:black}}"
-        f"svg{{overflow:visible}}</style><body>{scripts}{before}{data}{after}"
+        f"svg{{overflow:visible}}</style><body><script>{scripts}</script>{before}{data}{after}"
     )
 
 
@@ -255,11 +262,8 @@ def _literal(value):
     decimals.
     """
     if isinstance(value, dict):
-        return (
-            "{"
-            + ",".join(f"{json.dumps(key)}:{_literal(entry)}" for key, entry in value.items())
-            + "}"
-        )
+        entries = [f"{json.dumps(key)}:{_literal(entry)}" for key, entry in value.items()]
+        return "{" + ",".join(entries) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_literal, value)) + "]"
     return f"{value:.3f}" if isinstance(value, float) else json.dumps(value).replace("<", r"\u003c")

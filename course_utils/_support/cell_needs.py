@@ -1,5 +1,5 @@
-"""What an encoder other than the packaged one changes in lessons: the checkpoint's line, and cells
-that it skips.
+"""How lessons run with another encoder than the packaged one: the line with the checkpoint's name
+is changed, and some cells are skipped.
 
 The tags of those cells say what they need.
 """
@@ -14,9 +14,7 @@ from .hub_cache import PUBLIC_NAME
 from .notebooks import tagged
 
 CHECKPOINT = re.compile(rf'checkpoint = "{PUBLIC_NAME}"$', re.MULTILINE)
-
-
-# Tags of cells, and what the cell is about.
+# tags of cells, and what the cell is about
 CONDITIONS = {
     "needs-packaged-encoder": "the packaged encoder",
     "needs-bert": "BERT",
@@ -27,20 +25,20 @@ CONDITIONS = {
 
 def _is_met(need: str, tokenizer: Any, model: Any) -> bool:
     """Whether cells with a tag of CONDITIONS can run with an encoder that is not the packaged one."""
-    parts = {"encoder.layer.0.attention.self.query", "pooler.dense"}
     return {
         "needs-packaged-encoder": False,
         # multilingual encoders often have BERT's model, and the tokenizer of XLM-RoBERTa
         "needs-bert": model.config.model_type == "bert"
         and "token_type_ids" in tokenizer.model_input_names,
-        "needs-bert-parts": parts <= dict(model.named_modules()).keys(),
+        "needs-bert-parts": {"encoder.layer.0.attention.self.query", "pooler.dense"}
+        <= dict(model.named_modules()).keys(),
         "needs-wordpiece": type(tokenizer.backend_tokenizer.model).__name__ == "WordPiece",
     }[need]
 
 
 def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]) -> None:
-    """Let IPython put another encoder into a lesson's line, and skip cells that it cannot run, if
-    there is IPython.
+    """Let IPython, if it runs, put another encoder into a lesson's line with the checkpoint, and
+    skip cells that do not work with it.
 
     another: a hub name or a folder; None leaves all cells as they are. load_encoder: called for a
     cell with a tag.
@@ -51,7 +49,7 @@ def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]
     steps = shell.input_transformers_cleanup
 
     def adapted(lines):
-        """The lines of a cell with the other encoder, or one that prints why the cell is
+        """The lines of a cell with the other encoder, or a line that prints why the cell is
         skipped.
         """
         source = "".join(lines)
@@ -76,7 +74,7 @@ def _need(source: str) -> str | None:
     """
     from IPython import get_ipython
 
-    # an IPython without a kernel has none
+    # without a kernel, IPython has no request
     request = getattr(get_ipython(), "get_parent", dict)() or {}
     for tag in request.get("metadata", {}).get("tags", ()):
         if tag in CONDITIONS:

@@ -1,16 +1,11 @@
-"""What figures and diagrams share: type, and colours for the light and the dark mode, in which text
+"""What figures and diagrams share: fonts, and colours for the light and the dark mode, in which text
 can be read.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from matplotlib.typing import ColorType
-
+Colour = str | tuple[float, float, float]  # as matplotlib takes it
+# each in light and in dark mode
 INK, QUIET = ("#1b2733", "#e3e8ec"), ("#53606c", "#a9b5c0")
 DARK = ('html[data-theme="dark"]', 'body[data-jp-theme-light="false"]', "body.vscode-dark")
 FONTS = {"sans": "system-ui, sans-serif", "mono": "ui-monospace, Menlo, Consolas, monospace"}
@@ -20,7 +15,7 @@ GRID = "#dddddd", "#3a444d"
 HEAT = "#4292c6"  # the darkest cell of a heatmap: light enough for black numbers
 
 
-def contrast(first: ColorType, second: ColorType) -> float:
+def contrast(first: Colour, second: Colour) -> float:
     """The contrast of two colours as WCAG 2 defines it: from 1 to 21; text needs 4.5."""
     from matplotlib.colors import to_rgb
 
@@ -30,13 +25,13 @@ def contrast(first: ColorType, second: ColorType) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def ink_on(background: ColorType) -> str:
+def ink_on(background: Colour) -> str:
     """The colour of text on this background."""
     return max(("black", "white"), key=lambda ink: contrast(ink, background))
 
 
 def readable(
-    colour: ColorType, paper: ColorType = PAPER[0], least: float = 4.5
+    colour: Colour, paper: Colour = PAPER[0], least: float = 4.5
 ) -> tuple[float, float, float]:
     """The colour, darkened on white paper or lightened on dark paper until text in it can be read.
 
@@ -44,7 +39,7 @@ def readable(
     """
     from matplotlib.colors import to_rgb
 
-    end = float(contrast(paper, "white") > contrast(paper, "black"))  # white on dark paper
+    end = float(contrast(paper, "white") > contrast(paper, "black"))  # 1, white, on dark paper
     rgb = np.array(to_rgb(colour))
     for scale in np.linspace(1, 0, 21):
         red, green, blue = end + scale * (rgb - end)

@@ -127,14 +127,18 @@ def hub_dataset(name: str) -> Path:
 
     Only tables and text are fetched, no code. Errors as for `hub_snapshot`.
     """
-    fix = "Use the course's own pairs, or give a local file."
-    with _failures_in_a_sentence(name, "dataset", fix):
+    with _failures_in_a_sentence(
+        name, "dataset", fix="Use the course's own pairs, or give a local file."
+    ):
         files = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]
         return _fetched(name, repo_type="dataset", allow_patterns=files)
 
 
 def _fetched(name: str, **settings: Any) -> Path:
-    """The folder of what the settings say, from the hub, or from the cache if no hub answers."""
+    """The folder with a snapshot from the hub, or from the cache if no hub answers.
+
+    settings: of `snapshot_download`.
+    """
     from huggingface_hub import snapshot_download
 
     settings |= {"local_files_only": not hub_answers(), "tqdm_class": progress_bar}
@@ -159,14 +163,14 @@ def _failures_in_a_sentence(name: str, kind: str, fix: str) -> Generator[None]:
             "that name to show."
         )
     except errors.LocalEntryNotFoundError:
-        asked = f"No model hub answered at {constants.ENDPOINT}"
+        attempt = f"No model hub answered at {constants.ENDPOINT}"
         if constants.is_offline_mode():
-            asked = (
+            attempt = (
                 "setup() keeps the session offline unless it gets online=True, and so do the "
                 "variables HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE, so no model hub was asked"
             )
         reason = (
-            f"{asked}, and {name!r} is neither a local folder nor complete in the cache of earlier "
+            f"{attempt}, and {name!r} is neither a local folder nor complete in the cache of earlier "
             "downloads."
         )
     except Exception as error:  # networks, disks and hubs fail in many other ways

@@ -3,8 +3,8 @@
 Lessons 04 and 09 explain what it computes. The arithmetic is that of `transformers.BertModel`
 (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3), whose weights it reads. It is
 faster because there is no padding, because queries, keys and values come from one product, and
-because the weights are prepacked for oneDNN, as `torch.compile`
-does: torch's plain float32 product uses MKL, which leaves half of some processors idle.
+because the weights are prepacked for oneDNN, as `torch.compile` does: torch's plain float32 product
+uses MKL, which leaves half of some processors idle.
 """
 
 import functools
@@ -20,8 +20,9 @@ from torch.nn.functional import gelu, layer_norm, linear
 from .downloads import packaged_encoder
 
 TOKENS = 4096  # per forward pass: the weights are prepacked for about this many
-# attention scores of all heads computed at a time: about what stays in a core's cache
+# attention scores of all heads computed at a time: about as many as fit a core's cache
 SCORES = 150_000
+SHORT_ROW = 24  # scores in a row, below which exp is faster than torch's softmax
 
 
 def fits(encoder: Any) -> bool:
@@ -41,7 +42,7 @@ def fits(encoder: Any) -> bool:
         and all(
             type(module).__module__.startswith(("torch.nn.", "transformers.")) for module in modules
         )
-        # these remain after output_hidden_states
+        # transformers' own hooks remain after output_hidden_states
         and all(str(getattr(hook, "__module__", "")).startswith("transformers.") for hook in hooks)
     )
 
@@ -65,7 +66,7 @@ def packed_bert(
     length first, so that groups are large.
     """
     words = weights["embeddings.word_embeddings.weight"]
-    places = (
+    positions = (
         weights["embeddings.position_embeddings.weight"]
         + weights["embeddings.token_type_embeddings.weight"][0]
     )
@@ -81,50 +82,53 @@ def packed_bert(
         scale = (hidden // heads) ** -0.5  # scale of the scores, folded into the queries
         names = (f"{layer}.attention.self.{part}" for part in ("query", "key", "value"))
         (query, key, value), (query_bias, key_bias, value_bias) = zip(*map(pair, names))
-        weight, bias = (
+        return _product(
             torch.cat([query * scale, key, value]),
             torch.cat([query_bias * scale, key_bias, value_bias]),
+            dtype,
+            "none",
+            lay_out,
         )
-        return _product(weight, bias, dtype, "none", lay_out)
 
-    def normal(states, norm):
-        weight, bias = norm
+    def normalised(states, weight, bias):
         return layer_norm(states, (hidden,), weight, bias, epsilon)
 
     layers = []
     while f"encoder.layer.{len(layers)}.output.dense.weight" in weights:
         layer = f"encoder.layer.{len(layers)}"
-        out, norm = (
-            dense(f"{layer}.attention.output.dense"),
-            pair(f"{layer}.attention.output.LayerNorm"),
-        )
-        up, down = dense(f"{layer}.intermediate.dense", "gelu"), dense(f"{layer}.output.dense")
         layers.append(
-            (query_key_value(layer), out, norm, up, down, pair(f"{layer}.output.LayerNorm"))
+            (
+                query_key_value(layer),
+                dense(f"{layer}.attention.output.dense"),
+                pair(f"{layer}.attention.output.LayerNorm"),
+                dense(f"{layer}.intermediate.dense", "gelu"),
+                dense(f"{layer}.output.dense"),
+                pair(f"{layer}.output.LayerNorm"),
+            )
         )
 
     def forward(rows):
         lengths = [len(row) for row in rows]
         groups = list(_groups(lengths, heads))
         ids = torch.tensor([number for row in rows for number in row])
-        states = normal(
-            words[ids] + torch.cat([places[:length] for length in lengths]),
-            pair("embeddings.LayerNorm"),
+        states = normalised(
+            words[ids] + torch.cat([positions[:length] for length in lengths]),
+            *pair("embeddings.LayerNorm"),
         )
         attended = torch.empty(len(ids), hidden, dtype=dtype)
-        for all_three, out, first_norm, up, down, second_norm in layers:
-            three = all_three(states.to(dtype))
+        for to_queries_keys_values, out, first_norm, up, down, second_norm in layers:
+            queries_keys_values = to_queries_keys_values(states.to(dtype))
             for _, start, end, number, length in groups:
                 query, key, value = (
-                    three[start:end]
+                    queries_keys_values[start:end]
                     .view(number, length, 3, heads, -1)
                     .permute(2, 0, 3, 1, 4)
                     .reshape(3, number * heads, length, -1)
                 )
                 context = _attend(query, key, value).view(number, heads, length, -1)
                 attended[start:end].view(number, length, heads, -1).copy_(context.transpose(1, 2))
-            states = normal(states.add_(out(attended)), first_norm)
-            states = normal(states.add_(down(up(states.to(dtype)))), second_norm)
+            states = normalised(states.add_(out(attended)), *first_norm)
+            states = normalised(states.add_(down(up(states.to(dtype)))), *second_norm)
         for row, start, end, number, length in groups:
             yield row, states[start:end].view(number, length, hidden)
 
@@ -133,7 +137,7 @@ def packed_bert(
 
 def _groups(lengths, heads):
     """Yield (first row, first token, end token, rows, tokens per row) for each group of adjacent
-    equal lengths.
+    rows of equal length, whose scores are at most SCORES.
     """
     row = start = 0
     while row < len(lengths):
@@ -153,7 +157,7 @@ def _attend(query, key, value):
     after all.
     """
     scores = query @ key.mT
-    if scores.shape[-1] < 24 or scores.dtype == torch.bfloat16:
+    if scores.shape[-1] < SHORT_ROW or scores.dtype == torch.bfloat16:
         weights = scores.exp()
         total = weights.sum(-1, keepdim=True)
         low, high = total.aminmax()

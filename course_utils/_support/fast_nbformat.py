@@ -29,7 +29,10 @@ def read_notebook(path: str | Path) -> "nbformat.NotebookNode":
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
     except (nbformat.ValidationError, ValueError, TypeError, KeyError, AttributeError):
-        fetch = f"Fetch it again, for example with: git checkout {path}"
-        advice = "Install the course again" if INSTALLED else fetch
+        advice = (
+            "Install the course again"
+            if INSTALLED
+            else f"Fetch it again, for example with: git checkout {path}"
+        )
         raise ValueError(f"The lesson {path} is damaged. {advice}") from None
     return cast("nbformat.NotebookNode", notebook)

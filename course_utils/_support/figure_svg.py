@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DECIMALS = re.compile(r"-?\d+\.\d+")
-COLOUR = re.compile(r"(?<=: )#[0-9a-f]{6}")
+COLOUR = re.compile(r"(?<=: )#[0-9a-f]{6}")  # in a style
 DARK_STROKE = re.compile(r"(?<=stroke: )#([0-5][0-9a-f])\1\1")  # a grey of seaborn's, or black
-NAMES = re.compile(r'(?:url\(|href=")#([\w.-]+)')
+REFERENCE = re.compile(r'(?:url\(|href=")#([\w.-]+)')  # to an element by its id
+ID = re.compile(r' id="([^"]*)"')
+OPENING_TAG = re.compile(r"<[^/][^>]*>")
 
 
 @functools.cache
@@ -37,93 +39,98 @@ def _variables(palette):
         PAPER[0]: ("paper", PAPER[1]),
     }
     for number, colour in enumerate(palette):
-        marks[to_hex(colour)] = f"p{number}", to_hex(readable(colour, PAPER[1], 3))
+        # marks need less contrast than text
+        marks[to_hex(colour)] = f"p{number}", to_hex(readable(colour, PAPER[1], least=3))
         texts[to_hex(readable(colour))] = f"t{number}", to_hex(readable(colour, PAPER[1]))
     return marks, texts
 
 
-def svg_of(figure: Figure, alt: str, **more: Any) -> str:
+def svg_of(figure: Figure, alt: str, **settings: Any) -> str:
     """The drawing as one element, for a page in HTML. It is the same each time: no date, no random
     names.
 
-    more: for `figure.savefig`.
+    settings: of `figure.savefig`.
     """
     import matplotlib
     from matplotlib.text import Text
 
-    kept = {
+    effects_and_ids = {
         text: (text.get_path_effects(), text.get_gid())
         for text in figure.findobj(Text)
         if text.get_path_effects()
     }
-    for text in kept:  # drawn as outlines, they would not be text
+    # with effects they would be drawn as outlines, and not be text
+    for text in effects_and_ids:
         text.set(path_effects=[], gid="halo")
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
-        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        figure.savefig(buffer, format="svg", transparent=True, metadata=nothing, **more)
-    for text, (effects, gid) in kept.items():
+        no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(buffer, format="svg", transparent=True, metadata=no_metadata, **settings)
+    for text, (effects, gid) in effects_and_ids.items():
         text.set(path_effects=effects, gid=gid)
     drawing = buffer.getvalue()
-    size = drawing.partition('viewBox="')[2].partition('"')[0]
+    view_box = drawing.partition('viewBox="')[2].partition('"')[0]
+    # what follows the <defs> with matplotlib's own stylesheet
     drawing = _smaller(
         drawing[drawing.index("</style>") :].partition("</defs>")[2].rpartition("</svg>")[0]
     )
     drawing = _named_anew(drawing, f"f{zlib.crc32(alt.encode()):08x}")
     palette = tuple(matplotlib.rcParams["axes.prop_cycle"].by_key()["color"])
-    drawing, style = _following_the_mode(drawing, _variables(palette))
+    drawing, style = _following_the_mode(drawing, *_variables(palette))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{size}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{view_box}" '
         f'class="cu-svg cu-plot" role="img" aria-label="{html.escape(alt)}"><style>{style}</style>{drawing}</svg>'
     )
 
 
 def _smaller(drawing):
-    """The drawing without what changes nothing: names nobody refers to, digits nobody sees, empty
+    """The drawing without what is never seen: ids without a reference, needless digits, empty
     groups.
     """
     drawing = re.sub(r"\s*\n\s*", " ", drawing)
-    # of the background
+    # the background, which is transparent
     drawing = re.sub(r'<path d="[^"]*"(?: clip-path="[^"]*")? style="fill: none"/>', "", drawing)
     drawing = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", drawing)
     drawing = re.sub(r" font-family: [^;\"]+;?", "", drawing)
     drawing = drawing.replace('id="halo"', 'class="halo"')
-    named = set(NAMES.findall(drawing))
-    drawing = re.sub(r' id="([^"]*)"', lambda one: one[0] if one[1] in named else "", drawing)
-    drawing = re.sub(r"<[^/][^>]*>", lambda tag: _shorter(tag[0]), drawing)
+    used_ids = set(REFERENCE.findall(drawing))
+    drawing = ID.sub(lambda match: match[0] if match[1] in used_ids else "", drawing)
+    drawing = OPENING_TAG.sub(lambda match: _shorter(match[0]), drawing)
     drawing = re.sub(r"> (?=<)", ">", drawing)
+    # a group that held only empty groups is empty afterwards
     while (fewer := re.sub(r"<g>\s*</g>", "", drawing)) != drawing:
         drawing = fewer
     return drawing
 
 
 def _named_anew(drawing, prefix):
-    """The drawing with names that depend on the picture's text alone, and not on its last digits as
-    matplotlib's do.
+    """The drawing with ids that depend on the picture's text alone. Those of matplotlib depend on
+    the last digits of its numbers.
     """
-    numbers = {
-        name: f"{prefix}-{at}" for at, name in enumerate(dict.fromkeys(NAMES.findall(drawing)))
-    }
-    drawing = re.sub(r' id="([^"]*)"', lambda one: f' id="{numbers[one[1]]}"', drawing)
-    return NAMES.sub(lambda one: one[0].replace(one[1], numbers[one[1]]), drawing)
+    old_ids = dict.fromkeys(REFERENCE.findall(drawing))
+    new_ids = {name: f"{prefix}-{number}" for number, name in enumerate(old_ids)}
+    drawing = ID.sub(lambda match: f' id="{new_ids[match[1]]}"', drawing)
+    return REFERENCE.sub(lambda match: match[0].replace(match[1], new_ids[match[1]]), drawing)
 
 
 def _shorter(tag):
-    tag = DECIMALS.sub(lambda one: f"{float(one[0]):.1f}".replace("-0.0", "0.0"), tag)
+    # one decimal in each number
+    tag = DECIMALS.sub(lambda match: f"{float(match[0]):.1f}".replace("-0.0", "0.0"), tag)
+    # no spaces between the commands and numbers of a path, nor at the end of a tag or value
     return re.sub(r'(?<=[A-Za-z]) (?=-?\d)|(?<=\d) (?=[A-Zz])| (?=/>|")', "", tag)
 
 
-def _following_the_mode(drawing, variables):
+def _following_the_mode(drawing, of_marks, of_text):
     """The drawing with variables for its colours, and the style that gives them their values.
 
-    variables: those of marks, and those of text.
+    of_marks, of_text: as `_variables` returns them.
     """
     used = {}
 
-    def in_tag(tag):
-        # of a hatch's ground
-        text = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', tag[0])
-        known = variables["<text" in text]
+    def with_variables(match):
+        # the ground of a hatch has its colour as an attribute
+        tag = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', match[0])
+        known = of_text if "<text" in tag else of_marks
 
         def as_ink(grey):
             used[f"grey{grey[1]}"] = grey[0], INK[1]
@@ -131,19 +138,20 @@ def _following_the_mode(drawing, variables):
 
         def as_variable(colour):
             if colour[0] not in known:
-                return colour[0]  # such as the cells of a heatmap, and what is written on them
+                return colour[0]  # such as the cells of a heatmap, and the numbers in them
             name, dark = known[colour[0]]
             used[name] = colour[0], dark
             return f"var(--{name})"
 
-        if "<text" not in text:
-            text = DARK_STROKE.sub(as_ink, text)
-        return COLOUR.sub(as_variable, text)
+        if "<text" not in tag:
+            tag = DARK_STROKE.sub(as_ink, tag)
+        return COLOUR.sub(as_variable, tag)
 
-    drawing = re.sub(r"<[^/][^>]*>", in_tag, drawing)
+    drawing = OPENING_TAG.sub(with_variables, drawing)
     used["paper"] = PAPER
     light, dark = (
-        "".join(f"--{name}:{pair[mode]};" for name, pair in sorted(used.items())) for mode in (0, 1)
+        "".join(f"--{name}:{colours[mode]};" for name, colours in sorted(used.items()))
+        for mode in (0, 1)
     )
     return drawing, (
         f".cu-plot{{{light}display:block;width:100%;max-width:44rem;height:auto;margin:0 auto;"

@@ -22,10 +22,11 @@ from matplotlib.text import Text
 
 from .figures import GUIDE, OWN_WORDS
 
-# more numbers than this are abbreviated to their values at every twentieth of their order
+# more numbers than this are abbreviated: sorted, the value at every twentieth
 MANY = 1000
+# the kinds of artists that can be put into words
 KNOWN = Axes, Axis, Legend, Line2D, LineCollection, Patch, PathCollection, QuadMesh, Text
-# some kinds of each say more than their base, such as the arrows of a field
+# but not what inherits from these, such as the arrows of a field, which show more
 KNOWN_EXACTLY = AxesImage, FillBetweenPolyCollection
 
 
@@ -34,18 +35,17 @@ def drawn(figure: Figure, decimals: int = 3) -> list[str]:
     and words.
 
     Two kinds are abbreviated: more than a thousand numbers to the values at every twentieth, a
-    swarm to its sorted values. Raises NotImplementedError for what has no words here, such as the
-    arrows of a field, or axes in three dimensions.
+    swarm to its sorted values. Raises NotImplementedError for a kind that cannot be put into words,
+    such as the arrows of a field, or axes in three dimensions.
     """
     shapes = [shape for axes in figure.axes for shape in (*axes.collections, *axes.images)]
-    beside = [shape.colorbar.ax for shape in shapes if shape.colorbar]
-    return [
-        line for axes in figure.axes if axes not in beside for line in _Drawn(axes, decimals).text()
-    ]
+    colour_bars = [shape.colorbar.ax for shape in shapes if shape.colorbar]
+    panels = [_Drawn(axes, decimals) for axes in figure.axes if axes not in colour_bars]
+    return [line for panel in panels for line in panel.text()]
 
 
 class _Drawn:
-    """What is drawn in one pair of axes."""
+    """What is drawn in one pair of axes, as text."""
 
     def __init__(self, axes, decimals):
         self.axes = axes
@@ -64,7 +64,7 @@ class _Drawn:
                 raise NotImplementedError(f"a {type(artist).__name__}")
         bars = [container for container in axes.containers if isinstance(container, BarContainer)]
         in_bars = [bar for container in bars for bar in container]
-        # seaborn draws empty ones
+        # seaborn draws some lines without points
         text = [self._line(line) for line in axes.lines if len(line.get_xdata())]
         text += [self._bars(container) for container in bars]
         for shape in (*axes.collections, *axes.images):
@@ -89,11 +89,9 @@ class _Drawn:
         legend.
         """
         label = str(artist.get_label()).removeprefix("_")
-        if (
-            artist.get_label() is None
-            or label.startswith(("child", "container"))
-            or label == "nolegend_"
-        ):
+        # matplotlib's own labels are _child0, _container0 and _nolegend_
+        has_none = artist.get_label() is None or label == "nolegend_"
+        if has_none or label.startswith(("child", "container")):
             label = self.groups.get(to_hex(colour), "") if len(colour) else ""
         return f"{kind} {label}".strip()
 
@@ -115,13 +113,14 @@ class _Drawn:
                 [bar.get_x() + bar.get_width() / 2 for bar in bars],
             )
             names = _names_of_ticks(self.axes.xaxis)
-        said = self._numbers(values)
+        numbers = self._numbers(values)
         if names:
-            nearest = [min(names, key=lambda at: abs(at - place)) for place in places]
-            said = ", ".join(
-                f"{names[at]} {value}" for at, value in zip(nearest, said.split(), strict=True)
+            ticks = [min(names, key=lambda tick: abs(tick - place)) for place in places]
+            numbers = ", ".join(
+                f"{names[tick]} {value}" for tick, value in zip(ticks, numbers.split(), strict=True)
             )
-        return f"{self._named('bars', bars, bars[0].get_facecolor() if len(bars) else ())}: {said}"
+        colour = bars[0].get_facecolor() if len(bars) else ()
+        return f"{self._named('bars', bars, colour)}: {numbers}"
 
     def _shape(self, shape):
         if isinstance(shape, QuadMesh):
@@ -160,8 +159,8 @@ class _Drawn:
         colours = shape.get_facecolors() if len(shape.get_facecolors()) else [()]
         if shape.get_gid() == "dots":
             rows = [name.get_text() for name in self.axes.get_yticklabels()]
-            said = ", ".join(f"{rows[round(y)]} {self._numbers([x])}" for x, y in points)
-            return [f"dots {shape.get_label()}: {said}"]
+            dots = ", ".join(f"{rows[round(y)]} {self._numbers([x])}" for x, y in points)
+            return [f"dots {shape.get_label()}: {dots}"]
         if shape.get_gid() == "swarm":
             return [f"values {shape.get_label()}: {self._numbers(np.sort(points[:, 0]))}"]
         if points.size > MANY:
@@ -170,10 +169,9 @@ class _Drawn:
         text = []
         for place, point in enumerate(points):
             name = self._named("point", shape, colours[place % len(colours)])
-            said = self._numbers(point)
-            said += f" value {self._numbers(values[place])}" if values is not None else ""
-            said += f" size {self._numbers(sizes[place])}" if len(sizes) > 1 else ""
-            text.append(f"{name}: {said}")
+            value = "" if values is None else f" value {self._numbers(values[place])}"
+            size = f" size {self._numbers(sizes[place])}" if len(sizes) > 1 else ""
+            text.append(f"{name}: {self._numbers(point)}{value}{size}")
         return text
 
     def _patch(self, patch):
@@ -182,19 +180,21 @@ class _Drawn:
         return f"{name}: corners {self._numbers(corners)}"
 
     def _tells_something(self, words):
-        """Not so what the course's functions write, and numbers in their cells."""
+        """Whether a text of the figure adds anything: not a label that the course's functions write
+        beside its shape, and not a number in its cell.
+        """
         in_a_cell = self.has_cells and _is_number(words.get_text())
         return words.get_text().strip() and words.get_gid() != OWN_WORDS and not in_a_cell
 
     def _words(self, words):
-        said = " ".join(words.get_text().split())
-        # of an annotation: what it points to
-        at = words.xy if hasattr(words, "xy") else words.get_position()
-        return f"text {said}: {' '.join(map(self._numbers, at))}"
+        text = " ".join(words.get_text().split())
+        # an annotation has, as `xy`, the place that it points to
+        place = words.xy if hasattr(words, "xy") else words.get_position()
+        return f"text {text}: {' '.join(map(self._numbers, place))}"
 
 
 def _names_of_ticks(axis):
-    """{place: name} of the ticks of an axis whose ticks have names; numbers are none."""
+    """{place: name} of the ticks of an axis; empty if all of them are numbers."""
     names = [" ".join(label.get_text().split()) for label in axis.get_ticklabels()]
     return {} if all(map(_is_number, names)) else dict(zip(axis.get_ticklocs(), names))
 
@@ -208,17 +208,17 @@ def _is_number(text):
 
 
 def _names_by_colour(legend):
-    """The words of a legend by colour. A colour that stands for two has none."""
-    words = {}
+    """{colour: its words in a legend}, without the colours that have two entries."""
+    names_of = {}
     for handle, text in zip(legend.legend_handles, legend.get_texts()) if legend else ():
-        words.setdefault(_colour(handle), set()).add(text.get_text())
-    return {colour: names.pop() for colour, names in words.items() if len(names) == 1}
+        names_of.setdefault(_colour(handle), set()).add(text.get_text())
+    return {colour: names.pop() for colour, names in names_of.items() if len(names) == 1}
 
 
 def _colour(handle):
+    # of a handle in a legend, in hexadecimal; "" if it has none
     if isinstance(handle, Line2D):
-        return to_hex(
-            handle.get_color() if handle.get_linestyle() != "None" else handle.get_markerfacecolor()
-        )
+        markers_alone = handle.get_linestyle() == "None"
+        return to_hex(handle.get_markerfacecolor() if markers_alone else handle.get_color())
     colours = np.atleast_2d(handle.get_facecolor())
     return to_hex(colours[0]) if colours.size else ""

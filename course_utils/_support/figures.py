@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .bars import ipython_shell
-from .colours import GREY, HEAT, INK, ink_on, readable
+from .colours import GREY, HEAT, INK, Colour, ink_on, readable
 from .figure_svg import svg_of
 
 if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
-    from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
 
-# the gid of words that the course's functions write beside what has them as its label
-OWN_WORDS = "label"
-GUIDE = "guide"  # the gid of what is only for the eye
-NO_TITLE = "A figure without a title."  # lessons have no such figure,
-WITHOUT_WORDS = "Its data are not said in words: it has "  # nor one of this kind
+# matplotlib's group ids (gid) tell `figure_text` what not to repeat:
+OWN_WORDS = "label"  # words that the course's functions write beside a shape with the same label
+GUIDE = "guide"  # lines that only guide the eye
+# no figure of a lesson may say one of these
+NO_TITLE = "A figure without a title."
+WITHOUT_WORDS = "Its data are not said in words: it has "
 
 
 class Figure:
@@ -66,11 +66,11 @@ def _on_a_page(svg):
     return f'<figure class="cu-figure" style="margin:0">{svg}</figure>'
 
 
-def _png(figure, **more):
+def _png(figure, **settings):
     from PIL import Image
 
     buffer, smaller = io.BytesIO(), io.BytesIO()
-    figure.savefig(buffer, format="png", **more)
+    figure.savefig(buffer, format="png", **settings)
     # 256 colours look the same and take a third of the bytes
     Image.open(buffer).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
         smaller, "png", optimize=True
@@ -79,7 +79,7 @@ def _png(figure, **more):
 
 
 def show_as_the_course_does() -> None:
-    """Let IPython, if it runs, show each matplotlib figure as the course's own, and be silent about
+    """Let IPython, if it runs, show each matplotlib figure as the course's own, and show nothing for
     its parts.
 
     A cell that ends in `axes.set(...)` or `sns.lineplot(...)` prints nothing beside the figure.
@@ -90,8 +90,8 @@ def show_as_the_course_does() -> None:
     formatter = shell.display_formatter
 
     def bundle(figure):
-        # asked before the formatter of pictures that Jupyter's backend registers at the first
-        # figure
+        # Jupyter's backend registers a formatter of its own at the first figure, which would be
+        # asked next
         formatter.formatters["image/png"].pop(type(figure), None)
         return _bundle(figure)
 
@@ -131,24 +131,23 @@ def _description(figure):
     """The label of a figure, if it has one; else its titles, and what its axes show."""
     if figure.get_label():
         return str(figure.get_label())
-    axes = [one for one in figure.axes if one.get_label() != "<colorbar>"]
-    titles = [
-        figure.get_suptitle(),
-        *(one.get_title(place) for one in axes for place in ("left", "center", "right")),
-    ]
-    sentences = [title for title in titles if title] or [NO_TITLE]
-    for words, labels in (
-        ("Across", [one.get_xlabel() for one in axes]),
-        ("Up", [one.get_ylabel() for one in axes]),
+    panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+    titles = [figure.get_suptitle()]
+    for axes in panels:
+        titles += [axes.get_title(place) for place in ("left", "center", "right")]
+    sentences = list(filter(None, titles)) or [NO_TITLE]
+    for direction, labels in (
+        ("Across", [axes.get_xlabel() for axes in panels]),
+        ("Up", [axes.get_ylabel() for axes in panels]),
     ):
         if any(labels):
-            sentences.append(f"{words}: {', '.join(dict.fromkeys(filter(None, labels)))}")
+            sentences.append(f"{direction}: {', '.join(dict.fromkeys(filter(None, labels)))}")
     return " ".join(sentence if sentence[-1] in ".!?" else f"{sentence}." for sentence in sentences)
 
 
 def _nothing_for_parts_of_figures(value):
-    """Show nothing. Raises NotImplementedError, on which IPython goes on, for what is no part of a
-    figure.
+    """Show nothing for a part of a figure. For anything else, raises NotImplementedError, and
+    IPython tries its other formatters.
     """
     if "matplotlib.figure" not in sys.modules or not _is_part(value):
         raise NotImplementedError
@@ -178,7 +177,7 @@ def heatmap(
 ) -> Figure:
     """Draw a grid of cells, darker for larger, each with its value in it (two decimals, or whole).
 
-    Of more than 600 cells, a bar beside them tells the values instead.
+    With more than 600 cells, a colour bar shows the values instead.
     Where values or limits go below 0 and above it, red is above 0, blue below, and white is 0.
     """
     import matplotlib.pyplot as plt
@@ -186,8 +185,9 @@ def heatmap(
 
     matrix = np.asarray(matrix, dtype=float)
     names = [textwrap.fill(str(name), 9, break_long_words=False) for name in columns]
-    longest = max(len(line) for name in names for line in name.splitlines())
-    steep = longest > (5 if len(columns) > 8 else 12)
+    longest = max(map(len, "\n".join(names).splitlines()))  # in letters
+    steep = longest > (5 if len(columns) > 8 else 12)  # names that are written aslant
+    # of a cell, in inches
     width = 0.62 if steep else max(0.62, 0.12 * longest)
     height = 0.36 if len(rows) < 10 else 0.24
     size = (2.2 + width * len(columns), 1.3 + height * len(rows))
@@ -210,26 +210,25 @@ def heatmap(
         vmax=high,
         cbar=crowded,
         linewidths=0.5,
-        # + 0.0: not -0.00
+        # + 0.0 turns -0.0 into 0.0
         annot=False if crowded else matrix.round(2) + 0.0,  # pyrefly: ignore[bad-argument-type]
         fmt=".0f" if whole else ".2f",
         xticklabels=list(columns) if steep else names,
         yticklabels=list(rows),
     )
     for text, cell in zip(axes.texts, axes.collections[0].get_facecolor()):
-        # a row of these is a colour
+        # the cells' colours are the rows of an array, which the type does not say
         text.set_color(ink_on(cell))  # pyrefly: ignore[bad-argument-type]
     axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.tick_params(axis="y", rotation=0)
     if steep:
-        labels = axes.get_xticklabels()
-        axes.set_xticklabels(labels, rotation=45, ha="right", rotation_mode="anchor")
+        axes.set_xticklabels(
+            axes.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor"
+        )
     return Figure(figure, alt)
 
 
-def label_point(
-    axes: Axes, label: str, point: tuple[float, float], colour: ColorType
-) -> Annotation:
+def label_point(axes: Axes, label: str, point: tuple[float, float], colour: Colour) -> Annotation:
     """Write a label to the right of a point, in its colour."""
     from matplotlib.patheffects import withStroke
 
@@ -259,31 +258,44 @@ def references(axes: Axes, marks: Mapping[str, float] | None, along: str) -> Non
     for words, value in (marks or {}).items():
         if along == "x":
             axes.axvline(value, label=f"_{words}", **line)
-            frame = axes.get_xaxis_transform()
-            axes.annotate(words, (value, 1), (0, 3), xycoords=frame, ha="center", **style)
+            axes.annotate(
+                words,
+                (value, 1),  # in the frame's height
+                (0, 3),
+                xycoords=axes.get_xaxis_transform(),
+                ha="center",
+                **style,
+            )
         else:
             axes.axhline(value, label=f"_{words}", **line)
-            frame = axes.get_yaxis_transform()
-            axes.annotate(words, (0, value), (3, 1), xycoords=frame, ha="left", **style)
+            axes.annotate(
+                words,
+                (0, value),  # in the frame's width
+                (3, 1),
+                xycoords=axes.get_yaxis_transform(),
+                ha="left",
+                **style,
+            )
     if marks and along == "y":  # room for the words below the title
         low, high = axes.get_ylim()
         axes.set_ylim(low, max(high, max(marks.values()) + 0.1 * (high - low)))
 
 
-def label_ends(axes: Axes, ends: Iterable[tuple[Any, tuple[float, float], ColorType]]) -> None:
+def label_ends(axes: Axes, ends: Iterable[tuple[Any, tuple[float, float], Colour]]) -> None:
     """Label points that lie above each other, (label, point, colour) for each, and move the labels
     apart.
     """
     from scipy.optimize import isotonic_regression
 
+    # from the lowest point to the highest
     texts = [label_point(axes, *end) for end in sorted(ends, key=lambda end: end[1][1])]
     figure: Any = axes.figure
-    figure.draw_without_rendering()
-    wanted, heights = np.array(
-        [((box.y0 + box.y1) / 2, box.height + 4) for box in (t.get_window_extent() for t in texts)]
-    ).T
-    stack = np.cumsum(heights) - heights / 2  # their centres if they stood close together
-    for text, moved in zip(
-        texts, isotonic_regression(wanted - stack).x + stack - wanted, strict=True
-    ):
-        text.xyann = (8, moved * 72 / figure.dpi)
+    figure.draw_without_rendering()  # places the texts
+    boxes = [text.get_window_extent() for text in texts]  # in pixels
+    # the centre and the height of each
+    wanted, heights = np.array([((box.y0 + box.y1) / 2, box.height + 4) for box in boxes]).T
+    stack = np.cumsum(heights) - heights / 2  # the centres if they stood close together
+    # the nearest centres at which no text overlaps the one below it
+    centres = isotonic_regression(wanted - stack).x + stack
+    for text, moved in zip(texts, centres - wanted, strict=True):
+        text.xyann = (8, moved * 72 / figure.dpi)  # in points

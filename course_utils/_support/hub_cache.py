@@ -1,4 +1,4 @@
-"""The packaged encoder under its public name, offline: a folder laid out as the model hub's own
+"""The packaged encoder under its public name, offline: a folder laid out like the model hub's
 cache.
 """
 
@@ -14,15 +14,15 @@ from .bars import ipython_shell
 from .downloads import packaged_folder
 
 PUBLIC_NAME = "sentence-transformers/all-MiniLM-L6-v2"
-SHORT_NAME = "all-MiniLM-L6-v2"  # as Sentence Transformers has it
-COMMIT = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"  # of the hub, whose files the package carries
+SHORT_NAME = "all-MiniLM-L6-v2"  # as Sentence Transformers calls it
+COMMIT = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"  # of the model on the hub, packaged unchanged
 ENTRY = f"models--{PUBLIC_NAME}".replace("/", "--")
-KINDS = ("models--", "datasets--")  # what a hub's cache holds
+KINDS = ("models--", "datasets--")  # how the folders in a hub's cache begin
 NOTE = "setup() keeps this session offline. To let it ask the internet, run setup(online=True)."
 
 
 def use_cache(online: bool) -> None:
-    """Let transformers and others find the packaged encoder under its public name, and ask no
+    """Let transformers and others find the packaged encoder under its public name, without the
     network.
 
     online: give back the network, and the cache that the learner has without this course.
@@ -32,15 +32,15 @@ def use_cache(online: bool) -> None:
     """
     from huggingface_hub import constants
 
-    offline, cache = _given()
+    offline, cache = _original_settings()
     constants.HF_HUB_OFFLINE = offline if online else True
     constants.HF_HUB_CACHE = cache if online else str(cache_with(Path(cache)))
     shell = ipython_shell()
     if shell is not None:
-        shell.set_custom_exc(() if online or offline else (OSError,), _told_why)
+        shell.set_custom_exc(() if online or offline else (OSError,), _show_with_reason)
 
 
-def _told_why(shell, kind, error, traceback, tb_offset=None):
+def _show_with_reason(shell, kind, error, traceback, tb_offset=None):
     """Show an error as IPython does; where a library says "check your internet connection", say why
     there is none.
     """
@@ -50,27 +50,25 @@ def _told_why(shell, kind, error, traceback, tb_offset=None):
 
 
 @functools.cache
-def _given() -> tuple[bool, str]:
-    """(whether huggingface_hub was told to be offline, its cache), before `use_cache` changes
-    them.
-    """
+def _original_settings() -> tuple[bool, str]:
+    """(whether huggingface_hub is set to be offline, its cache), before `use_cache` changes them."""
     from huggingface_hub import constants
 
     return constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE
 
 
-def cache_with(theirs: Path | None = None) -> Path:
-    """A hub's cache that holds the packaged encoder, and links to what the learner's own cache
-    holds.
+def cache_with(own_cache: Path | None = None) -> Path:
+    """A hub's cache that holds the packaged encoder, and links to the models in the learner's own
+    cache.
 
-    theirs: the learner's own cache, if any, in which nothing is written. Returns the first of these
+    own_cache: the learner's, if any, in which nothing is written. Returns the first of these
     folders that is complete or can be made so: in the installation (which learners may share, so
     only without models of their own), in the user's cache folder, a temporary one.
     """
     import platformdirs
 
-    beside = theirs.glob("*--*") if theirs else ()
-    own = [path for path in beside if path.name.startswith(KINDS) and path.name != ENTRY]
+    entries = own_cache.glob("*--*") if own_cache else ()
+    own = [path for path in entries if path.name.startswith(KINDS) and path.name != ENTRY]
     installed = Path(sys.prefix) / "share" / "sentence-embeddings-course" / "hub"
     users = Path(platformdirs.user_cache_dir("sentence-embeddings-course")) / "hub"
     for folder in ([] if own else [installed]) + [users]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .downloads import EncoderError
 
-# else transformers invents one
+# without one of these, transformers makes up a tokenizer
 VOCABULARY_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 OR_ELSE = "or leave out the name to use the packaged encoder."
 AGAIN = f"Copy the whole folder again, {OR_ELSE}"
@@ -132,23 +132,25 @@ def _read_folder(folder: str | Path, masked_lm: bool) -> tuple[Any, Any, Any]:
     # The first BERT models, including prajjwal1/bert-small, do not state that they are BERT.
     unnamed_bert = kind is None and "type_vocab_size" in stated
     config = (BertConfig if unnamed_bert else AutoConfig).from_pretrained(folder, **trust)
-    one_way = config.is_encoder_decoder or getattr(config, "is_decoder", False)
-    if one_way or config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+    has_decoder = config.is_encoder_decoder or getattr(config, "is_decoder", False)
+    if has_decoder or config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         raise EncoderError(
             f"The model in {folder} is of the kind "
-            f"{config.model_type}{' with a decoder' if one_way else ''}, not an encoder like BERT, "
+            f"{config.model_type}{' with a decoder' if has_decoder else ''}, not an encoder like BERT, "
             f"RoBERTa, MPNet or DistilBERT, which the lessons need. Choose one of these, {OR_ELSE}"
         )
     tokenizer = AutoTokenizer.from_pretrained(folder, config=config, **trust)
     kind_of_model = AutoModelForMaskedLM if masked_lm else AutoModel
-    how = {
-        "use_safetensors": True,
-        "dtype": "float32",
-        "ignore_mismatched_sizes": True,
-        "output_loading_info": True,
-    }
-    model, report = kind_of_model.from_pretrained(folder, config=config, **how, **trust)
-    # Funnel has a mask, and lets padding through all the same
+    model, report = kind_of_model.from_pretrained(
+        folder,
+        config=config,
+        use_safetensors=True,
+        dtype="float32",
+        ignore_mismatched_sizes=True,  # `_check_weights` reports them
+        output_loading_info=True,
+        **trust,
+    )
+    # Funnel has a mask, but lets padding through
     if "attention_mask" not in signature(model.forward).parameters or config.model_type == "funnel":
         raise EncoderError(
             f"The model in {folder} is of the kind {config.model_type}, which lets padding into "

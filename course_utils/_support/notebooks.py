@@ -3,6 +3,7 @@ solution.
 """
 
 import csv
+import itertools
 import json
 import posixpath
 import re
@@ -15,12 +16,12 @@ from typing import Any
 from .. import PROJECT
 
 PACKAGE = Path(__file__).resolve().parents[1]
-# from a wheel, which holds the lessons; in a clone they stand beside the package, as does
-# pyproject.toml
+# whether the package came from a wheel, which holds the lessons; in a clone, the lessons and
+# pyproject.toml are beside the package
 INSTALLED = (PACKAGE / "notebooks").is_dir() or not (PACKAGE.parent / "pyproject.toml").is_file()
 ROOT = PACKAGE if INSTALLED else PACKAGE.parent
 NOTEBOOKS, LOCK = ROOT / "notebooks", ROOT / "requirements.lock"
-# an option of a question: its letter, its text, what is said about it
+# an option of a question: its letter, its text, the remark about it
 OPTION = re.compile(
     r"<details><summary>([A-D])\. (.+?)</summary>\n\n((?:Right|No)\. .+?)\n\n</details>", re.DOTALL
 )
@@ -40,24 +41,23 @@ ROUTES = {  # by the lessons whose cores they take
 
 
 def part_of(path: str | Path) -> str:
-    """The key of a notebook, also of a copy: "05" for a lesson's core, "05-effects" for the further
-    part 05_effects.
+    """The key of a notebook or of a copy of it: "05" for a lesson's core, "05-effects" for the
+    further part 05_effects.
     """
     path = Path(path)
-    is_further = (
-        path.parent.name == FURTHER or (NOTEBOOKS / FURTHER / f"{path.stem}.ipynb").is_file()
-    )
+    source = NOTEBOOKS / FURTHER / f"{path.stem}.ipynb"
+    is_further = path.parent.name == FURTHER or source.is_file()
     return path.stem.replace("_", "-") if is_further else path.stem[:2]
 
 
 def parts(folder: str | Path | None = None) -> dict[str, Path]:
-    """{key: path} of the lessons' notebooks in reading order: each core, and its further parts
-    behind it.
+    """{key: path} of the lessons' notebooks in reading order: each core, followed by its further
+    parts.
     """
-    folder, name = Path(folder or NOTEBOOKS), "[0-9][0-9]_*.ipynb"
-    found = {path.stem[:2]: path for path in folder.glob(name)}
-    found |= {path.stem.replace("_", "-"): path for path in (folder / FURTHER).glob(name)}
-    return {key: found[key] for key in sorted(found)}
+    folder, pattern = Path(folder or NOTEBOOKS), "[0-9][0-9]_*.ipynb"
+    paths = {path.stem[:2]: path for path in folder.glob(pattern)}
+    paths |= {path.stem.replace("_", "-"): path for path in (folder / FURTHER).glob(pattern)}
+    return dict(sorted(paths.items()))
 
 
 def lesson_named(key: str, folder: str | Path | None = None) -> Path:
@@ -78,22 +78,22 @@ def name_of(path: Path) -> str:
 
 
 def seen_from(name: str, link: str) -> str:
-    """The name of the lesson to which a link in another one leads: "05_attention" for
-    "../05_attention".
+    """The name of the lesson to which a link in another lesson leads: "05_attention" for the link
+    "../05_attention" in "further/05_effects".
+
+    name: of the lesson with the link.
     """
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
 
 
 def padded(key: str) -> str:
-    """A key with two digits: "04-length" for "4-length"."""
+    """A key with two digits: "04-length" for "4-length"; "" for an empty one."""
     number, dash, further = key.partition("-")
     return number.zfill(2) + dash + further if number else ""
 
 
 def as_key(text: str) -> str:
-    """The key that a person means by "4", "4-length" or the name of a file; anything else as it
-    is.
-    """
+    """The key that a person means by "4", "4-length" or the name of a file."""
     files = {path.stem: key for key, path in parts().items()}
     return files.get(Path(text).stem) or padded(text)
 
@@ -115,25 +115,28 @@ def exercise_parts() -> dict[str, str]:
 
 
 def part_with(exercise_id: str) -> str:
-    """The key of the notebook that has an exercise; of one that no notebook has, the number it
-    begins with.
+    """The key of the notebook that has an exercise; if none has it, the number that its id begins
+    with.
     """
     return exercise_parts().get(exercise_id, exercise_id[:2])
 
 
 def lesson_cells(notebook: Mapping[str, Any]) -> list[Any]:
-    """The cells of a notebook that are the lesson: all above PICTURES. For notebooks as nbformat or
-    json reads them.
+    """The cells of a notebook that are the lesson: all above PICTURES.
+
+    notebook: as nbformat or json reads it.
     """
-    cells = notebook["cells"]
-    ends = (at for at, cell in enumerate(cells) if "".join(cell["source"]).startswith(PICTURES))
-    return cells[: next(ends, len(cells))]
+
+    def is_lesson(cell):
+        return not "".join(cell["source"]).startswith(PICTURES)
+
+    return list(itertools.takewhile(is_lesson, notebook["cells"]))
 
 
 def incomplete() -> str:
-    """What is missing of an installed course, in words; empty if nothing is, and in a clone.
+    """A sentence about what is missing of an installed course; empty if nothing is, and in a clone.
 
-    Compares the size of each file of the package with the record that pip writes when it has
+    It compares the size of each file of the package with the record that pip writes when it has
     unpacked everything.
     """
     if not INSTALLED:
@@ -142,8 +145,8 @@ def incomplete() -> str:
     record = installed.read_text("RECORD") if installed else ""
     if not installed or not record:
         return "pip has not recorded what it installed"
-    # Not `installed.files`, which leaves out what is missing from Python 3.12 on. What the wheel
-    # holds has a size; pipx rewrites the command beside it.
+    # Not `installed.files`, which from Python 3.12 on leaves out missing files. Files from the wheel
+    # have a size in the record. The command, which pipx rewrites, is outside the package.
     rows = csv.reader(record.splitlines())
     sizes = {name: size for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")}
     wrong = []
@@ -171,7 +174,7 @@ def tagged(prefix: str) -> list[tuple[str, bool, str]]:
     """[(text, whether it is an answer, tag)] of the lessons' code cells with a tag that begins with
     `prefix`.
 
-    An answer's text is what stands above its solution, since the learner writes the rest.
+    An answer's text is only the part above its solution, since the learner writes the rest.
     """
     lessons = (json.loads(path.read_text(encoding="utf-8")) for path in parts().values())
     cells = (cell for lesson in lessons for cell in lesson["cells"] if cell["cell_type"] == "code")

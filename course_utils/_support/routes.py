@@ -20,13 +20,12 @@ from .fast_bert import TOKENS, packed_bert
 from .tables import strings_of
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-# positions in one forward pass of transformers, padding included; more does not fit a laptop's
-# cache
+# positions in one forward pass of transformers, with padding; more do not fit a laptop's cache
 PADDED_TOKENS = 512
 QUEUED_TOKENS = 1024  # the same, per thread
 MIN_TOKENS_TO_QUEUE = 4096  # for fewer, starting threads takes longer than it saves
 MIN_TOKENS_TO_PACK = 512  # for fewer, prepacking the weights takes longer than it saves
-# encodings or ids; the indices of sentences that were cut; the most tokens
+# (encodings or ids, indices of the sentences that were cut, the most tokens of a sentence)
 Tokens = tuple[list[Any], set[int], int]
 
 
@@ -46,9 +45,12 @@ class PackedRoute:
         self.lengths = [len(row) for row in self.ids]
         total = sum(self.lengths)
         self.threads = torch.get_num_threads() if total >= MIN_TOKENS_TO_QUEUE else 1
-        sizes = config.num_attention_heads, config.layer_norm_eps
         self.forward = packed_bert(
-            weights, *sizes, PRECISIONS[precision], lay_out=total >= MIN_TOKENS_TO_PACK
+            weights,
+            config.num_attention_heads,
+            config.layer_norm_eps,
+            PRECISIONS[precision],
+            lay_out=total >= MIN_TOKENS_TO_PACK,
         )
 
     def batches(self) -> list[list[int]]:
@@ -124,7 +126,7 @@ def tokens_of(sentences: list[str], tokenizer: Any, longest: int) -> Tokens:
         tokenizer.truncation_side = side
     owner = encoded.pop("overflow_to_sample_mapping")
     first = np.unique(owner, return_index=True)[1]  # later rows of a sentence hold the overflow
-    rows = [{name: values[i] for name, values in encoded.items()} for i in first]
+    rows = [{name: values[row] for name, values in encoded.items()} for row in first]
     for row, sentence in zip(rows, sentences):
         if not row["input_ids"]:
             raise ValueError(
@@ -147,7 +149,7 @@ def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     little padding.
     """
     batch, widest = [], 0
-    for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
         widest = widest or lengths[place]
         if batch and widest * (len(batch) + 1) > budget:
             yield batch

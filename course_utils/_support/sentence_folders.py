@@ -1,6 +1,4 @@
-"""What the files of Sentence Transformers in a model's folder say about how its vectors are
-made.
-"""
+"""How a model's vectors are made, by the files of Sentence Transformers in its folder."""
 
 import json
 import re
@@ -10,7 +8,7 @@ from typing import Any
 from .downloads import EncoderError
 
 POOLINGS = ("cls", "max", "mean")  # those of `pooling.POOLINGS`, which the library calls the same
-OLD_NAMES = {  # the library's setting for each pooling, before one setting held its name
+OLD_NAMES = {  # old versions had a setting for each pooling
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
     "pooling_mode_mean_tokens": "mean",
@@ -18,10 +16,10 @@ OLD_NAMES = {  # the library's setting for each pooling, before one setting held
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-OWN = re.compile(r"^sentence_transformers\.(.*\.)?")
+MODULE = re.compile(r"^sentence_transformers\.(.*\.)?")  # of a class of the library
 # settings of the transformer that embed follows, or that say what it does anyway
 KNOWN = "max_seq_length do_lower_case transformer_task modality_config module_output_name".split()
-# the settings of the transformer, in the order in which the library looks for them
+# files with the settings of the transformer, in the order in which the library looks for them
 TRANSFORMER = tuple(
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
@@ -29,7 +27,7 @@ TRANSFORMER = tuple(
 
 
 def transformer_part(folder: str | Path) -> str | Path:
-    """The folder of the transformer itself: old versions put it into a folder inside,
+    """The folder of the transformer itself: old versions put it into an inner folder,
     "0_Transformer".
 
     Raises EncoderError if modules.json is damaged, or points outside the folder.
@@ -38,9 +36,7 @@ def transformer_part(folder: str | Path) -> str | Path:
 
 
 def stated_length(folder: str | Path) -> int | None:
-    """The most tokens of a text that the library reads, if the folder of the transformer says it;
-    else None.
-    """
+    """The most tokens of a text that the library reads, if the transformer's folder states it."""
     return _transformer_settings(folder).get("max_seq_length")
 
 
@@ -57,8 +53,8 @@ def recipe(folder: str | Path) -> tuple[str, str]:
     modules = dict(_modules(folder))
     inner = modules.get("Transformer", folder)
     pooling = _settings(modules["Pooling"] / "config.json") if "Pooling" in modules else {}
-    chosen = [mode for name, mode in OLD_NAMES.items() if pooling.get(name)] or ["mean"]
-    modes = pooling.get("pooling_mode", chosen)
+    by_old_names = [mode for name, mode in OLD_NAMES.items() if pooling.get(name)] or ["mean"]
+    modes = pooling.get("pooling_mode", by_old_names)
     modes = modes if isinstance(modes, list) and modes else [modes]
     about = _settings(folder / "config_sentence_transformers.json")
     prompt = (about.get("prompts") or {}).get(about.get("default_prompt_name")) or ""
@@ -66,11 +62,12 @@ def recipe(folder: str | Path) -> tuple[str, str]:
     further = [kind for kind in modules if kind not in ("Transformer", "Pooling", "Normalize")]
     stated = _transformer_settings(inner)
     unknown = [name for name, value in stated.items() if value and name not in KNOWN]
-    side = _settings(inner / "tokenizer_config.json").get("truncation_side")
-    reasons = {
+    tokenizer = _settings(inner / "tokenizer_config.json")
+    reasons = {  # {why embed cannot make these vectors: whether that is so}
         f"has a further layer, {', '.join(further)}": further,
         f"is used with settings that embed does not know ({', '.join(unknown)})": unknown,
-        "cuts off the beginning of long texts (truncation_side)": side == "left",
+        "cuts off the beginning of long texts (truncation_side)": tokenizer.get("truncation_side")
+        == "left",
         "cuts its vectors (truncate_dim)": about.get("truncate_dim"),
         "does not pool its token vectors": modules and "Pooling" not in modules,
         f"pools in another way, {' with '.join(map(str, modes))}": len(modes) > 1
@@ -80,11 +77,11 @@ def recipe(folder: str | Path) -> tuple[str, str]:
     }
     for reason, applies in reasons.items():
         if applies:
-            or_else = ", or name a pooling: embed then pools the model's token vectors."
+            has_transformer = "Transformer" in modules or not modules
+            or_else = ", or name a pooling: embed then pools the model's token vectors"
             raise EncoderError(
                 f"The model in {folder} {reason}, which embed does not do. Use "
-                "SentenceTransformer.encode"
-                f"{or_else if 'Transformer' in modules or not modules else '.'}"
+                f"SentenceTransformer.encode{or_else if has_transformer else ''}."
             )
     return modes[0], prompt
 
@@ -94,9 +91,10 @@ def _modules(folder: str | Path) -> list[tuple[str, Path]]:
 
     A class of the library is named without its module, whose name differs between versions.
     """
-    folder, found = Path(folder), _read(Path(folder) / "modules.json", list)
+    folder = Path(folder)
+    parts = _read(folder / "modules.json", list) or []
     try:
-        modules = [(OWN.sub("", module["type"]), folder / module["path"]) for module in found or ()]
+        modules = [(MODULE.sub("", part["type"]), folder / part["path"]) for part in parts]
     except (KeyError, TypeError, AttributeError):
         raise EncoderError(
             f"modules.json in {folder} is damaged. Copy or download the model again."
@@ -116,15 +114,15 @@ def _settings(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path, kind: type) -> Any:
-    """What a JSON file holds, None if there is none. Raises EncoderError if it is damaged or holds
-    something else.
+    """The content of a JSON file, or None if there is no file. Raises EncoderError if it is damaged
+    or of another kind.
     """
     if not path.is_file():
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError):
-        found = None
-    if not isinstance(found, kind):
+        content = None
+    if not isinstance(content, kind):
         raise EncoderError(f"{path} is damaged. Copy or download the model again.")
-    return found
+    return content

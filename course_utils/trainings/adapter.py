@@ -9,11 +9,13 @@ sample of Wikipedia that gensim ships for its tests), all from installed package
 twenty is held out, by its SHA-256.
 """
 
+import bz2
 import hashlib
 import json
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -25,19 +27,21 @@ from ..data import load_reviews
 from ..models import load_encoder, packaged_encoder, packaged_folder, progress_bar
 
 HELD_OUT = 20  # one text in this many is never trained on
-LENGTHS = (32, 64, 128)  # the longest passage, drawn for each one: the lessons' sentences are short
+# the limit of each passage's tokens is drawn from these: the lessons' sentences are short
+LENGTHS = (32, 64, 128)
 BATCH_TOKENS = 4096
-# share of tokens in training; scores use 0.15, as in Devlin et al. (2019), section 3.1
+# the share of tokens that are masked in training; scores use 0.15, as in Devlin et al. (2019),
+# section 3.1
 MASKED = 0.2
 RATE = 1.5e-3  # the highest learning rate of the layers' tables
 
 
-def reviews():
+def reviews() -> list[str]:
     """Film reviews: 25,000 whole reviews and 8,530 sentences."""
     return [text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"]]
 
 
-def conversations():
+def conversations() -> list[str]:
     """About 7,000 typed conversations between two people, each as one text."""
     path = packaged_folder("chitchat_dataset") / "dataset.json"
     texts = []
@@ -47,10 +51,8 @@ def conversations():
     return texts
 
 
-def encyclopedia():
+def encyclopedia() -> list[str]:
     """The paragraphs of about a hundred articles of the English Wikipedia, without markup."""
-    import bz2
-
     # of the extra `adapter`
     from gensim.corpora import wikicorpus  # pyrefly: ignore[missing-import]
 
@@ -59,6 +61,7 @@ def encyclopedia():
     with bz2.open(next(folder.glob("enwiki-latest-pages-articles1*.bz2")), "rb") as file:
         for _, page, _ in wikicorpus.extract_pages(file, filter_namespaces=("0",)):
             for line in wikicorpus.filter_wiki(page).split("\n"):
+                # marks of bold type, headings, tables and lists, which the filter leaves
                 paragraphs.append(re.sub(r"[*#:;'=|]{2,}|^[*#:;|]+", " ", line).strip())
     return [text for text in paragraphs if len(text) > 200 and text[-1] in '.!?"']
 
@@ -66,36 +69,39 @@ def encyclopedia():
 TEXTS = {"reviews": reviews, "conversations": conversations, "encyclopedia": encyclopedia}
 
 
-def held_out(text):
-    """Whether a text is held out from training. The same text always falls on the same side."""
+def held_out(text: str) -> bool:
+    """Whether a text is held out from training. The answer for a text is always the same."""
     return int(hashlib.sha256(text.encode()).hexdigest(), 16) % HELD_OUT == 0
 
 
-def passages(texts, tokenizer, generator, lengths=LENGTHS):
-    """Cut texts into passages, at sentence ends where possible, each up to a drawn length.
+def passages(
+    texts: list[str], tokenizer: Any, generator: random.Random, lengths: tuple[int, ...] = LENGTHS
+) -> list[list[int]]:
+    """Texts cut into passages of token ids, at the end of a sentence where possible.
 
-    Returns lists of token ids.
+    lengths: the limit of each passage's tokens is drawn from these.
     """
     ends = set(tokenizer.convert_tokens_to_ids([".", "!", "?"]))
-    found = []
+    cut_passages = []
     for text in texts:
         ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
         while ids:
-            room = generator.choice(lengths) - 2
-            cut = room
+            cut = room = generator.choice(lengths) - 2  # without [CLS] and [SEP]
             if len(ids) > room:
-                cut = next((at + 1 for at in range(room - 1, 3, -1) if ids[at] in ends), room)
+                sentence_ends = [place for place in range(4, room) if ids[place] in ends]
+                cut = sentence_ends[-1] + 1 if sentence_ends else room
             piece, ids = ids[:cut], ids[cut:]
             if len(piece) >= 5:
-                found.append([tokenizer.cls_token_id, *piece, tokenizer.sep_token_id])
-    return found
+                cut_passages.append([tokenizer.cls_token_id, *piece, tokenizer.sep_token_id])
+    return cut_passages
 
 
-def batches(found, generator, size=BATCH_TOKENS):
+def batches(
+    passages: list[list[int]], generator: random.Random, size: int = BATCH_TOKENS
+) -> list[list[list[int]]]:
     """Group passages of similar length, in random order, at most `size` positions in a group."""
-    order = sorted(generator.sample(found, len(found)), key=len)
     groups, group = [], []
-    for passage in order:
+    for passage in sorted(generator.sample(passages, len(passages)), key=len):
         if group and len(passage) * (len(group) + 1) > size:
             groups.append(group)
             group = []
@@ -104,8 +110,14 @@ def batches(found, generator, size=BATCH_TOKENS):
     return generator.sample(groups, len(groups))
 
 
-def masked_batch(group, tokenizer, share, generator):
-    """(input_ids, attention_mask, chosen, labels); `share` of the plain tokens become [MASK]."""
+def masked_batch(
+    group: list[list[int]], tokenizer: Any, share: float, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A padded batch of passages, in which `share` of the plain tokens are masked.
+
+    Returns (input_ids, attention_mask, chosen, labels): `chosen` marks the masked places, and
+    `labels` are the ids that stood there.
+    """
     ids = torch.full((len(group), max(map(len, group))), tokenizer.pad_token_id)
     for row, passage in enumerate(group):
         ids[row, : len(passage)] = torch.tensor(passage)
@@ -119,7 +131,9 @@ def masked_batch(group, tokenizer, share, generator):
     )
 
 
-def scores(model, tokenizer, found, share=0.15, seed=0):
+def scores(
+    model: Any, tokenizer: Any, passages: list[list[int]], share: float = 0.15, seed: int = 0
+) -> dict[str, float]:
     """Scores over masked tokens of passages, by name.
 
     They are top-1 and top-5 accuracy, the mean surprisal in bits, and the number of masked tokens.
@@ -127,46 +141,62 @@ def scores(model, tokenizer, found, share=0.15, seed=0):
     model.eval()
     generator, hits, losses = torch.Generator().manual_seed(seed), [], []
     with torch.inference_mode():
-        for group in batches(found, random.Random(seed)):
+        for group in batches(passages, random.Random(seed)):
             ids, mask, chosen, labels = masked_batch(group, tokenizer, share, generator)
             hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
             logits = model.cls(hidden)
             hits.append(logits.topk(5).indices == labels[:, None])
             losses.append(cross_entropy(logits, labels, reduction="none"))
     hits, bits = torch.cat(hits), torch.cat(losses) / np.log(2)
-    top1, top5 = hits[:, 0].float().mean().item(), hits.any(dim=1).float().mean().item()
-    return {"top1": top1, "top5": top5, "bits": bits.mean().item(), "tokens": len(hits)}
+    return {
+        "top1": hits[:, 0].float().mean().item(),
+        "top5": hits.any(dim=1).float().mean().item(),
+        "bits": bits.mean().item(),
+        "tokens": len(hits),
+    }
 
 
-def train(model, tokenizer, found, steps, rate=RATE, seed=0):
+def train(
+    model: Any,
+    tokenizer: Any,
+    passages: list[list[int]],
+    steps: int,
+    rate: float = RATE,
+    seed: int = 0,
+) -> int:
     """Train the word embeddings, all layers and the head in place, on passages, without dropout.
 
     Muon (Jordan et al. 2024) trains the layers' matrices, AdamW the rest: in 90 steps Muon reached
     7.4 bits per masked token, AdamW alone 8.2. Attention is "eager", whose backward pass is faster
-    on a CPU. Returns the number of tokens seen.
+    on a CPU. Returns the number of tokens read.
     """
-    model.eval()
+    model.eval().requires_grad_(False)
     model.set_attn_implementation("eager")
-    model.requires_grad_(False)
     parameters = {name: value.requires_grad_(True) for name, value in learned(model).items()}
     tables = [name for name, value in parameters.items() if value.ndim == 2 and name != EMBEDDINGS]
-    matrices = [parameters[name] for name in tables]
     others = [value for name, value in parameters.items() if name not in tables]
     optimizers = [
-        torch.optim.Muon(matrices, lr=rate, weight_decay=0.01, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.Muon(
+            [parameters[name] for name in tables],
+            lr=rate,
+            weight_decay=0.01,
+            adjust_lr_fn="match_rms_adamw",
+        ),
         torch.optim.AdamW(others, lr=rate / 2, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
     ]
 
-    def share(step):
+    def share_of_rate(step):  # it rises over a twentieth of the steps, then falls to 0
         return min((step + 1) / (0.05 * steps), (steps - step) / (0.95 * steps))
 
-    schedules = [torch.optim.lr_scheduler.LambdaLR(optimizer, share) for optimizer in optimizers]
+    schedules = [
+        torch.optim.lr_scheduler.LambdaLR(optimizer, share_of_rate) for optimizer in optimizers
+    ]
     half = torch.autocast("cpu", torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported())
     shuffle, generator = random.Random(seed), torch.Generator().manual_seed(seed)
     waiting, seen = [], 0
     with progress_bar(total=steps, unit="step") as bar:
         for _ in range(steps):
-            waiting = waiting or batches(found, shuffle)
+            waiting = waiting or batches(passages, shuffle)
             ids, mask, chosen, labels = masked_batch(waiting.pop(), tokenizer, MASKED, generator)
             with half:
                 hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
@@ -174,18 +204,18 @@ def train(model, tokenizer, found, steps, rate=RATE, seed=0):
             model.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(parameters.values(), 1.0)
-            for turn in (*optimizers, *schedules):
-                turn.step()
+            for stepping in (*optimizers, *schedules):
+                stepping.step()
             seen += int(mask.sum())
             bar.update()
             bar.set_postfix(bits=f"{loss.item() / np.log(2):.2f}", refresh=False)
     return seen
 
 
-def split(texts, tokenizer, seed=0):
+def split(texts: list[str], tokenizer: Any, seed: int = 0) -> tuple[list[list[int]], ...]:
     """(passages to train on, passages held out) for one source of text."""
     generator = random.Random(seed)
-    sides = [[text for text in texts if held_out(text) == side] for side in (False, True)]
+    sides = [text for text in texts if not held_out(text)], list(filter(held_out, texts))
     return tuple(passages(side, tokenizer, generator) for side in sides)
 
 
@@ -197,31 +227,31 @@ def split(texts, tokenizer, seed=0):
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where to store the result.",
 )
-def main(steps, output):
+def main(steps: int, output: Path) -> None:
     """Train the adapter and print its scores on held-out text."""
     from safetensors.torch import load_file, save_file
 
     tokenizer, encoder = load_encoder(packaged_encoder())
     click.echo("Reading and cutting the texts")
     texts = {name: read() for name, read in TEXTS.items()}
-    kept = []
-    for name, found in texts.items():
-        sides = split(found, tokenizer)
-        kept += sides[0]
+    to_train_on = []
+    for name, source in texts.items():
+        sides = split(source, tokenizer)
+        to_train_on += sides[0]
         fit, held = (sum(map(len, side)) for side in sides)
         click.echo(f"{name}: {fit:,} tokens to train on, {held:,} held out")
     model = masked_lm_on(encoder)
-    seen = train(model, tokenizer, kept, steps)
+    seen = train(model, tokenizer, to_train_on, steps)
     save_file(differences(model, encoder), output)
     click.echo(f"{seen:,} tokens read")
     apply(model, encoder, load_file(output))  # as a reader of the file does
-    for name, found in texts.items():
-        held = passages(filter(held_out, found), tokenizer, random.Random(0), lengths=(64,))
+    for name, source in texts.items():
+        held = passages(list(filter(held_out, source)), tokenizer, random.Random(0), lengths=(64,))
         result = scores(model, tokenizer, held)
-        shares = (
-            f"top-1 {result['top1']:.3f}, top-5 {result['top5']:.3f}, {result['bits']:.2f} bits"
+        click.echo(
+            f"{name}: top-1 {result['top1']:.3f}, top-5 {result['top5']:.3f}, "
+            f"{result['bits']:.2f} bits, {result['tokens']:,} masked tokens, none trained on"
         )
-        click.echo(f"{name}: {shares}, {result['tokens']:,} masked tokens, none trained on")
 
 
 if __name__ == "__main__":

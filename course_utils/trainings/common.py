@@ -2,7 +2,9 @@
 
 import sys
 import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,14 +14,19 @@ from .._support.files import write_whole
 from ..models import ENV_VAR, another_encoder, progress_bar
 
 FOLDER = Path(__file__).parent
+# a measure before and after a training, their difference, and the ends of the latter's interval
 CHANGE = ("before", "after", "difference", "low", "high")
+Folder = Path  # where a script writes its tables
+Row = dict[str, Any]  # of a table: {column: value}
+Tokenizer = Model = Bar = Any  # classes of the libraries, which differ from model to model
 
 
-def script(run):
-    """Make `run(folder)`, which writes tables into a folder, the command of its script.
+def script(run: Callable[[Folder], None]) -> Callable[[Folder], None] | None:
+    """Decorate `run(folder)`, which writes tables into a folder, as the command of its script.
 
-    It stands last in its file: where the file is run by `python -m`, the command begins here, and
-    the tables go beside the file. Raises SystemExit then if another encoder is set.
+    When the file is run by `python -m`, decorating calls the function at once, and the tables are
+    written beside the file. So the function must stand last in its file. Raises SystemExit then if
+    another encoder is set.
     """
     if run.__module__ != "__main__":
         return run
@@ -30,7 +37,7 @@ def script(run):
     return run(FOLDER)
 
 
-def training_settings(**changes):
+def training_settings(**changes: Any) -> dict[str, Any]:
     """Keyword arguments for TrainingArguments or SentenceTransformerTrainingArguments.
 
     Training runs on the CPU, seeded, with a warm-up over a tenth of the steps. Every step's loss is
@@ -38,22 +45,28 @@ def training_settings(**changes):
 
     changes: settings that override these.
     """
-    on_the_cpu = {"use_cpu": True, "dataloader_pin_memory": False, "seed": 0, "warmup_steps": 0.1}
-    logs = {
+    return {
+        "use_cpu": True,
+        "dataloader_pin_memory": False,
+        "seed": 0,
+        "warmup_steps": 0.1,  # below 1, it is a share of all steps
         "logging_steps": 1,
         "logging_nan_inf_filter": False,
         "report_to": "none",
         "disable_tqdm": True,
+        "output_dir": tempfile.gettempdir(),
+        "save_strategy": "no",
+        **changes,
     }
-    saves = {"output_dir": tempfile.gettempdir(), "save_strategy": "no"}
-    return on_the_cpu | logs | saves | changes
 
 
-def stepper(model, rate, steps, weight_decay=0.0):
-    """A function that makes one step of a training by hand, from its loss.
+def stepper(
+    model: torch.nn.Module, rate: float, steps: int, weight_decay: float = 0.0
+) -> Callable[[torch.Tensor], None]:
+    """A function that takes the loss and makes one training step, for loops written by hand.
 
-    AdamW, with the rate rising over a tenth of the steps and then falling to 0; gradients are
-    clipped to length 1.
+    The optimizer is AdamW. Its rate rises over a tenth of the steps and then falls to 0; gradients
+    are clipped to length 1.
     """
     from transformers import get_linear_schedule_with_warmup
 
@@ -72,9 +85,10 @@ def stepper(model, rate, steps, weight_decay=0.0):
     return step
 
 
-def inputs_of(tokenizer, *columns, longest):
-    """A batch of texts, or of pairs from two columns. If it is too long, the longer text of a pair
-    is cut first.
+def inputs_of(tokenizer: Tokenizer, *columns: Iterable[str], longest: int) -> Any:
+    """The encoder's inputs for a column of texts, or for pairs from two columns.
+
+    longest: the most tokens of an input. Of a longer pair, the longer text is cut first.
     """
     texts = (list(column) for column in columns)
     return tokenizer(
@@ -82,37 +96,42 @@ def inputs_of(tokenizer, *columns, longest):
     )
 
 
-def probabilities_of(logits_of, lengths, batch=32):
+def probabilities_of(
+    logits_of: Callable[[np.ndarray], torch.Tensor], lengths: Sequence[int], batch: int = 32
+) -> np.ndarray:
     """The probability of class 1 for each row, (n,).
 
     logits_of: called with the places of at most `batch` rows; returns a tensor (rows, 2).
     lengths: of the rows; those of a batch are of similar length.
     """
-    found, order = np.empty(len(lengths)), np.argsort(-np.asarray(lengths), kind="stable")
+    longest_first = np.argsort(-np.asarray(lengths), kind="stable")
+    probabilities = np.empty(len(lengths))
     with torch.inference_mode():
-        for start in range(0, len(order), batch):
-            places = order[start : start + batch]
-            found[places] = logits_of(places).softmax(dim=1)[:, 1].numpy()
-    return found
+        for start in range(0, len(lengths), batch):
+            places = longest_first[start : start + batch]
+            probabilities[places] = logits_of(places).softmax(dim=1)[:, 1].numpy()
+    return probabilities
 
 
-def chosen_rate(tries):
-    """The rate with the highest score, which stands first in its entry of `tries`.
+def chosen_rate(tries: Mapping[float, tuple[float, Any]]) -> float:
+    """The learning rate with the highest score; of equal scores, the one that was tried first.
 
-    Of equal scores, the first.
+    tries: {rate: (score, anything else)}.
     """
     return max(tries, key=lambda rate: tries[rate][0])
 
 
-def rounded(values, names=CHANGE):
+def rounded(values: Sequence[float], names: Sequence[str] = CHANGE) -> dict[str, float]:
     """{name: value}, with the four decimals that a table has."""
     return dict(zip(names, np.round(values, 4).tolist()))
 
 
-def rows_of_each(turns, rows_of, unit="training"):
-    """The rows that `rows_of` returns for each turn, in one list. A bar shows the last one.
+def rows_of_each(
+    turns: Iterable[tuple[Any, ...]], rows_of: Callable[..., list[Row]], unit: str = "training"
+) -> list[Row]:
+    """The rows that `rows_of` returns for each turn, in one list. A progress bar shows the last row.
 
-    turns: a list of tuples, the arguments of `rows_of`.
+    turns: the arguments of each call of `rows_of`.
     """
     rows = []
     for turn in (bar := progress_bar(iterable=turns, unit=unit)):
@@ -121,11 +140,14 @@ def rows_of_each(turns, rows_of, unit="training"):
     return rows
 
 
-def write_table(rows, path):
-    """Write rows as a CSV file; an existing file stays until the new one is complete."""
+def write_table(rows: Any, path: Path) -> None:
+    """Write rows, or anything else that makes a DataFrame, as a CSV file.
+
+    An existing file stays until the new one is complete.
+    """
     write_whole(path, pd.DataFrame(rows).to_csv(index=False))
 
 
-def mean(rows):
-    """The mean of each row, as `bootstrap` asks for."""
+def mean(rows: np.ndarray) -> np.ndarray:
+    """The mean of each row: a statistic for `bootstrap`."""
     return np.mean(rows, axis=-1)

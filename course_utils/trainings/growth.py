@@ -8,32 +8,38 @@ for a million drawn vectors, which need 4 GB of memory). All is built and asked 
 more, the graph depends on which thread is first.
 """
 
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 
-from ..embedding import embed, has_bfloat16
 from ..evaluation import bootstrap
 from ..ranking import recalls
-from .common import FOLDER, mean, rows_of_each, script, write_table
+from .common import FOLDER, Folder, Row, mean, rows_of_each, script, write_table
 from .matryoshka import review_sentences
+from .search import encoded
 
 FILE = FOLDER / "growth.csv"  # a row per kind of vectors, their number, and width of the search
 SIZES = {"reviews": (1_000, 10_000, 100_000), "drawn": (1_000, 10_000, 100_000, 1_000_000)}
 WIDTHS = (16, 32, 64, 128, 256, 512)  # usearch's `expansion_search`
+# queries; the nearest vectors that are looked for; vectors that are drawn or added at a time
 ASKED, K, BLOCK = 500, 10, 50_000
 
 
-def review_vectors(number):
+def review_vectors(number: int) -> np.ndarray:
     """Unit vectors, (number, 384), of sentences drawn from all IMDB reviews, each one once."""
-    every = (sentence for review in review_sentences() for sentence in review)
-    sentences = list(dict.fromkeys(every))
+    sentences = list(dict.fromkeys(itertools.chain.from_iterable(review_sentences())))
     chosen = np.random.default_rng(0).permutation(len(sentences))[:number]
-    precision = "bfloat16" if has_bfloat16() else "float32"
-    return embed([sentences[place] for place in chosen], precision=precision).astype(np.float16)
+    return encoded([sentences[place] for place in chosen]).astype(np.float16)
 
 
-def drawn_alike(vectors, number, seed=0):
-    """Yield blocks of random unit vectors, `number` in all, distributed as `vectors` are."""
+def drawn_alike(vectors: np.ndarray, number: int, seed: int = 0) -> Iterator[np.ndarray]:
+    """Yield blocks of random unit vectors, `number` in all, with the mean and covariance of
+    `vectors`.
+    """
     vectors, generator = vectors.astype(np.float32), np.random.default_rng(seed)
+    # Cholesky's method needs a matrix that is positive definite despite rounding
     covariance = np.cov(vectors.T) + 1e-9 * np.eye(vectors.shape[1])
     root = np.linalg.cholesky(covariance).astype(np.float32)
     for start in range(0, number, BLOCK):
@@ -43,7 +49,7 @@ def drawn_alike(vectors, number, seed=0):
         yield (block / np.linalg.norm(block, axis=1, keepdims=True)).astype(np.float16)
 
 
-def built(blocks):
+def built(blocks: Sequence[np.ndarray]) -> Any:
     """A usearch index of all blocks, added in one thread. Vectors are kept in float16."""
     from usearch.index import Index
 
@@ -55,34 +61,45 @@ def built(blocks):
     return index
 
 
-def rows_of(kind, blocks, asked):
-    """A row for each width: recall@10 and its interval, what a query compared, the index's size."""
+def rows_of(kind: str, blocks: Sequence[np.ndarray], queries: np.ndarray) -> list[Row]:
+    """A row for each width: recall@10 with its interval, how many vectors a query was compared with,
+    and the size of the index.
+    """
     index, rows = built(blocks), []
-    nearest = index.search(asked, K, threads=1, exact=True).keys.tolist()
+    nearest = index.search(queries, K, threads=1, exact=True).keys.tolist()
     for width in WIDTHS:
         index.expansion_search = width
-        found = index.search(asked, K, threads=1)
-        recall = recalls(found.keys.tolist(), nearest, K)
+        results = index.search(queries, K, threads=1)
+        recall = recalls(results.keys.tolist(), nearest, K)
         value, low, high = np.round(bootstrap(mean, recall), 4).tolist()
-        compared = round(found.computed_distances / len(asked))
-        row = {"vectors": kind, "n": len(index), "width": width}
-        row |= {"recall": value, "low": low, "high": high, "compared": compared}
-        rows.append(row | {"layers": index.nlevels, "bytes": index.serialized_length})
+        rows.append(
+            {
+                "vectors": kind,
+                "n": len(index),
+                "width": width,
+                "recall": value,
+                "low": low,
+                "high": high,
+                "compared": round(results.computed_distances / len(queries)),
+                "layers": index.nlevels,
+                "bytes": index.serialized_length,
+            }
+        )
     return rows
 
 
 @script
-def main(folder):
-    """Build an index of each size, and ask it for the ten nearest of 500 vectors in six widths."""
+def main(folder: Folder) -> None:
+    """Build an index of each size, and search it for 500 vectors with each of six widths."""
     reviews = review_vectors(max(SIZES["reviews"]) + ASKED)
     drawn = np.concatenate(list(drawn_alike(reviews, max(SIZES["drawn"]))))
     vectors = {"reviews": reviews[:-ASKED], "drawn": drawn}
-    asked = {"reviews": reviews[-ASKED:], "drawn": next(drawn_alike(reviews, ASKED, seed=1))}
+    queries = {"reviews": reviews[-ASKED:], "drawn": next(drawn_alike(reviews, ASKED, seed=1))}
 
-    def of_a_size(kind, size):
+    def rows_of_size(kind: str, size: int) -> list[Row]:
         starts = range(0, size, BLOCK)
         blocks = [vectors[kind][start : min(start + BLOCK, size)] for start in starts]
-        return rows_of(kind, blocks, asked[kind])
+        return rows_of(kind, blocks, queries[kind])
 
-    every = [(kind, size) for kind, sizes in SIZES.items() for size in sizes]
-    write_table(rows_of_each(every, of_a_size, unit="index"), folder / FILE.name)
+    turns = [(kind, size) for kind, sizes in SIZES.items() for size in sizes]
+    write_table(rows_of_each(turns, rows_of_size, unit="index"), folder / FILE.name)

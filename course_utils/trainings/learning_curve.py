@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from torch.nn.functional import cross_entropy
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
@@ -19,9 +20,20 @@ from ..data import load_reviews
 from ..embedding import embed
 from ..models import encoder_folder, progress_bar
 from ..pooling import mean_pool
-from .common import FOLDER, inputs_of, probabilities_of, script, training_settings, write_table
+from .common import (
+    FOLDER,
+    Folder,
+    Model,
+    Tokenizer,
+    inputs_of,
+    probabilities_of,
+    script,
+    training_settings,
+    write_table,
+)
 
 SIZES, SEEDS = (25, 100, 400, 1600), range(5)
+# texts in a batch; the fewest steps of a training; the most tokens of a text
 BATCH, LEAST_STEPS, LONGEST = 16, 60, 128
 TUNED = {"cls": "fine-tuned encoder, CLS", "mean": "fine-tuned encoder, mean"}
 CURVE = FOLDER / "learning_curve.csv"  # one row per classifier, number of examples and seed
@@ -31,7 +43,7 @@ ANSWERS = FOLDER / "learning_curve_answers.csv"
 VALIDATION = FOLDER / "learning_curve_validation.csv"
 
 
-def review_parts():
+def review_parts() -> tuple[pd.DataFrame, ...]:
     """(train, validation, test): labelled review sentences, none of them in two parts.
 
     Sentences that differ only in punctuation, spaces or capital letters count as the same.
@@ -45,24 +57,33 @@ def review_parts():
 
 
 class MeanPooledClassifier(torch.nn.Module):
-    """An encoder with a linear head on the mean of its token vectors, called like the library's."""
+    """An encoder with a linear head on the mean of its token vectors.
 
-    def __init__(self, encoder):
+    It is called like transformers' own classifiers.
+    """
+
+    def __init__(self, encoder: Any):
         super().__init__()
         self.encoder, self.dropout = encoder, torch.nn.Dropout(encoder.config.hidden_dropout_prob)
         self.classifier = torch.nn.Linear(encoder.config.hidden_size, 2)
         torch.nn.init.normal_(self.classifier.weight, std=encoder.config.initializer_range)
         torch.nn.init.zeros_(self.classifier.bias)
 
-    def forward(self, input_ids, attention_mask, labels=None, **token_types):
-        inputs = {"input_ids": input_ids, "attention_mask": attention_mask, **token_types}
-        states = self.encoder(**inputs).last_hidden_state
-        logits = self.classifier(self.dropout(mean_pool(states, attention_mask)))
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        labels: torch.Tensor | None = None,
+        **token_types: torch.Tensor,
+    ) -> SequenceClassifierOutput:
+        output = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **token_types)
+        pooled = mean_pool(output.last_hidden_state, attention_mask)
+        logits = self.classifier(self.dropout(pooled))
         loss = None if labels is None else cross_entropy(logits, labels)
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
 
-def classifier(pooling="cls") -> tuple[Any, Any]:
+def classifier(pooling: str = "cls") -> tuple[Tokenizer, Model]:
     """(tokenizer, model): the packaged encoder, with a new head for two classes.
 
     The head is on the first token, [CLS], as in BERT, or on the mean of the tokens.
@@ -76,12 +97,20 @@ def classifier(pooling="cls") -> tuple[Any, Any]:
     return AutoTokenizer.from_pretrained(folder), model
 
 
-def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", layers=None, read=None):
-    """(tokenizer, model) trained by transformers' Trainer. Small sets are repeated for more epochs.
+def fine_tuned(
+    texts: pd.Series,
+    labels: pd.Series,
+    seed: int = 0,
+    learning_rate: float = 5e-5,
+    pooling: str = "cls",
+    layers: int | None = None,
+    read: int | None = None,
+) -> tuple[Tokenizer, Model]:
+    """(tokenizer, model) trained by transformers' Trainer. Small sets are trained for more epochs.
 
-    layers: how many of the last layers are trained beside the head; if omitted, everything is, the
-    embeddings too. The pooler between [CLS] and its head stays as it is then.
-    read: the layer that the head reads; the later ones are taken off. The last one if omitted.
+    layers: how many of the last layers are trained beside the head. The embeddings, and the pooler
+    between [CLS] and its head, stay as they are then. If omitted, everything is trained.
+    read: the layer that the head reads; the later ones are removed. If omitted, the last one.
     """
     # other lessons load this module, and these imports take seconds
     from transformers import DataCollatorWithPadding, Trainer, TrainingArguments
@@ -102,35 +131,47 @@ def fine_tuned(texts, labels, seed=0, learning_rate=5e-5, pooling="cls", layers=
         {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": int(label)}
         for text, label in zip(texts, labels)
     ]
-    epochs = max(3, math.ceil(LEAST_STEPS / math.ceil(len(rows) / BATCH)))
-    settings = {"seed": seed, "learning_rate": learning_rate, "num_train_epochs": epochs}
-    arguments = TrainingArguments(
-        **training_settings(**settings, per_device_train_batch_size=BATCH)
+    steps_per_epoch = math.ceil(len(rows) / BATCH)
+    settings = training_settings(
+        seed=seed,
+        learning_rate=learning_rate,
+        num_train_epochs=max(3, math.ceil(LEAST_STEPS / steps_per_epoch)),
+        per_device_train_batch_size=BATCH,
     )
     trainer = Trainer(
-        model, arguments, train_dataset=rows, data_collator=DataCollatorWithPadding(tokenizer)
+        model,
+        TrainingArguments(**settings),
+        train_dataset=rows,
+        data_collator=DataCollatorWithPadding(tokenizer),
     )
     watch(trainer)
     trainer.train()
     return tokenizer, model.eval()
 
 
-def probabilities(tokenizer, model, texts, batch=32):
+def probabilities(
+    tokenizer: Tokenizer, model: Model, texts: pd.Series, batch: int = 32
+) -> np.ndarray:
     """The probability of label 1 for each text. Array (n,)."""
-    texts = np.array(list(texts), dtype=object)
+    sentences = np.array(list(texts), dtype=object)
 
     def logits_of(places):
-        return model(**inputs_of(tokenizer, texts[places], longest=LONGEST)).logits
+        return model(**inputs_of(tokenizer, sentences[places], longest=LONGEST)).logits
 
-    return probabilities_of(logits_of, [len(text) for text in texts], batch)
+    return probabilities_of(logits_of, list(map(len, sentences)), batch)
 
 
-def baselines(texts, labels, given):
-    """The probability of label 1 for each text of `given`, by logistic regression on four kinds of
-    features.
+def accuracy(probabilities: np.ndarray, labels: pd.Series) -> float:
+    """The share of texts whose more probable label is the right one, to four decimals."""
+    return round(float(((probabilities > 0.5) == labels).mean()), 4)
 
-    Returns a dictionary of arrays. The regularisation strength is chosen by cross-validation on the
-    examples.
+
+def baselines(texts: pd.Series, labels: pd.Series, new_texts: pd.Series) -> dict[str, np.ndarray]:
+    """{features: the probability of label 1 for each new text} by logistic regression on four kinds
+    of features.
+
+    texts, labels: the examples. The strength of the regularisation is chosen by cross-validation on
+    them.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
@@ -140,22 +181,23 @@ def baselines(texts, labels, given):
 
     # counts words, does not use labels
     words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts)
-    kinds = {"TF-IDF": words.transform, "GloVe mean": lambda given: glove_vectors(list(given))}
-    kinds |= {
-        "frozen encoder, CLS": lambda given: embed(given, pooling="cls"),
+    kinds = {
+        "TF-IDF": words.transform,
+        "GloVe mean": lambda texts: glove_vectors(list(texts)),
+        "frozen encoder, CLS": lambda texts: embed(texts, pooling="cls"),
         "frozen encoder, mean": embed,
     }
     search = GridSearchCV(
         LogisticRegression(max_iter=2000, class_weight="balanced"), {"C": (0.1, 1, 10, 100)}, cv=5
     )
     return {
-        name: search.fit(features(texts), labels).predict_proba(features(given))[:, 1]
+        name: search.fit(features(texts), labels).predict_proba(features(new_texts))[:, 1]
         for name, features in kinds.items()
     }
 
 
 @script
-def main(folder):
+def main(folder: Folder) -> None:
     """Train every classifier on 25 to 1,600 sentences, five times each, and write its accuracy on
     1,500 others.
     """
@@ -163,27 +205,25 @@ def main(folder):
     rows = []
     turns = [(size, seed) for size in SIZES for seed in SEEDS]
     for size, seed in (bar := progress_bar(iterable=turns, unit="training")):
-        chosen = train.sample(size, random_state=seed)
-        found = baselines(chosen["text"], chosen["label"], test["text"])
+        examples = train.sample(size, random_state=seed)
+        stored = (size, seed) == (SIZES[-1], SEEDS[0])  # whether the answers themselves are kept
+        answers = baselines(examples["text"], examples["label"], test["text"])
         for pooling, name in TUNED.items():
-            tuned = fine_tuned(chosen["text"], chosen["label"], seed, pooling=pooling)
-            found[name] = probabilities(*tuned, test["text"])
-            if (size, seed, pooling) == (SIZES[-1], SEEDS[0], "cls"):
+            tuned = fine_tuned(examples["text"], examples["label"], seed, pooling=pooling)
+            answers[name] = probabilities(*tuned, test["text"])
+            if stored and pooling == "cls":
                 write_table(
                     {name: probabilities(*tuned, validation["text"]).round(3)},
                     folder / VALIDATION.name,
                 )
-        right = {
-            name: round(float(((values > 0.5) == test["label"]).mean()), 4)
-            for name, values in found.items()
-        }
-        row = {"examples": size, "seed": seed}
+        scores = {name: accuracy(values, test["label"]) for name, values in answers.items()}
         rows += [
-            row | {"classifier": name, "accuracy": accuracy} for name, accuracy in right.items()
+            {"examples": size, "seed": seed, "classifier": name, "accuracy": score}
+            for name, score in scores.items()
         ]
-        shown = ", ".join(f"{name} {accuracy:.3f}" for name, accuracy in right.items())
-        bar.write(f"{size} examples, seed {seed}: {shown}")
-        if (size, seed) == (SIZES[-1], SEEDS[0]):
-            two = {name: found[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}
+        summary = ", ".join(f"{name} {score:.3f}" for name, score in scores.items())
+        bar.write(f"{size} examples, seed {seed}: {summary}")
+        if stored:
+            two = {name: answers[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}
             write_table(two, folder / ANSWERS.name)
     write_table(rows, folder / CURVE.name)

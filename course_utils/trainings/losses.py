@@ -16,7 +16,7 @@ from sentence_transformers.sentence_transformer import losses
 
 from ..data import load_triplets
 from . import negation
-from .common import FOLDER, rows_of_each, script, write_table
+from .common import FOLDER, Folder, Row, rows_of_each, script, write_table
 
 FILE = FOLDER / "losses.csv"  # one row per loss, seed and measure
 SEEDS, EPOCHS = (0, 1), 4
@@ -28,66 +28,61 @@ CLASSES, PAIRS = "a text and its class", "two texts that belong together"
 TRIPLETS = "anchor, positive, negative"
 
 
-class Given(torch.nn.Module):
-    """Stands where a loss expects an encoder: what it is given are the vectors already."""
+class ReadyVectors(torch.nn.Module):
+    """Stands in for the encoder of a loss whose inputs are vectors already."""
 
     device = torch.device("cpu")
 
-    def forward(self, vectors):
+    def forward(self, vectors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         return {"sentence_embedding": vectors["vectors"]}
 
 
 @cache
-def family():
-    """{name of a loss in the library: (shape of data that it takes, function that makes it for a
-    number of columns)}.
+def family() -> dict[str, tuple[str, Any]]:
+    """{name of a loss in the library: (shape of data that it takes, function that makes it for
+    vectors of this length)}.
 
     The margins and scales are the library's, except the margin of the triplet losses: theirs is
     Euclidean and 5, which vectors of length 1 cannot satisfy (lesson 11).
     """
-    given: Any = Given  # any module that gives vectors will do
-    inside = {
+    encoder: Any = ReadyVectors()
+
+    def made_by(loss, **settings):
+        return lambda hidden: loss(encoder, **settings)
+
+    in_batch = {  # settings of losses that look for triplets in a batch
         "distance_metric": losses.BatchHardTripletLossDistanceFunction.cosine_distance,
         "margin": MARGIN,
     }
     cosine = {"distance_metric": losses.TripletDistanceMetric.COSINE, "triplet_margin": MARGIN}
     return {
-        "ContrastiveLoss": (PER_PAIR, lambda hidden: losses.ContrastiveLoss(given())),
-        "OnlineContrastiveLoss": (PER_PAIR, lambda hidden: losses.OnlineContrastiveLoss(given())),
-        "SoftmaxLoss": (PER_PAIR, lambda hidden: losses.SoftmaxLoss(given(), hidden, num_labels=2)),
-        "CosineSimilarityLoss": (SCORED, lambda hidden: losses.CosineSimilarityLoss(given())),
-        "TripletLoss": (TRIPLETS, lambda hidden: losses.TripletLoss(given(), **cosine)),
-        "BatchAllTripletLoss": (
-            CLASSES,
-            lambda hidden: losses.BatchAllTripletLoss(given(), **inside),
-        ),
-        "BatchHardTripletLoss": (
-            CLASSES,
-            lambda hidden: losses.BatchHardTripletLoss(given(), **inside),
-        ),
-        "BatchSemiHardTripletLoss": (
-            CLASSES,
-            lambda hidden: losses.BatchSemiHardTripletLoss(given(), **inside),
-        ),
-        "MultipleNegativesRankingLoss": (
-            TRIPLETS,
-            lambda hidden: losses.MultipleNegativesRankingLoss(given()),
-        ),
+        "ContrastiveLoss": (PER_PAIR, made_by(losses.ContrastiveLoss)),
+        "OnlineContrastiveLoss": (PER_PAIR, made_by(losses.OnlineContrastiveLoss)),
+        # the one loss that must know the length of the vectors, since it has weights of its own
+        "SoftmaxLoss": (PER_PAIR, lambda hidden: losses.SoftmaxLoss(encoder, hidden, num_labels=2)),
+        "CosineSimilarityLoss": (SCORED, made_by(losses.CosineSimilarityLoss)),
+        "TripletLoss": (TRIPLETS, made_by(losses.TripletLoss, **cosine)),
+        "BatchAllTripletLoss": (CLASSES, made_by(losses.BatchAllTripletLoss, **in_batch)),
+        "BatchHardTripletLoss": (CLASSES, made_by(losses.BatchHardTripletLoss, **in_batch)),
+        "BatchSemiHardTripletLoss": (CLASSES, made_by(losses.BatchSemiHardTripletLoss, **in_batch)),
+        "MultipleNegativesRankingLoss": (TRIPLETS, made_by(losses.MultipleNegativesRankingLoss)),
         "MegaBatchMarginLoss": (
             PAIRS,
-            lambda hidden: losses.MegaBatchMarginLoss(given(), use_mini_batched_version=False),
+            made_by(losses.MegaBatchMarginLoss, use_mini_batched_version=False),
         ),
     }
 
 
-def shaped(shape, anchor, positive, negative):
+def shaped(
+    shape: str, anchor: torch.Tensor, positive: torch.Tensor, negative: torch.Tensor
+) -> tuple[list[torch.Tensor], torch.Tensor | None]:
     """(columns, labels) as a loss gets them, from the members of B triplets, each a tensor (B,
     ...).
 
-    Pairs: each anchor beside its positive, with label or score 1, then each beside its negative,
-    with 0. Classes: an anchor and its positive say the same, so they are one class; what denies
-    them is a class of its own. Pairs that belong together: anchors and positives. The denials are
-    left out, since these data have no place for them.
+    PER_PAIR, SCORED: each anchor beside its positive, with label or score 1, then each anchor
+    beside its negative, with 0. CLASSES: an anchor and its positive say the same, so they are one
+    class; their denial is a class of its own. PAIRS: anchors and positives; this shape has no place
+    for the denials.
     """
     if shape == TRIPLETS:
         return [anchor, positive, negative], None
@@ -107,34 +102,38 @@ class FamilyLoss(torch.nn.Module):
     """A loss of the library for triplets, whatever shape of data it takes.
 
     name: one of `family()`. model: an encoder, for training; without one, only `of` can be used.
-    hidden: the length of the vectors, of which a loss with weights of its own must know.
+    hidden: the length of the vectors, if there is no model.
     """
 
-    def __init__(self, name, model: Any = None, hidden=2):
+    def __init__(self, name: str, model: Any = None, hidden: int = 2):
         super().__init__()
         self.shape, make = family()[name]
         self.model = model
         self.loss = make(model.get_embedding_dimension() if model is not None else hidden)
 
-    def of(self, anchor, positive, negative):
+    def of(
+        self, anchor: torch.Tensor, positive: torch.Tensor, negative: torch.Tensor
+    ) -> torch.Tensor:
         """The loss of B triplets of vectors, each member a tensor (B, hidden)."""
         columns, labels = shaped(self.shape, anchor, positive, negative)
         return self.loss([{"vectors": column} for column in columns], labels)
 
-    def forward(self, features, labels=None):
+    def forward(self, features: list[Any], labels: Any = None) -> torch.Tensor:
+        # as the trainer calls it: features of anchors, positives and negatives
         return self.of(*(self.model(column)["sentence_embedding"] for column in features))
 
 
-def unrelated_cosine(model):
+def unrelated_cosine(model: Any) -> float:
     """The mean cosine of the test part's anchors: near 1 if all vectors point the same way."""
     return negation.mean_cosine(model, load_triplets("test")["anchor"])
 
 
-def at_rate(name, rate, seed=0):
-    """Train with a loss at a rate until the goal is reached. Returns (model, steps, share of the
-    development part).
+def at_rate(name: str, rate: float, seed: int = 0) -> tuple[Any, int, float]:
+    """Train with a loss at a rate until the goal is reached.
+
+    Returns (model, steps, share of the development part that is right).
     """
-    model, losses, _ = negation.trained(
+    model, step_losses, _ = negation.trained(
         lambda model: FamilyLoss(name, model),
         learning_rate=rate,
         epochs=EPOCHS,
@@ -142,14 +141,14 @@ def at_rate(name, rate, seed=0):
         goal=negation.GOAL,
     )
     share = negation.right_triplets(model, negation.negation_parts()[1]).mean()
-    return model, len(losses), float(share)
+    return model, len(step_losses), float(share)
 
 
-def at_the_lowest_rate(name):
+def at_the_lowest_rate(name: str) -> tuple[float, tuple[Any, int, float]]:
     """Try RATES in turn until one reaches the goal. Returns (rate, what `at_rate` returns).
 
-    If none does, it is the rate with the highest share of the development part, the lower of equal
-    ones.
+    If no rate does, it is the one with the highest share of the development part; of equal shares,
+    the lowest rate.
     """
     tries = {}
     for rate in RATES:
@@ -160,21 +159,27 @@ def at_the_lowest_rate(name):
     return best, tries[best]
 
 
-def rows_of_all():
+def rows_of_all() -> list[Row]:
     """Rows for FILE: each loss, for each seed, is compared with TripletLoss of the same seed."""
     triplet, before = {}, negation.measured(negation.fresh_encoder())
 
-    def rows_of(name):
+    def rows_of(name: str) -> list[Row]:
         rate, first = at_the_lowest_rate(name)
-        rows, about = [], {"loss": name, "shape": family()[name][0]}
+        rows = []
         for seed in SEEDS:
             model, steps, share = first if seed == SEEDS[0] else at_rate(name, rate, seed)
             now = negation.measured(model)
             triplet.setdefault(seed, now)
-            about |= {"seed": seed, "rate": rate, "steps": steps, "development": round(share, 4)}
-            about |= {"unrelated": round(float(unrelated_cosine(model)), 4)}
-            changes = negation.change_rows(before, now, triplet[seed])
-            rows += [about | row for row in changes]
+            about = {
+                "loss": name,
+                "shape": family()[name][0],
+                "seed": seed,
+                "rate": rate,
+                "steps": steps,
+                "development": round(share, 4),
+                "unrelated": round(float(unrelated_cosine(model)), 4),
+            }
+            rows += [about | row for row in negation.change_rows(before, now, triplet[seed])]
         return rows
 
     # TripletLoss comes first: the others are compared with it
@@ -183,6 +188,6 @@ def rows_of_all():
 
 
 @script
-def main(folder):
+def main(folder: Folder) -> None:
     """Train with each loss of the family to an equal gain; write what each gained and lost."""
     write_table(rows_of_all(), folder / FILE.name)

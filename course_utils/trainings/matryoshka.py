@@ -8,6 +8,7 @@ searched is from Rotten Tomatoes, so no sentence of it is trained on.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -22,21 +23,22 @@ from ..data import load_queries, load_reviews
 from ..evaluation import bootstrap
 from ..nearest import search
 from ..ranking import recalls, reciprocal_ranks
-from .common import FOLDER, mean, rows_of_each, script, write_table
+from .common import FOLDER, Folder, Model, Row, mean, rounded, rows_of_each, script, write_table
 from .negation import encoded, fresh_encoder, train_sentences
 
 FILE = FOLDER / "matryoshka.csv"  # a row per recipe, seed and number of dimensions
 DIMENSIONS, SEEDS = (384, 192, 96, 48), range(5)
-PAIRS, BATCH, RATE = 2048, 32, 2e-4
-ASKED, K = 500, 10
+PAIRS, BATCH, RATE = 2048, 32, 2e-4  # of a training
+ASKED, K = 500, 10  # sentences to search with, and the nearest that are looked for
 
 
 @cache
-def review_parts():
+def review_parts() -> tuple[list[str], list[str], list[str], list[int]]:
     """(texts, asked, queries, wanted): what is searched, and with what.
 
-    They are the collection, sentences outside it, queries in other words, and the places of what
-    these look for. The collection is the sentences of 12 to 24 words; those asked have 8 to 11.
+    texts: the collection, sentences of 12 to 24 words. asked: sentences of 8 to 11 words to search
+    with. queries: others to search with, each in other words than one text. wanted: the places of
+    these texts.
     """
     reviews = load_reviews("rotten_tomatoes")["text"]
     words = reviews.str.split().str.len()
@@ -46,15 +48,15 @@ def review_parts():
     return texts.tolist(), asked, queries["query"].tolist(), wanted
 
 
-def review_sentences(shortest=6, longest=40):
-    """The sentences of each IMDB review, a list; only those of `shortest` to `longest` words."""
+def review_sentences(shortest: int = 6, longest: int = 40) -> Iterator[list[str]]:
+    """Yield a list for each IMDB review: its sentences of `shortest` to `longest` words."""
     for text in load_reviews("imdb")["text"]:
         sentences = re.split(r"(?<=[.!?])\s+", text)
         yield [part for part in sentences if shortest <= len(part.split()) <= longest]
 
 
-def neighbours(number=PAIRS, seed=0):
-    """Pairs of sentences that follow each other, one from a review: a dictionary of two columns."""
+def neighbours(number: int = PAIRS, seed: int = 0) -> dict[str, list[str]]:
+    """Pairs of sentences that follow each other, at most one pair from a review: two columns."""
     pairs = [sentences[:2] for sentences in review_sentences(8, 30) if len(sentences) > 1]
     chosen = np.random.default_rng(seed).permutation(len(pairs))[:number]
     return {
@@ -63,74 +65,72 @@ def neighbours(number=PAIRS, seed=0):
     }
 
 
-def trained(nested, seed, pairs=PAIRS):
+def trained(nested: bool, seed: int, pairs: int = PAIRS) -> Model:
     """The model, trained on neighbours with the ranking loss of lesson 11.
 
-    nested: on all DIMENSIONS at once.
+    nested: whether the loss counts for all DIMENSIONS at once, as Matryoshka has it.
     """
 
     def loss_of(model):
         loss = MultipleNegativesRankingLoss(model)
         return MatryoshkaLoss(model, loss, list(DIMENSIONS)) if nested else loss
 
-    settings = {
-        "learning_rate": RATE,
-        "num_train_epochs": 1,
-        "per_device_train_batch_size": BATCH,
-        "logging_steps": 10,
-    }
-    data = Dataset.from_dict(neighbours(pairs, seed))
-    model, *_ = train_sentences(data, loss_of, seed, **settings)
+    model, *_ = train_sentences(
+        Dataset.from_dict(neighbours(pairs, seed)),
+        loss_of,
+        seed,
+        learning_rate=RATE,
+        num_train_epochs=1,
+        per_device_train_batch_size=BATCH,
+        logging_steps=10,
+    )
     return model
 
 
-def measured(vectors, dimensions):
+def measured(vectors: Sequence[np.ndarray], dimensions: int) -> tuple[np.ndarray, np.ndarray]:
     """(recall@10 of each asked sentence, reciprocal rank of each query), with the first
     `dimensions` numbers only.
 
     vectors: of the collection, the asked sentences and the queries. The recall is of the ten
     nearest by whole vectors.
     """
-    corpus, asked, queries = vectors
-    short = corpus[:, :dimensions]
-    whole, _ = search(asked, corpus, k=K)
-    recall = recalls(search(asked[:, :dimensions], short, k=K)[0].tolist(), whole.tolist(), K)
+    nearest, _ = search(vectors[1], vectors[0], k=K)
+    corpus, asked, queries = (whole[:, :dimensions] for whole in vectors)
+    by_asked, _ = search(asked, corpus, k=K)
+    by_queries, _ = search(queries, corpus, k=K)
     wanted = [[place] for place in review_parts()[3]]
-    return recall, reciprocal_ranks(
-        search(queries[:, :dimensions], short, k=K)[0].tolist(), wanted, K
+    return (
+        recalls(by_asked.tolist(), nearest.tolist(), K),
+        reciprocal_ranks(by_queries.tolist(), wanted, K),
     )
 
 
-def rows_of(recipe, seed, model, before=None):
-    """(a row per number of dimensions, the reciprocal ranks).
+def rows_of(
+    recipe: str, seed: int, model: Model, before: dict[int, np.ndarray] | None = None
+) -> tuple[list[Row], dict[int, np.ndarray]]:
+    """(a row per number of dimensions, {dimensions: the reciprocal ranks}).
 
     before: the untrained encoder's reciprocal ranks, to compare with.
     """
-    texts, asked, queries, _ = review_parts()
-    vectors, rows, ranks = [encoded(model, part) for part in (texts, asked, queries)], [], {}
+    vectors, rows, ranks = [encoded(model, part) for part in review_parts()[:3]], [], {}
     for dimensions in DIMENSIONS:
         recall, ranks[dimensions] = measured(vectors, dimensions)
-        change = [ranks[dimensions] - (before or ranks)[dimensions]]
-        values = [bootstrap(mean, column) for column in (recall, ranks[dimensions], *change)]
-        names = [
-            f"{name}{part}"
-            for name in ("recall", "mrr", "change")
-            for part in ("", "_low", "_high")
-        ]
-        numbers = np.round(np.ravel(values), 4).tolist()
-        rows.append(
-            {"recipe": recipe, "seed": seed, "dimensions": dimensions, **dict(zip(names, numbers))}
-        )
+        change = ranks[dimensions] - (before or ranks)[dimensions]
+        row = {"recipe": recipe, "seed": seed, "dimensions": dimensions}
+        columns = {"recall": recall, "mrr": ranks[dimensions], "change": change}
+        for name, column in columns.items():
+            row |= rounded(bootstrap(mean, column), (name, f"{name}_low", f"{name}_high"))
+        rows.append(row)
     return rows, ranks
 
 
 @script
-def main(folder):
+def main(folder: Folder) -> None:
     """Train with Matryoshka and without; write recall and mean reciprocal rank by dimensions."""
     rows, before = rows_of("untrained", 0, fresh_encoder())
     trainings = [(name, seed) for name in ("Matryoshka", "ranking loss") for seed in SEEDS]
 
-    def of_a_training(name, seed):
+    def rows_of_training(name: str, seed: int) -> list[Row]:
         return rows_of(name, seed, trained(name == "Matryoshka", seed), before)[0]
 
-    write_table(rows + rows_of_each(trainings, of_a_training), folder / FILE.name)
+    write_table(rows + rows_of_each(trainings, rows_of_training), folder / FILE.name)

@@ -8,6 +8,7 @@ kinds of pairs (about three quarters of an hour on two cores). It writes `negati
 beside this file.
 """
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -20,25 +21,27 @@ from sentence_transformers import (
     SentenceTransformerTrainer,
     SentenceTransformerTrainingArguments,
 )
-from sentence_transformers.sentence_transformer.evaluation import TripletEvaluator
+from sentence_transformers.sentence_transformer import evaluation, modules
 from sentence_transformers.sentence_transformer.losses import (
     CosineSimilarityLoss,
     MultipleNegativesRankingLoss,
     TripletDistanceMetric,
     TripletLoss,
 )
-from sentence_transformers.sentence_transformer.modules import Normalize
 from transformers import TrainerCallback
 
 from ..benchmark import row_cosines
 from ..data import load_reviews, load_scored_pairs, load_triplets
 from ..embedding import embed
 from ..evaluation import bootstrap, spearman
-from ..models import encoder_folder, progress_bar
+from ..models import encoder_folder
 from ..training import watch
 from .common import (
     CHANGE,
     FOLDER,
+    Folder,
+    Model,
+    Row,
     mean,
     rounded,
     rows_of_each,
@@ -50,14 +53,15 @@ from .common import (
 FILE = FOLDER / "negation.csv"  # one row per recipe, seed and measure
 GAIN = FOLDER / "negation_gain.csv"  # the same for trainings that stop at GOAL
 PAIRS = FOLDER / "negation_pairs.csv"  # one row per training on pairs
-COLUMNS, SEEDS, MIXED = ["anchor", "positive", "negative"], range(5), 300
+COLUMNS, SEEDS = ["anchor", "positive", "negative"], range(5)
+MIXED = 300  # scored pairs that are mixed into the triplets
 LONGER = 20  # epochs of the training that collapses
-# of the development part: at this share of right triplets the trainings of an equal gain stop
+# trainings of an equal gain stop when this share of the development part is right
 GOAL = 2 / 3
-PARTS = CHANGE[2:]
+PARTS = CHANGE[2:]  # the difference and the ends of its interval
 
 
-def negation_parts():
+def negation_parts() -> tuple[pd.DataFrame, ...]:
     """(fit, dev, test): triplets to train on, to select with, to report on.
 
     No construction is in two of them.
@@ -65,21 +69,27 @@ def negation_parts():
     return tuple(load_triplets(part) for part in ("train", "dev", "test"))
 
 
-def fresh_encoder():
-    """The encoder that `load_encoder()` would load as a SentenceTransformer that gives unit
-    vectors.
+def fresh_encoder() -> SentenceTransformer:
+    """The encoder of `load_encoder()`, as a new SentenceTransformer that returns unit vectors.
 
-    Its attention is the one that trains fastest on a CPU.
+    Its attention is the implementation that trains fastest on a CPU.
     """
     model = SentenceTransformer(
         str(encoder_folder()), device="cpu", model_kwargs={"attn_implementation": "eager"}
     )
-    if not isinstance(model[-1], Normalize):
-        model.append(Normalize())
+    if not isinstance(model[-1], modules.Normalize):
+        model.append(modules.Normalize())
     return model
 
 
-def train_sentences(data, loss_of, seed=0, evaluator=None, callbacks=(), **settings):
+def train_sentences(
+    data: Any,
+    loss_of: Callable[[Any], Any],
+    seed: int = 0,
+    evaluator: Any = None,
+    callbacks: Iterable[TrainerCallback] = (),
+    **settings: Any,
+) -> tuple[SentenceTransformer, list[float], list[dict[str, Any]]]:
     """Train a fresh encoder. Returns (the model, the loss of each step, the trainer's log).
 
     data: a dataset, or a dictionary of datasets. loss_of: a function that makes the loss for a
@@ -99,20 +109,19 @@ def train_sentences(data, loss_of, seed=0, evaluator=None, callbacks=(), **setti
     return model, [value for _, value in losses], trainer.state.log_history
 
 
-def encoded(model, texts):
-    """The unit vectors of texts, those of `model.encode` (lesson 09), without padding.
-
-    That takes half the time.
+def encoded(model: Model, texts: Iterable[str]) -> np.ndarray:
+    """The unit vectors of texts: those of `model.encode` (lesson 09), in half the time, since there
+    is no padding.
     """
     return embed(list(texts), model=(model.tokenizer, model[0].auto_model))
 
 
-def triplet_loss_of(model):
+def triplet_loss_of(model: Model) -> TripletLoss:
     """TripletLoss with cosine distance and a margin of 0.5."""
     return TripletLoss(model, distance_metric=TripletDistanceMetric.COSINE, triplet_margin=0.5)
 
 
-def mixed_in(number=MIXED):
+def mixed_in(number: int = MIXED) -> pd.DataFrame:
     """Pairs of short review sentences with the cosine that the untrained encoder gives them.
 
     Returns a table with the columns sentence1, sentence2 and score.
@@ -124,21 +133,31 @@ def mixed_in(number=MIXED):
     return pairs.assign(score=row_cosines(embed(pairs["sentence1"]), embed(pairs["sentence2"])))
 
 
-def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=0, goal=None):
-    """Train a fresh encoder on the triplets. Returns (model, losses, dev triplet accuracy after
-    each epoch).
+def trained(
+    loss: Callable[[Any], Any],
+    columns: Sequence[str] = COLUMNS,
+    learning_rate: float = 5e-5,
+    epochs: int = 4,
+    mix: pd.DataFrame | None = None,
+    seed: int = 0,
+    goal: float | None = None,
+) -> tuple[SentenceTransformer, list[float], list[float]]:
+    """Train a fresh encoder on the triplets.
+
+    Returns (model, the loss of each step, the triplet accuracy on the development part after each
+    epoch).
 
     loss: a function that makes the loss for a model.
     columns: which members of a triplet the loss gets, and in which position; "score" is a column of
     ones.
     mix: a table of scored pairs to train on as well.
     goal: stop as soon as this share of the development part is right, looking after every second
-    step. The rate is then constant after three steps, so that where it stops does not depend on
-    `epochs`.
+    step. The rate is then constant after three steps, so that the stop does not depend on `epochs`.
     """
     fit, dev, _ = negation_parts()
-    names = [name if name == "score" else place for name, place in zip(columns, COLUMNS)]
-    table = fit.assign(score=1.0)[columns].set_axis(names, axis="columns")
+    # the library knows the columns of a loss by their names
+    names = [name if name == "score" else position for name, position in zip(columns, COLUMNS)]
+    table = fit.assign(score=1.0)[list(columns)].set_axis(names, axis="columns")
     data = Dataset.from_pandas(table, preserve_index=False)
     loss_of = loss
     if mix is not None:
@@ -147,59 +166,58 @@ def trained(loss, columns=COLUMNS, learning_rate=5e-5, epochs=4, mix=None, seed=
         def loss_of(model):
             return {"triplets": loss(model), "mixed in": CosineSimilarityLoss(model)}
 
-    settings = {"learning_rate": learning_rate, "num_train_epochs": epochs}
-    settings |= {"per_device_train_batch_size": 32, "eval_strategy": "epoch"}
-    callbacks = []
+    settings = {
+        "learning_rate": learning_rate,
+        "num_train_epochs": epochs,
+        "per_device_train_batch_size": 32,
+        "eval_strategy": "epoch",
+    }
+    callbacks = [] if goal is None else [_Stop(goal, dev)]
     if goal is not None:
         settings |= {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}
-        callbacks = [_Stop(goal, dev)]
     anchors, positives, negatives = (dev[name].tolist() for name in COLUMNS)
-    evaluator = TripletEvaluator(anchors, positives, negatives, name="dev")
+    evaluator = evaluation.TripletEvaluator(anchors, positives, negatives, name="dev")
     model, losses, log = train_sentences(data, loss_of, seed, evaluator, callbacks, **settings)
     accuracy = "eval_dev_cosine_accuracy"
     return model, losses, [row[accuracy] for row in log if accuracy in row]
 
 
 class _Stop(TrainerCallback):
-    """Stop a training once the goal's share of the triplets is right, every second step."""
+    """Stop a training once the goal's share of the triplets is right; it looks every second step."""
 
-    def __init__(self, goal, triplets):
+    def __init__(self, goal: float, triplets: pd.DataFrame):
         self.goal, self.triplets = goal, triplets
 
-    def on_step_end(self, args, state, control, model: Any = None, **_):
+    def on_step_end(self, args, state, control, model: Model = None, **_):
         if state.global_step % 2 == 0:
-            right = right_triplets(model.eval(), self.triplets)
-            control.should_training_stop = right.mean() >= self.goal
-            model.train()
+            control.should_training_stop = right_triplets(model, self.triplets).mean() >= self.goal
 
 
-def right_triplets(model, triplets):
-    """For each triplet, whether the anchor is nearer to its positive than to its negative.
-
-    Boolean array (n,).
+def right_triplets(model: Model, triplets: pd.DataFrame) -> np.ndarray:
+    """For each triplet, whether the anchor is nearer to its positive than to its negative: booleans
+    (n,).
     """
     anchor, positive, negative = (encoded(model, triplets[name]) for name in COLUMNS)
     return row_cosines(anchor, positive) > row_cosines(anchor, negative)
 
 
-def other_pairs():
+def other_pairs() -> pd.DataFrame:
     """The scored pairs of lesson 08 without those that reverse the meaning."""
     pairs = load_scored_pairs()
-    denials = ("negation", "antonym", "role swap")
-    return pairs[~pairs["phenomenon"].isin(denials)].reset_index(drop=True)
+    denials = pairs["phenomenon"].isin(("negation", "antonym", "role swap"))
+    return pairs[~denials].reset_index(drop=True)
 
 
 @cache
-def _long_reviews():
-    """The words of long reviews, in a drawn order. Reading them takes a second."""
+def _long_reviews() -> pd.Series:
+    """The words of reviews of 80 words or more, in a drawn order. Reading them takes a second."""
     words = load_reviews("imdb")["text"].drop_duplicates().sample(1200, random_state=0).str.split()
     return words[words.str.len() >= 80]
 
 
-def review_search(model, number=500):
-    """For each of `number` long reviews, whether its first 30 words find its next 50 first.
-
-    Array (number,).
+def review_search(model: Model, number: int = 500) -> np.ndarray:
+    """For each of `number` long reviews, whether its first 30 words find its next 50 first: booleans
+    (number,).
     """
     words = _long_reviews()[:number]
     queries = encoded(model, words.str[:30].str.join(" "))
@@ -207,8 +225,8 @@ def review_search(model, number=500):
     return (queries @ texts.T).argmax(axis=1) == np.arange(number)
 
 
-def measured(model, reviews=500):
-    """The columns of numbers that the measures use: a dictionary for `compared`.
+def measured(model: Model, reviews: int = 500) -> dict[str, list[np.ndarray]]:
+    """{measure: the columns of numbers that it is computed from}, for `compared`.
 
     reviews: how many reviews the search is among; the stored table has 500.
     """
@@ -221,30 +239,41 @@ def measured(model, reviews=500):
     }
 
 
-def compared(before, after):
+def compared(
+    before: Mapping[str, Sequence[np.ndarray]], after: Mapping[str, Sequence[np.ndarray]]
+) -> dict[str, tuple[float, ...]]:
     """{measure: (before, after, difference, low, high)} for two results of `measured`.
 
     The intervals are paired 95% bootstrap intervals.
     """
-    found = {}
+    changes: dict[str, tuple[float, ...]] = {}
     for name, old in before.items():
-        value, size = spearman if len(old) == 2 else mean, len(old)
+        new, size = after[name], len(old)
+        statistic: Any = spearman if size == 2 else mean
 
-        def gain(*columns, value=value, size=size):
-            return value(*columns[size:]) - value(*columns[:size])
+        def gain(*columns, statistic=statistic, size=size):
+            return statistic(*columns[size:]) - statistic(*columns[:size])
 
-        changes = bootstrap(gain, *old, *after[name])
-        found[name] = (float(value(*old)), float(value(*after[name])), *changes)
-    return found
+        changes[name] = (
+            float(statistic(*old)),
+            float(statistic(*new)),
+            *bootstrap(gain, *old, *new),
+        )
+    return changes
 
 
-def change_rows(before, now, other=None):
+def change_rows(
+    before: Mapping[str, Sequence[np.ndarray]],
+    now: Mapping[str, Sequence[np.ndarray]],
+    other: Mapping[str, Sequence[np.ndarray]] | None = None,
+) -> list[Row]:
     """A row for each measure with what a training changed, from results of `measured`.
 
     other: the result of another training. `more`, `more_low` and `more_high` are the paired
     difference from it.
     """
-    rows, more = [], compared(other, now) if other else {}
+    rows = []
+    more = compared(other, now) if other else {}
     for measure, values in compared(before, now).items():
         row = {"measure": measure, **rounded(values)}
         if other:
@@ -253,7 +282,7 @@ def change_rows(before, now, other=None):
     return rows
 
 
-def recipes():
+def recipes() -> dict[str, dict[str, Any]]:
     """{name: keyword arguments of `trained`} for the recipes that the lesson compares."""
     return {
         "triplet loss": {"loss": triplet_loss_of},
@@ -268,8 +297,8 @@ def recipes():
     }
 
 
-def pair_trainings():
-    """{name: (loss, columns, epochs)}: trainings on pairs, where nothing keeps denials away."""
+def pair_trainings() -> dict[str, tuple[Callable[[Any], Any], list[str], int]]:
+    """{name: (loss, columns, epochs)}: trainings on pairs, in which no loss pushes denials away."""
     scored = ["anchor", "positive", "score"]
     return {
         "denials as positives": (MultipleNegativesRankingLoss, ["anchor", "negative"], 2),
@@ -279,28 +308,28 @@ def pair_trainings():
     }
 
 
-def mean_cosine(model, texts):
+def mean_cosine(model: Model, texts: Iterable[str]) -> float:
     """The mean cosine of texts with each other: near 1 if all vectors have the same direction."""
     vectors = encoded(model, texts)
     return (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)].mean()
 
 
-def unrelated_cosine(model):
+def unrelated_cosine(model: Model) -> float:
     """The mean cosine of every 40th review with the others."""
     return mean_cosine(model, load_reviews()["text"].iloc[::40])
 
 
-def recipe_rows(names, goal=None):
+def recipe_rows(names: Sequence[str], goal: float | None = None) -> list[Row]:
     """Train these recipes with each seed: a row for each measure, with what was gained or lost.
 
     goal: train until this share of the development part is right, and compare with the first
     recipe, trained with the same seed, too.
     """
-    before, every, first = measured(fresh_encoder()), recipes(), {}
-    settings = {} if goal is None else {"epochs": 12, "goal": goal}
+    before, all_recipes, first = measured(fresh_encoder()), recipes(), {}
+    settings: Row = {} if goal is None else {"epochs": 12, "goal": goal}
 
-    def rows_of(name, seed):
-        model, losses, _ = trained(**every[name] | settings, seed=seed)
+    def rows_of(name: str, seed: int) -> list[Row]:
+        model, losses, _ = trained(**all_recipes[name] | settings, seed=seed)
         now, about = measured(model), {"recipe": name, "seed": seed}
         if goal is not None:
             first.setdefault(seed, now)
@@ -311,39 +340,42 @@ def recipe_rows(names, goal=None):
     return rows_of_each([(name, seed) for name in names for seed in SEEDS], rows_of)
 
 
-def pair_rows():
+def pair_rows() -> pd.DataFrame:
     """Train on each kind of pairs: a row for each.
 
     It has losses, accuracies and the cosine of unrelated reviews. The last columns are the
     differences from before with their intervals, and the difference of the test part from the
     training on paraphrases.
     """
-    rows, found, every, before = [], {}, pair_trainings(), measured(fresh_encoder())
-    for name in (bar := progress_bar(iterable=list(every), unit="training")):
-        loss, columns, epochs = every[name]
+    results, before = {}, measured(fresh_encoder())
+
+    def rows_of(name: str, loss: Any, columns: list[str], epochs: int) -> list[Row]:
         model, losses, by_epoch = trained(loss, columns, epochs=epochs)
-        found[name] = measured(model)
+        results[name] = measured(model)
         row = {
+            "training": name,
+            "epochs": epochs,
             "first losses": np.mean(losses[:3]),
             "last losses": np.mean(losses[-3:]),
-            "test part": found[name]["held-out denials"][0].mean(),
+            "test part": results[name]["held-out denials"][0].mean(),
             "development part, first epoch": by_epoch[0],
             "development part, last epoch": by_epoch[-1],
             "unrelated reviews": unrelated_cosine(model),
         }
-        for measure, values in compared(before, found[name]).items():
+        for measure, values in compared(before, results[name]).items():
             row |= {f"{measure}, {part}": value for part, value in zip(PARTS, values[2:])}
-        rows.append({"training": name, "epochs": epochs} | row)
-        bar.write(str(rows[-1]))
+        return [row]
+
+    rows = rows_of_each([(name, *training) for name, training in pair_trainings().items()], rows_of)
     columns = [f"held-out denials, {part} from paraphrases" for part in PARTS]
     for row in rows:
-        changes = compared(found["paraphrases"], found[row["training"]])
+        changes = compared(results["paraphrases"], results[row["training"]])
         row |= dict(zip(columns, changes["held-out denials"][2:]))
     return pd.DataFrame(rows).round(4)
 
 
 @script
-def main(folder):
+def main(folder: Folder) -> None:
     """Train every recipe, to an equal gain, and on kinds of pairs; write the gains and losses."""
     write_table(pair_rows(), folder / PAIRS.name)
     names = list(recipes())  # the first four are also trained to an equal gain

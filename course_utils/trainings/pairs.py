@@ -6,6 +6,8 @@ trains the classifiers of pairs again (about half an hour on two cores) and writ
 beside this file.
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 import torch
@@ -15,14 +17,27 @@ from ..data import load_triplets
 from ..embedding import has_bfloat16
 from ..models import progress_bar
 from ..pooling import mean_pool
-from .common import FOLDER, chosen_rate, inputs_of, probabilities_of, script, stepper, write_table
+from .common import (
+    FOLDER,
+    Bar,
+    Folder,
+    Model,
+    Tokenizer,
+    chosen_rate,
+    inputs_of,
+    probabilities_of,
+    script,
+    stepper,
+    write_table,
+)
 from .learning_curve import classifier
 
 KINDS = ("paraphrase", "denial", "unrelated")
 WAYS, RATES = ("bi-encoder", "cross-encoder"), (5e-5, 1e-4, 2e-4)
-EPOCHS, BATCH, LONGEST = 6, 16, 64
+EPOCHS, BATCH, LONGEST = 6, 16, 64  # LONGEST: the most tokens of a pair
 # which kinds of pairs a cross-encoder is trained on, beside the trainings on all of them
 FEWER = {"denials only": KINDS[:2], "unrelated only": KINDS[::2]}
+# what a training shares with the tested pairs: see `shared_parts`
 SPLITS = ("pairs swapped", "sentences shared", "constructions shared", "nothing shared")
 # the probability of "paraphrase" for each test pair, as it stands and swapped: two columns per
 # training
@@ -31,45 +46,48 @@ ANSWERS = FOLDER / "pairs_answers.csv"
 SPLIT = FOLDER / "pairs_split.csv"
 
 
-def pairs_of(triplets, seed=0):
-    """The pairs of a table of triplets, three for each: a table with the columns below.
+def pairs_of(triplets: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """The pairs of a table of triplets, three for each triplet.
 
-    `triplet` is its row, `kind` one of KINDS, `first` its anchor, and `second` its paraphrase, its
-    denial, or a sentence of another of these triplets, drawn with the seed. `label` is 1 for a
-    paraphrase, else 0.
+    Returns a table with the columns `triplet`, its row; `kind`, one of KINDS; `first`, its anchor;
+    `second`, its paraphrase, its denial, or a sentence of another of these triplets, drawn with the
+    seed; and `label`, 1 for a paraphrase, else 0.
     """
     rng = np.random.default_rng(seed)
     members = triplets[["anchor", "positive", "negative"]].to_numpy()
-    order, other = rng.permutation(len(members)), np.empty(len(members), int)
-    other[order] = np.roll(order, 1)  # never the triplet itself
-    unrelated = members[other, rng.integers(0, 3, len(members))]
-    table = pd.DataFrame(
+    order, another = rng.permutation(len(members)), np.empty(len(members), int)
+    another[order] = np.roll(order, 1)  # the triplet before it in the drawn order
+    unrelated = members[another, rng.integers(0, 3, len(members))]
+    return pd.DataFrame(
         {
             "triplet": np.repeat(triplets.index, len(KINDS)),
             "kind": KINDS * len(members),
             "first": np.repeat(members[:, 0], len(KINDS)),
             "second": np.column_stack([members[:, 1], members[:, 2], unrelated]).ravel(),
+            "label": [1, 0, 0] * len(members),  # in the order of KINDS
         }
     )
-    return table.assign(label=(table["kind"] == KINDS[0]).astype(int))
 
 
-def pair_table(part):
+def pair_table(part: str) -> pd.DataFrame:
     """The pairs of a part of the course's triplets, "train", "dev" or "test": see `pairs_of`."""
     return pairs_of(load_triplets(part))
 
 
 class BiEncoder(torch.nn.Module):
-    """An encoder that reads the two sentences one by one, and a linear head on (u, v, |u - v|).
+    """An encoder that reads the two sentences separately, and a linear head on (u, v, |u - v|).
 
     Reimers and Gurevych (2019), section 3; `u` and `v` are means of token vectors, (batch, hidden).
     """
 
-    def __init__(self, encoder):
+    def __init__(self, encoder: Model):
         super().__init__()
         self.encoder, self.head = encoder, torch.nn.Linear(3 * encoder.config.hidden_size, 2)
 
-    def forward(self, first, second):
+    def forward(
+        self, first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]
+    ) -> torch.Tensor:
+        # the logits of pairs, (batch, 2), from the inputs of their first and second sentences
         u, v = (
             mean_pool(self.encoder(**inputs).last_hidden_state, inputs["attention_mask"])
             for inputs in (first, second)
@@ -77,24 +95,27 @@ class BiEncoder(torch.nn.Module):
         return self.head(torch.cat([u, v, (u - v).abs()], dim=1))
 
 
-def pair_classifier(way):
+def pair_classifier(way: str) -> tuple[Tokenizer, Model]:
     """(tokenizer, model): the packaged encoder with an untrained head.
 
-    A cross-encoder reads both sentences as one input, and its head is on [CLS].
+    way: one of WAYS. A cross-encoder reads both sentences as one input, and its head is on [CLS].
     """
     tokenizer, model = classifier()
     return tokenizer, BiEncoder(model.base_model) if way == "bi-encoder" else model
 
 
-def logits_of(tokenizer, model, first, second):
-    """What the model says of pairs: a tensor (pairs, 2)."""
+def logits_of(
+    tokenizer: Tokenizer, model: Model, first: pd.Series, second: pd.Series
+) -> torch.Tensor:
+    """The model's logits for pairs: a tensor (pairs, 2)."""
     if isinstance(model, BiEncoder):
-        u, v = (inputs_of(tokenizer, column, longest=LONGEST) for column in (first, second))
-        return model(u, v)
+        return model(*(inputs_of(tokenizer, column, longest=LONGEST) for column in (first, second)))
     return model(**inputs_of(tokenizer, first, second, longest=LONGEST)).logits
 
 
-def trained_pairs(way, pairs, rate, seed=0, either_order=False):
+def trained_pairs(
+    way: str, pairs: pd.DataFrame, rate: float, seed: int = 0, either_order: bool = False
+) -> tuple[Tokenizer, Model]:
     """(tokenizer, model) trained on a table of pairs, with the loop of the lesson.
 
     Both labels have the same weight in the loss, however many pairs each has. Matrix products are
@@ -102,13 +123,15 @@ def trained_pairs(way, pairs, rate, seed=0, either_order=False):
     either_order: swap the two sentences of a pair half of the time, drawn anew in each epoch.
     """
     torch.manual_seed(seed)
-    rng, (tokenizer, model) = np.random.default_rng(seed), pair_classifier(way)
-    step = stepper(model, rate, EPOCHS * -(-len(pairs) // BATCH))
+    rng = np.random.default_rng(seed)
+    tokenizer, model = pair_classifier(way)
+    step = stepper(model, rate, EPOCHS * math.ceil(len(pairs) / BATCH))
     texts, labels = pairs[["first", "second"]].to_numpy(), torch.tensor(pairs["label"].to_numpy())
     weight = len(labels) / (2 * torch.bincount(labels, minlength=2))
     model.train()
     for _ in range(EPOCHS):
-        order, swapped = rng.permutation(len(texts)), rng.random(len(texts)) < either_order / 2
+        order = rng.permutation(len(texts))
+        swapped = rng.random(len(texts)) < (0.5 if either_order else 0)
         shown = np.where(swapped[:, None], texts[:, ::-1], texts)
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
@@ -118,20 +141,22 @@ def trained_pairs(way, pairs, rate, seed=0, either_order=False):
     return tokenizer, model.eval()
 
 
-def paraphrase_probabilities(tokenizer, model, first, second):
+def paraphrase_probabilities(
+    tokenizer: Tokenizer, model: Model, first: pd.Series, second: pd.Series
+) -> np.ndarray:
     """The probability that the model gives to "paraphrase", for each pair. Array (n,)."""
     texts = np.array([list(first), list(second)])
     lengths = np.char.str_len(texts).sum(axis=0)
     return probabilities_of(lambda places: logits_of(tokenizer, model, *texts[:, places]), lengths)
 
 
-def balanced_accuracy(probabilities, labels):
-    """The mean of two shares: of paraphrases that are called so, and of others that are not."""
+def balanced_accuracy(probabilities: np.ndarray, labels: pd.Series) -> float:
+    """The mean of two shares: of the paraphrases recognised as such, and of the others."""
     right = (np.asarray(probabilities) > 0.5) == labels
     return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
 
 
-def answers_of(way, bar):
+def answers_of(way: str, bar: Bar) -> tuple[float, dict[str, np.ndarray]]:
     """(rate, answers) of one of WAYS: the chosen rate, and a dictionary of columns for ANSWERS.
 
     The rate is the one with the highest balanced accuracy on the development part. With it, the
@@ -139,6 +164,7 @@ def answers_of(way, bar):
     """
     fit, dev, test = (pair_table(part) for part in ("train", "dev", "test"))
 
+    # returns (balanced accuracy on the development part, columns for ANSWERS)
     def train(name, rate, pairs=fit, **settings):
         tuned = trained_pairs(way, pairs, rate, **settings)
         on_dev = paraphrase_probabilities(*tuned, dev["first"], dev["second"])
@@ -160,46 +186,53 @@ def answers_of(way, bar):
     return rate, answers
 
 
-def shared_parts(turn):
+def shared_parts(turn: int) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     """(tested, {split: pairs to train on}): one pair of each tested triplet, and four equally large
     training sets.
 
-    Tested is every second triplet of the test part, with one of its three pairs: over the turns 0,
+    Every second triplet of the test part is tested, with one of its three pairs: over the turns 0,
     1 and 2, each pair is tested once. The training sets share less and less with the tested pairs:
-    "pairs swapped" has the tested pairs with the sentences exchanged, and the other two pairs of
-    each tested triplet; "sentences shared" has those two, and pairs of other triplets instead of
-    the swapped ones; "constructions shared" has the other half of the test part; "nothing shared"
-    has pairs of the part `train`.
+
+    - "pairs swapped": the tested pairs with the sentences exchanged, and the other two pairs of
+      each tested triplet
+    - "sentences shared": those other two, and pairs of other triplets instead of the swapped ones
+    - "constructions shared": the other half of the test part
+    - "nothing shared": pairs of the part "train"
     """
     triplets, fit = load_triplets("test"), load_triplets("train")
-    half, others = (pairs_of(triplets[start::2]) for start in (0, 1))  # drawn after the split
-    chosen = (half["triplet"] // 2 + turn) % len(KINDS) == half["kind"].map(KINDS.index)
-    tested, siblings = half[chosen], half[~chosen]
+    # unrelated sentences are drawn after the split, so that no half holds one of the other
+    half, others = (pairs_of(triplets[start::2]) for start in (0, 1))
+    is_tested = (half["triplet"] // 2 + turn) % len(KINDS) == half["kind"].map(KINDS.index)
+    tested, siblings = half[is_tested], half[~is_tested]
     swapped = tested.rename(columns={"first": "second", "second": "first"})
     instead = others.groupby("kind").head(len(tested) // len(KINDS))
     apart = pairs_of(fit.sample(len(triplets) // 2, random_state=turn))
-    sets = (pd.concat([siblings, swapped]), pd.concat([siblings, instead]), others, apart)
-    return tested, dict(zip(SPLITS, sets))
+    return tested, {
+        "pairs swapped": pd.concat([siblings, swapped]),
+        "sentences shared": pd.concat([siblings, instead]),
+        "constructions shared": others,
+        "nothing shared": apart,
+    }
 
 
-def split_answers(rate, bar):
+def split_answers(rate: float, bar: Bar) -> pd.DataFrame:
     """The tested pairs, with a cross-encoder's probability of "paraphrase" by each of SPLITS."""
-    parts = []
+    tables = []
     for turn in range(len(KINDS)):
         tested, sets = shared_parts(turn)
-        found = tested[["triplet", "kind", "label"]].assign(turn=turn)
+        table = tested[["triplet", "kind", "label"]].assign(turn=turn)
         for name, pairs in sets.items():
-            model = trained_pairs(WAYS[1], pairs, rate, turn)
-            told = paraphrase_probabilities(*model, tested["first"], tested["second"])
-            found[name] = told.round(3)
+            tuned = trained_pairs(WAYS[1], pairs, rate, turn)
+            answers = paraphrase_probabilities(*tuned, tested["first"], tested["second"])
+            table[name] = answers.round(3)
             bar.update()
-            bar.write(f"{name}, turn {turn}: {balanced_accuracy(told, tested['label']):.3f}")
-        parts.append(found)
-    return pd.concat(parts).sort_values(["triplet", "turn"])
+            bar.write(f"{name}, turn {turn}: {balanced_accuracy(answers, tested['label']):.3f}")
+        tables.append(table)
+    return pd.concat(tables).sort_values(["triplet", "turn"])
 
 
 @script
-def main(folder):
+def main(folder: Folder) -> None:
     """Train classifiers on all kinds of pairs or fewer, and on sets that share more or less."""
     trainings = len(WAYS) * len(RATES) + len(FEWER) + 1 + len(SPLITS) * len(KINDS)
     with progress_bar(total=trainings) as bar:

@@ -13,13 +13,12 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from datasets import Dataset
-from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-from sentence_transformers.sentence_transformer.training_args import BatchSamplers
+from sentence_transformers.sentence_transformer import losses, training_args
 
 from .. import ranking
 from ..data import load_doc_judgements, load_doc_queries, load_doc_questions, load_docstrings
 from . import negation
-from .common import FOLDER, rows_of_each, script, write_table
+from .common import FOLDER, Folder, Model, Row, rows_of_each, script, write_table
 
 FILE = FOLDER / "questions.csv"  # one row per kind of pairs, number of pairs, seed and measure
 SEEDS, SIZES = range(3), (67, 134, 268, 536)
@@ -30,14 +29,15 @@ CLOSE = 0.6  # the cosine with some training question from which a query counts 
 
 
 @cache
-def pages():
+def pages() -> pd.Series:
     """The name and first paragraph of each docstring, without a signature: a Series by name."""
     docs = load_docstrings().set_index("name")["text"]
-    text = docs.str.replace(r"^[\w.]+\([^\n]*\n\n", "", regex=True)
-    return docs.index.to_series() + ": " + text.str.split("\n\n").str[0].str.replace("\n", " ")
+    without_signature = docs.str.replace(r"^[\w.]+\([^\n]*\n\n", "", regex=True)
+    first_paragraphs = without_signature.str.split("\n\n").str[0].str.replace("\n", " ")
+    return docs.index.to_series() + ": " + first_paragraphs
 
 
-def collection():
+def collection() -> pd.Series:
     """The pages that are searched, by name: all that answer a query, every third of the others."""
     shown = pages()
     answering = load_doc_judgements().query("grade == 2")["name"]
@@ -45,19 +45,20 @@ def collection():
     return shown[shown.index.isin([*answering, *others[::3]])]
 
 
-def question_pairs():
-    """A table: the columns `anchor`, a question, and `positive`, the page it was written for."""
+def question_pairs() -> pd.DataFrame:
+    """A table with the columns `anchor`, a question, and `positive`, the page it was written for."""
     asked = load_doc_questions()
     return pd.DataFrame({"anchor": asked["query"], "positive": asked["name"].map(pages())})
 
 
-def own_pairs():
+def own_pairs() -> pd.DataFrame:
     """The same from the documentation's own text: a docstring's second paragraph, and its page."""
     docs, shown = load_docstrings(), pages()
     rows = []
     for name, text in zip(docs["name"], docs["text"]):
-        before_sections = re.split(r"\n[A-Z][A-Za-z ]+\n-{3,}\n", text)[0]
+        before_sections = re.split(r"\n[A-Z][A-Za-z ]+\n-{3,}\n", text)[0]  # headings underlined
         paragraphs = [" ".join(part.split()) for part in before_sections.split("\n\n")]
+        # neither empty, nor a directive (..), nor an example (>>>)
         plain = [part for part in paragraphs if part[:1] not in ("", ".", ">")]
         others = [part for part in plain if part not in shown[name]]
         if others and 6 <= len(others[0].split()) <= 60:
@@ -65,32 +66,33 @@ def own_pairs():
     return pd.DataFrame(rows)
 
 
-def trained(pairs, seed=0):
+def trained(pairs: pd.DataFrame, seed: int = 0) -> Model:
     """Train a fresh encoder on a table of pairs, as lesson 11 does. Returns the model."""
     data = Dataset.from_pandas(pairs, preserve_index=False)
-    settings = {**SETTINGS, "batch_sampler": BatchSamplers.NO_DUPLICATES}
-    model, *_ = negation.train_sentences(data, MultipleNegativesRankingLoss, seed, **settings)
+    settings = {**SETTINGS, "batch_sampler": training_args.BatchSamplers.NO_DUPLICATES}
+    model, *_ = negation.train_sentences(
+        data, losses.MultipleNegativesRankingLoss, seed, **settings
+    )
     return model
 
 
-def answered_queries():
+def answered_queries() -> pd.DataFrame:
     """The queries that a page answers, with the column `answers`: a set of names for each."""
     judged = load_doc_judgements().query("grade == 2")
-    return load_doc_queries().join(
-        judged.groupby("id")["name"].agg(answers=set), on="id", how="inner"
-    )
+    answers = judged.groupby("id")["name"].agg(answers=set)
+    return load_doc_queries().join(answers, on="id", how="inner")
 
 
 @cache
-def close_to_a_question():
-    """For each of these queries, whether it is CLOSE to some training question before training."""
+def close_to_a_question() -> np.ndarray:
+    """For each answered query, whether the untrained encoder finds it CLOSE to a training question."""
     original = negation.fresh_encoder()
-    asked = negation.encoded(original, answered_queries()["query"])
-    written = negation.encoded(original, load_doc_questions()["query"])
-    return (asked @ written.T).max(axis=1) >= CLOSE
+    queries = negation.encoded(original, answered_queries()["query"])
+    questions = negation.encoded(original, load_doc_questions()["query"])
+    return (queries @ questions.T).max(axis=1) >= CLOSE
 
 
-def reciprocal_ranks(model):
+def reciprocal_ranks(model: Model) -> pd.DataFrame:
     """For each answered query: 1 over the rank of the first page that answers it, 0 beyond DEPTH.
 
     Returns a table with the columns `part` and `score`.
@@ -98,40 +100,40 @@ def reciprocal_ranks(model):
     queries, shown = answered_queries(), collection()
     cosines = negation.encoded(model, queries["query"]) @ negation.encoded(model, shown).T
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :DEPTH]
-    found = [shown.index[places].tolist() for places in best]
+    results = [shown.index[places].tolist() for places in best]
     return queries[["part"]].assign(
-        score=ranking.reciprocal_ranks(found, queries["answers"].tolist(), DEPTH)
+        score=ranking.reciprocal_ranks(results, queries["answers"].tolist(), DEPTH)
     )
 
 
-def measured(model):
-    """The columns of numbers that the measures use: a dictionary for `negation.compared`."""
-    found, close = reciprocal_ranks(model), close_to_a_question()
-    held_out = found.loc[found["part"] == "test", "score"]
+def measured(model: Model) -> dict[str, list[np.ndarray]]:
+    """{measure: the columns of numbers that it is computed from}, for `negation.compared`."""
+    ranks, close = reciprocal_ranks(model), close_to_a_question()
+    held_out = ranks.loc[ranks["part"] == "test", "score"]
     columns = {
-        "development queries": found.loc[found["part"] == "dev", "score"],
+        "development queries": ranks.loc[ranks["part"] == "dev", "score"],
         "held-out queries": held_out,
         "held-out queries, first result right": (held_out == 1).astype(float),
-        "close to a training question": found.loc[close, "score"],
-        "not close": found.loc[~close, "score"],
+        "close to a training question": ranks.loc[close, "score"],
+        "not close": ranks.loc[~close, "score"],
     }
-    return {name: [values.to_numpy()] for name, values in columns.items()} | negation.measured(
-        model, REVIEWS
-    )
+    return {
+        **{name: [values.to_numpy()] for name, values in columns.items()},
+        **negation.measured(model, REVIEWS),
+    }
 
 
 @script
-def main(folder):
+def main(folder: Folder) -> None:
     """Train on each number of pairs, three times, and write what each training gained and lost."""
     before = measured(negation.fresh_encoder())
-    kinds = {"questions": (question_pairs(), SIZES), "own text": (own_pairs(), SIZES[-1:])}
+    kinds = {"questions": question_pairs(), "own text": own_pairs()}
 
-    def rows_of(kind, size, seed):
-        model = trained(kinds[kind][0].sample(size, random_state=seed), seed)
+    def rows_of(kind: str, size: int, seed: int) -> list[Row]:
+        model = trained(kinds[kind].sample(size, random_state=seed), seed)
         about = {"pairs": kind, "number": size, "seed": seed}
         return [about | row for row in negation.change_rows(before, measured(model))]
 
-    turns = [
-        (kind, size, seed) for kind, (_, sizes) in kinds.items() for size in sizes for seed in SEEDS
-    ]
+    turns = [("questions", size, seed) for size in SIZES for seed in SEEDS]
+    turns += [("own text", SIZES[-1], seed) for seed in SEEDS]
     write_table(rows_of_each(turns, rows_of), folder / FILE.name)

@@ -1,4 +1,4 @@
-"""A second look at what lesson 12 has found: a cross-encoder, trained on the documentation that it
+"""A second look at the results of lesson 12: a cross-encoder, trained on the documentation that it
 ranks.
 
     python -m course_utils.trainings.rerank
@@ -7,6 +7,7 @@ mines questions from the documentation, trains on them, scores the candidates of
 lesson (half an hour on two cores), and writes `rerank*.csv` beside this file.
 """
 
+import math
 import random
 
 import numpy as np
@@ -14,17 +15,29 @@ import pandas as pd
 import torch
 from torch.nn.functional import cross_entropy
 
+from .._support.routes import evaluating
 from ..data import TABLES, load_doc_queries, load_docstrings
 from ..embedding import has_bfloat16
 from ..models import progress_bar
 from ..ranking import bm25, chunks
-from .common import FOLDER, inputs_of, script, stepper, write_table
+from .common import (
+    FOLDER,
+    Bar,
+    Folder,
+    Model,
+    Row,
+    Tokenizer,
+    inputs_of,
+    script,
+    stepper,
+    write_table,
+)
 from .learning_curve import classifier
 from .search import DEPTH, RUNS, best, encoded, flat, pages, summary
 
 SCORES = FOLDER / "rerank.csv"  # one row per query and candidate: the cross-encoder's score
 MINED = FOLDER / "rerank_mined.csv"  # one row per question: its page, and the nearest wrong one
-# wrong pieces, read by hand: 2 answers the question, 1 helps, 0 does neither
+# wrong pieces, judged by hand: 2 answers the question, 1 helps, 0 does neither
 LOOKED = TABLES / "mined_judgements.csv"
 # one row per EVERY steps: the loss, and how many held-out questions are right
 STEPS = FOLDER / "rerank_steps.csv"
@@ -33,168 +46,188 @@ PIECE, PIECES = 80, 6  # words in a piece, pieces of a page
 NEAR, SKIPPED, DRAWN = 60, 2, 20
 HARD = 3  # wrong pieces from near pages; one more is from any page
 ALIKE = 0.85  # summaries of this cosine or more say the same
-HELD, EPOCHS, BATCH, RATE, LONGEST, EVERY, SEED = 120, 3, 8, 1e-4, 128, 40, 0
-# ways to find candidates; tokens read of a pair
-FOUND, READ = ("windows", "windows with name and summary"), 160
+HELD, EVERY = 120, 40  # questions that are held out; steps from one row of STEPS to the next
+EPOCHS, BATCH, RATE, SEED = 3, 8, 1e-4, 0
+# the most tokens of a pair in training, and when candidates are scored
+LONGEST, READ = 128, 160
+FOUND = ("windows", "windows with name and summary")  # ways of RUNS that find candidates
+
+Question = tuple[str, list[str], list[str], list[str]]  # see `mined`
+Group = tuple[str, list[str]]  # a question and texts, the right one first
 
 
-def pieces_of(text):
+def pieces_of(text: str) -> list[str]:
     """The pieces of a docstring without its first paragraph, which is the question."""
     return chunks(text.split("\n\n", 1)[1], PIECE)[:PIECES] if "\n\n" in text else []
 
 
-def asks(line):
-    """Whether the first paragraph of a docstring can stand for a question: four words or more, and
-    no signature.
+def asks(line: str) -> bool:
+    """Whether the first paragraph of a docstring can serve as a question: it has four words or more,
+    and no signature.
     """
     return len(line.split()) >= 4 and "(" not in line[:40] and "->" not in line
 
 
-def mined(docs):
-    """(questions, table): what a cross-encoder is trained on, and what was left out.
+def mined(docs: pd.DataFrame) -> tuple[list[Question], list[Row]]:
+    """(questions, table): the questions that a cross-encoder is trained on, and a row for each with
+    its page and the nearest wrong page.
 
-    A question is (summary, [right], near, far): the text of a page's own piece, those of pages that
-    are near the summary and count as wrong, and those of all that are not near. Each page takes
-    part with the piece that is nearest to the summary, the right page as well: so nearness alone
-    does not tell right from wrong. A text is a name and a piece.
+    A question is (summary, [right], near, far): the summary of a page, the text of its own piece,
+    the texts of pages that are near the summary and count as wrong, and the texts of all pages that
+    are not near. A text is a name and a piece. Each page, the right one too, takes part with the
+    piece that is nearest to the summary: so nearness alone does not tell right from wrong.
 
-    The table has a row per question. A near page does not count as wrong if its last name is the
-    same (`Series.mean`, `DataFrame.mean`), if its summary is nearly the same, or if the right page
-    holds its piece, too.
+    A near page does not count as wrong if its last name is the same (`Series.mean`,
+    `DataFrame.mean`), if its summary is nearly the same, or if the right page holds its piece, too.
     """
     names = docs["name"].tolist()
     summaries = [summary(text) for text in docs["text"]]
-    of_pages = [pieces_of(text) for text in docs["text"]]
-    pieces, owners = flat(of_pages)
+    pieces_of_pages = [pieces_of(text) for text in docs["text"]]
+    pieces, owners = flat(pieces_of_pages)
     texts = [f"{names[owner]} {piece}" for owner, piece in zip(owners, pieces)]
-    last = [name.split(".")[-1].lower().strip("_") for name in names]
-    asked, questions, table = encoded(summaries), [], []
-    between = asked @ asked.T
-    for place, cosines in enumerate(asked @ encoded(pieces).T):
-        if not of_pages[place] or not asks(summaries[place]):
+    last_names = [name.split(".")[-1].lower().strip("_") for name in names]
+    vectors, questions, table = encoded(summaries), [], []
+    between_summaries = vectors @ vectors.T
+    for page, cosines in enumerate(vectors @ encoded(pieces).T):
+        if not pieces_of_pages[page] or not asks(summaries[page]):
             continue
         order = np.argsort(-cosines, kind="stable")
-        body = " ".join(docs["text"][place].split())
-        # a piece of each page
-        nearest = order[np.sort(np.unique(owners[order], return_index=True)[1])]
-        right = next(piece for piece in nearest if owners[piece] == place)
-        others = [piece for piece in nearest if piece != right]
+        body = " ".join(docs["text"][page].split())
+        _, first_of_each_page = np.unique(owners[order], return_index=True)
+        nearest = order[np.sort(first_of_each_page)]
+        right = nearest[owners[nearest] == page].item()
+        others = nearest[nearest != right]
         near = []
         for piece in others[:NEAR]:
-            same_last_name = last[owners[piece]] == last[place]
-            same_summary = between[place, owners[piece]] >= ALIKE
+            same_last_name = last_names[owners[piece]] == last_names[page]
+            same_summary = between_summaries[page, owners[piece]] >= ALIKE
             if not (same_last_name or same_summary or pieces[piece] in body):
                 near.append(piece)
-        table.append({"question": names[place], "nearest": names[owners[near[0]]]})
+        table.append({"question": names[page], "nearest": names[owners[near[0]]]})
         wrong = [texts[piece] for piece in near[SKIPPED : SKIPPED + DRAWN]]
         far = [texts[piece] for piece in others[NEAR:]]
-        questions.append((summaries[place], [texts[right]], wrong, far))
+        questions.append((summaries[page], [texts[right]], wrong, far))
     return questions, table
 
 
-def groups(questions, drawn):
-    """For each question (summary, texts): the right text in front, HARD near ones and a far one."""
-    found = []
-    for asked, right, near, far in questions:
-        hard = drawn.sample(near, min(HARD, len(near)))
-        found.append((asked, right + hard + drawn.sample(far, HARD + 1 - len(hard))))
-    return found
+def groups(questions: list[Question], generator: random.Random) -> list[Group]:
+    """For each question its right text, HARD near ones and a far one; more far ones if too few are
+    near.
+    """
+    drawn = []
+    for question, right, near, far in questions:
+        hard = generator.sample(near, min(HARD, len(near)))
+        drawn.append((question, right + hard + generator.sample(far, HARD + 1 - len(hard))))
+    return drawn
 
 
-def scores_of(tokenizer, model, pairs, longest=LONGEST):
-    """How much more "right" than "wrong" each (question, text) is, a tensor (n,)."""
+def scores_of(
+    tokenizer: Tokenizer, model: Model, pairs: list[tuple[str, str]], longest: int = LONGEST
+) -> torch.Tensor:
+    """The logit of "right" minus that of "wrong" for each (question, text): a tensor (n,)."""
     with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):
         logits = model(**inputs_of(tokenizer, *zip(*pairs), longest=longest)).logits.float()
     return logits[:, 1] - logits[:, 0]
 
 
-def ranking_loss(tokenizer, model, batch):
+def ranking_loss(
+    tokenizer: Tokenizer, model: Model, batch: list[Group]
+) -> tuple[torch.Tensor, int]:
     """(loss, right): the ranking loss of lesson 11 over each group's scores.
 
-    right: how often the right text is first.
+    right: in how many groups the right text is first.
     """
-    pairs = [(asked, text) for asked, texts in batch for text in texts]
+    pairs = [(question, text) for question, texts in batch for text in texts]
     scores = scores_of(tokenizer, model, pairs).reshape(len(batch), HARD + 2)
     loss = cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long))
     return loss, int((scores.argmax(dim=1) == 0).sum())
 
 
-def right_by_vectors(held):
-    """For how many groups the right text is nearest to the question by the encoder's vectors."""
-    asked = encoded([question for question, _ in held])
+def right_by_vectors(held: list[Group]) -> int:
+    """In how many groups the right text is nearest to the question by the encoder's vectors."""
+    questions = encoded([question for question, _ in held])
     texts = encoded([text for _, texts in held for text in texts])
-    cosines = (asked[:, None] * texts.reshape(len(held), HARD + 2, -1)).sum(axis=2)
+    cosines = (questions[:, None] * texts.reshape(len(held), HARD + 2, -1)).sum(axis=2)
     return int((cosines.argmax(axis=1) == 0).sum())
 
 
-def right_by(tokenizer, model, held):
-    """For how many of these groups the cross-encoder puts the right text first."""
-    model.eval()
+def right_by(tokenizer: Tokenizer, model: Model, held: list[Group]) -> int:
+    """In how many of these groups the cross-encoder puts the right text first."""
     batches = (held[start : start + BATCH] for start in range(0, len(held), BATCH))
-    with torch.inference_mode():
-        right = sum(ranking_loss(tokenizer, model, batch)[1] for batch in batches)
-    model.train()
-    return right
+    with torch.inference_mode(), evaluating(model):
+        return sum(ranking_loss(tokenizer, model, batch)[1] for batch in batches)
 
 
-def trained(questions, bar):
+def trained(questions: list[Question], bar: Bar) -> tuple[Tokenizer, Model, list[Row]]:
     """(tokenizer, model, rows): trained on all questions but HELD. A row for every EVERY steps."""
     torch.manual_seed(SEED)
-    drawn = random.Random(SEED)
-    questions = drawn.sample(questions, len(questions))
-    held, fit = groups(questions[:HELD], drawn), questions[HELD:]
+    generator = random.Random(SEED)
+    shuffled = generator.sample(questions, len(questions))
+    held, fit = groups(shuffled[:HELD], generator), shuffled[HELD:]
     by_vectors = right_by_vectors(held)
     tokenizer, model = classifier()
-    steps = EPOCHS * -(-len(fit) // BATCH)
+    steps = EPOCHS * math.ceil(len(fit) / BATCH)
     step = stepper(model, RATE, steps, weight_decay=0.01)
     rows, losses = [], []
     model.train()
     for _ in range(EPOCHS):
-        every = groups(drawn.sample(fit, len(fit)), drawn)
-        for start in range(0, len(every), BATCH):
-            loss, _ = ranking_loss(tokenizer, model, every[start : start + BATCH])
+        epoch = groups(generator.sample(fit, len(fit)), generator)
+        for start in range(0, len(epoch), BATCH):
+            loss, _ = ranking_loss(tokenizer, model, epoch[start : start + BATCH])
             step(loss)
             losses.append(loss.item())
             bar.update()
             if len(losses) % EVERY == 0 or len(losses) == steps:
-                row = {"step": len(losses), "loss": round(float(np.mean(losses[-EVERY:])), 3)}
-                row["right"] = right_by(tokenizer, model, held)
-                rows.append(row | {"by_vectors": by_vectors})
+                row = {
+                    "step": len(losses),
+                    "loss": round(float(np.mean(losses[-EVERY:])), 3),
+                    "right": right_by(tokenizer, model, held),
+                    "by_vectors": by_vectors,
+                }
+                rows.append(row)
                 bar.write(str(row))
     return tokenizer, model.eval(), rows
 
 
-def candidates(docs, queries):
+def candidates(docs: pd.DataFrame, queries: pd.DataFrame) -> list[list[int]]:
     """For each query the places that a first search has found: by words, and by both of FOUND."""
     runs = pd.read_csv(RUNS).set_index(["way", "query"])["names"]
     place_of = dict(zip(docs["name"], docs.index))
     by_words = best(bm25(queries["query"], pages(docs)), DEPTH).tolist()
-    found = []
+    candidates = []
     for query, places in zip(queries["id"], by_words):
-        by_vectors = [place_of[name] for way in FOUND for name in runs[way, query].split()]
-        found.append(list(dict.fromkeys(places + by_vectors)))
-    return found
+        names = " ".join(runs[way, query] for way in FOUND).split()
+        candidates.append(list(dict.fromkeys([*places, *(place_of[name] for name in names)])))
+    return candidates
 
 
-def reranked(docs, queries, tokenizer, model):
+def reranked(
+    docs: pd.DataFrame, queries: pd.DataFrame, tokenizer: Tokenizer, model: Model
+) -> list[Row]:
     """A row for each query and candidate: the score of the page, read from its beginning."""
-    rows, texts = [], pages(docs)
+    rows, names, texts = [], docs["name"].tolist(), pages(docs)
     with torch.inference_mode():
-        for query, places in zip(queries.itertuples(), candidates(docs, queries)):
-            pairs = [(query.query, texts[place]) for place in places]
+        for query_id, query, places in zip(
+            queries["id"], queries["query"], candidates(docs, queries)
+        ):
+            pairs = [(query, texts[place]) for place in places]
             scores = scores_of(tokenizer, model, pairs, READ).tolist()
-            for name, score in zip(docs["name"].iloc[places], scores):
-                rows.append({"query": query.id, "name": name, "score": round(score, 4)})
+            rows += [
+                {"query": query_id, "name": names[place], "score": round(score, 4)}
+                for place, score in zip(places, scores)
+            ]
     return rows
 
 
 @script
-def main(folder):
+def main(folder: Folder) -> None:
     """Mine questions, train a cross-encoder on them, and score each query's candidates."""
     docs, queries = load_docstrings(), load_doc_queries()
     questions, table = mined(docs)
     write_table(table, folder / MINED.name)
-    with progress_bar(total=EPOCHS * -(-(len(questions) - HELD) // BATCH), unit="step") as bar:
+    with progress_bar(
+        total=EPOCHS * math.ceil((len(questions) - HELD) / BATCH), unit="step"
+    ) as bar:
         tokenizer, model, rows = trained(questions, bar)
     write_table(rows, folder / STEPS.name)
     write_table(reranked(docs, queries, tokenizer, model), folder / SCORES.name)
