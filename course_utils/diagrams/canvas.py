@@ -108,7 +108,7 @@ class Canvas:
 
     @contextmanager
     def step(self, number: int | None = None) -> Generator[None]:
-        """What is drawn inside appears together on a slide, one key press later.
+        """A step of a slide: all that is drawn inside appears together, one key press later.
 
         number: of a step that may have other parts, too; 0 is there from the beginning.
         """
@@ -156,6 +156,7 @@ class Canvas:
         for number, line in enumerate(lines):
             width = text_width(line, size, mono)
             left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
+            # 4 units more, since the width of a text is only estimated
             if left < -4 or left + width > self.width + 4:
                 self._refuse(f"{line!r} is too wide there")
             height = y + (number - (len(lines) - 1) / 2) * size * LINE_SPACING
@@ -294,15 +295,15 @@ class Canvas:
         values: numbers from 0 to 1, one for each cell, drawn as darkness. marked: {cell: kind} of
         those that are of another kind.
         """
-        for at in range(cells):
+        for number in range(cells):
             if across:
-                cell = (x + at * width / cells, y, width / cells, height)
+                cell = (x + number * width / cells, y, width / cells, height)
             else:
-                cell = (x, y + at * height / cells, width, height / cells)
-            cell_kind = (marked or {}).get(at, kind)
+                cell = (x, y + number * height / cells, width, height / cells)
+            cell_kind = (marked or {}).get(number, kind)
             self._rectangle(*cell, self._kind(cell_kind))
             if values is not None:
-                opacity = round(min(1.0, max(0.0, float(values[at]))), 2)
+                opacity = round(min(1.0, max(0.0, float(values[number]))), 2)
                 self._rectangle(*cell, f"{cell_kind}-tip", fill_opacity=opacity)
         return x, y, x + width, y + height
 
@@ -372,7 +373,8 @@ class Canvas:
         control = (middle[0] + bend * across[0], middle[1] + bend * across[1])
         last_part = math.dist(control, end) or 1
         ahead = ((x1 - control[0]) / last_part, (y1 - control[1]) / last_part)
-        stop = (x1 - 7 * ahead[0], y1 - 7 * ahead[1]) if tip else (x1, y1)  # below the tip
+        # the line ends below the tip, which is a little longer
+        stop = (x1 - 7 * ahead[0], y1 - 7 * ahead[1]) if tip else (x1, y1)
         way = f"M{x0:.1f},{y0:.1f} Q{control[0]:.1f},{control[1]:.1f} {stop[0]:.1f},{stop[1]:.1f}"
         self._outline(way, _classes(f"{self._kind(kind)}-line", dashed, thick))
         if tip:

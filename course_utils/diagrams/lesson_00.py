@@ -14,29 +14,35 @@ def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diag
     pairs: {(name, name): cosine}. conclusion: a line below the arrows.
     """
     canvas = Canvas("00 angles", 238 if conclusion else 214)
-    base = 160
-    told = []
-    for at, ((one, other), cosine) in enumerate(pairs.items()):
+    base = 160  # the height of the corners, where both arrows of a pair begin
+    descriptions = []
+    for column, ((level, turned), cosine) in enumerate(pairs.items()):
         angle = math.acos(cosine)
-        x = canvas.width / len(pairs) * at + 22
+        x = canvas.width / len(pairs) * column + 22
 
         def place(turn, distance, x=x):
             return x + distance * math.cos(turn), base - distance * math.sin(turn)
 
         for turn in (0, angle):
             canvas.arrow((x, base), place(turn, ARROW), kind="sentence", thick=True)
+        # the arc of the angle, as eight short lines
         canvas.path(*[place(angle * part / 8, 26) for part in range(9)], tip=False)
         canvas.text(*place(angle / 2, 44), f"{math.degrees(angle):.0f}°", SMALL)
-        canvas.text(x + ARROW / 2, base + 18, one, SMALL, kind="sentence")
+        canvas.text(x + ARROW / 2, base + 18, level, SMALL, kind="sentence")
         end = place(angle, ARROW)
         canvas.text(
-            min(max(end[0] + 10, x + 30), x + 110), end[1] - 14, other, SMALL, kind="sentence"
+            min(max(end[0] + 10, x + 30), x + 110),  # within the pair's own column
+            end[1] - 14,
+            turned,
+            SMALL,
+            kind="sentence",
         )
         canvas.text(x + ARROW / 2, base + 42, f"cosine {cosine:.2f}", bold=True)
-        names = " and ".join(filter(None, (one, other)))
-        told.append(f"{names}, {math.degrees(angle):.0f} degrees, cosine {cosine:.2f}")
+        names = " and ".join(filter(None, (level, turned)))
+        descriptions.append(f"{names}, {math.degrees(angle):.0f} degrees, cosine {cosine:.2f}")
     if conclusion:
         canvas.text(MIDDLE, 226, conclusion, bold=True, kind="sentence")
     return canvas.finish(
-        f"Two arrows of length 1 for each pair, and the angle between them: {'; '.join(told)}."
+        "Two arrows of length 1 for each pair, and the angle between them: "
+        f"{'; '.join(descriptions)}."
     )

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from .canvas import SMALL, Canvas, Diagram
 
 PATCHED_ROWS = (22, 100, 178)  # the tops of the hidden states in `patching`, the last state first
-RUN_WIDTH = 212  # of one run there
+VECTOR_HEIGHT, RUN_WIDTH = 36, 212  # of a vector there, and of a run
+GIVER_LEFT, GETTER_LEFT = 72, 302  # the left edges of the two runs
+STEP = 34  # from one layer of `encoder_stack` to the next
 
 
 def encoder_stack(shape: Sequence[int], layers: int) -> Diagram:
@@ -15,11 +17,11 @@ def encoder_stack(shape: Sequence[int], layers: int) -> Diagram:
     shape: of one hidden state, (sentences, tokens, hidden). layers: how many the model has.
     """
     rows = layers + 1
-    canvas = Canvas("03 encoder stack", 34 * rows + 44)
-    floor = 34 * rows + 18
+    canvas = Canvas("03 encoder stack", STEP * rows + 44)
+    floor = STEP * rows + 18
 
     def middle(number):
-        return 34 * (layers - number) + 18
+        return STEP * (layers - number) + 18
 
     def part(number):
         y = middle(number)
@@ -62,14 +64,14 @@ def _run(
 ) -> list[float]:
     """The hidden states of a run, one row above the other. Returns the middle of each vector.
 
-    place: of the word, whose vectors have another kind.
+    place: of the word, whose vectors are of this `kind`. left: edge of the run. tops: of the rows.
     """
     wide = RUN_WIDTH / len(tokens)
-    middles = [left + (at + 0.5) * wide - 2 for at in range(len(tokens))]
+    middles = [left + (token + 0.5) * wide - 2 for token in range(len(tokens))]
     for y in tops:
-        for at, x in enumerate(middles):
-            own_kind = kind if at == place else "vector"
-            canvas.vector(x - wide / 2 + 2, y, 4, own_kind, wide - 4, 36)
+        for token, x in enumerate(middles):
+            own_kind = kind if token == place else "vector"
+            canvas.vector(x - wide / 2 + 2, y, 4, own_kind, wide - 4, VECTOR_HEIGHT)
     canvas.text(middles[place], 226, tokens[place], SMALL, bold=True)
     sentence = f"{name}: {' '.join(tokens[1:-1])}"
     canvas.text(left + RUN_WIDTH / 2 - 2, 246, sentence, SMALL, quiet=True)
@@ -86,25 +88,28 @@ def patching(
     """One vector of a run replaced by that of another run, and what the layers above make of it.
 
     runs: {name: (its tokens, the position of the word)}, first the run that gives the vector, then
-    the one that gets it. layer: the hidden state where the vector is replaced. question: what is
-    asked of the last hidden state. every: whether it is asked of all of its vectors.
+    the run that gets it. layer: the hidden state where the vector is replaced. layers: of the
+    encoder. question: about the last hidden state. every: whether it is about all of its vectors,
+    not only that of the word.
     """
     canvas = Canvas("03 patching", 256)
     states = sorted({0, layer, layers}, reverse=True)
     tops = dict(zip(states, PATCHED_ROWS))
     for state, y in tops.items():
         canvas.label(4, y + 18, f"state {state}", quiet=True)
-    (giver, (its_tokens, source)), (getter, (tokens, place)) = runs.items()
-    giving = _run(canvas, giver, its_tokens, source, 72, PATCHED_ROWS[: len(states)], "masked")
-    getting = _run(canvas, getter, tokens, place, 302, PATCHED_ROWS[: len(states)])
-    for upper, lower in itertools.pairwise(PATCHED_ROWS[: len(states)]):
+    (giver, (giver_tokens, source)), (getter, (tokens, place)) = runs.items()
+    rows = PATCHED_ROWS[: len(states)]
+    giving = _run(canvas, giver, giver_tokens, source, GIVER_LEFT, rows, "masked")
+    getting = _run(canvas, getter, tokens, place, GETTER_LEFT, rows)
+    for upper, lower in itertools.pairwise(rows):
         canvas.arrow((giving[0], lower - 4), (giving[0], upper + 40))
     if layer:
         canvas.arrow((getting[-1], tops[0] - 4), (getting[-1], tops[layer] + 40))
     x, y = getting[place], tops[layer]
+    # of the getter's vectors: the left edge, counted from the middle, and the width
     left, wide = -RUN_WIDTH / len(tokens) / 2 + 2, RUN_WIDTH / len(tokens) - 4
     with canvas.step():
-        canvas.vector(x + left, y, 4, "masked", wide, 36)
+        canvas.vector(x + left, y, 4, "masked", wide, VECTOR_HEIGHT)
         canvas.arrow((giving[source], y + 40), (x, y + 40), kind="masked", bend=16, thick=True)
         canvas.text(254, y + 66, "copied over", SMALL, kind="masked", bold=True)
     with canvas.step():
@@ -112,13 +117,21 @@ def patching(
             below, above = (x, middle) if every else (middle, x)
             canvas.arrow((below, y - 3), (above, tops[layers] + 39), tip=False)
         for middle in getting if every else [x]:
-            y = tops[layers]
-            canvas.box(middle + left, y, wide, 36, "?", "masked", dashed=True, round_by=0)
+            canvas.box(
+                middle + left,
+                tops[layers],
+                wide,
+                VECTOR_HEIGHT,
+                "?",
+                "masked",
+                dashed=True,
+                round_by=0,
+            )
         canvas.text(514, 10, question, SMALL, "end", kind="masked", bold=True)
-    asked = "all vectors" if every else "the word's vector"
+    subject = "all vectors" if every else "the word's vector"
     return canvas.finish(
         f"Two runs of the encoder, {giver} and {getter}. The vector of the word in hidden state "
         f"{layer} of the {giver} is put in place of the {getter}'s vector there. The layers above "
-        f"run on and read the {getter}'s other words. Asked about {asked} in hidden state "
+        f"run on and read the {getter}'s other words. Asked about {subject} in hidden state "
         f"{layers}: {question}"
     )

@@ -11,6 +11,8 @@ from .look import shades
 if TYPE_CHECKING:
     import torch
 
+GAP = 6  # between two tokens
+
 
 def three_poolings(tokens: Sequence[str], mask: Sequence[int], values: torch.Tensor) -> Diagram:
     """How CLS, mean and max pooling turn the vectors of a sentence's tokens into one vector.
@@ -31,18 +33,20 @@ def three_poolings(tokens: Sequence[str], mask: Sequence[int], values: torch.Ten
         ],
     }
     low, high = float(values.min()), float(values.max())
-    wide, left = 500 / len(tokens) - 6, 13
-    for at, (token, counts, row) in enumerate(zip(tokens, mask, rows)):
-        x = left + at * (wide + 6)
+    wide, left = 500 / len(tokens) - GAP, 13  # the width of a token, the edge of the first one
+    for place, (token, counts, row) in enumerate(zip(tokens, mask, rows)):
+        x = left + place * (wide + GAP)
         middle = x + wide / 2
         canvas.tokens(x, 8, [token], None if counts else "padding", width=wide)
         canvas.arrow((middle, 36), (middle, 54))
         kind = "vector" if counts else "padding"
         canvas.vector(middle - 14, 56, len(row), kind, values=shades(row, low, high))
-    right, end = left + 494, left + len(counted) * (wide + 6) - 6
-    for at, (name, row) in canvas.steps(enumerate(pooled.items())):
-        y = 124 + at * 42
-        stop = left + wide if at == 0 else end  # the line is thick below the vectors that are used
+    # the edge of the drawing, and that of the last real token
+    right, end = left + 494, left + len(counted) * (wide + GAP) - GAP
+    for number, (name, row) in canvas.steps(enumerate(pooled.items())):
+        y = 124 + number * 42
+        # the line is thick below the vectors that are used
+        stop = left + wide if number == 0 else end
         canvas.arrow((left, y), (stop, y), kind="sentence", tip=False, thick=True)
         canvas.arrow((stop, y), (right - 60, y), kind="sentence")
         shown = shades(row, low, high)

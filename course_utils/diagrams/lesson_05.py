@@ -38,8 +38,9 @@ def one_head(
     the token receives, (d,).
     """
     canvas = Canvas("05 one head", 260)
+    # the left edge of the columns, from one column to the next, and how wide a box is
     left, step, wide = 104, 414 / len(tokens), 84
-    middles = [left + (at + 0.5) * step for at in range(len(tokens))]
+    middles = [left + (column + 0.5) * step for column in range(len(tokens))]
     middle = left + len(tokens) * step / 2
     looking = tokens[place]
 
@@ -52,8 +53,8 @@ def one_head(
         canvas.label(2, TOP[name] + 12, name)
         canvas.grid(left, TOP[name], [numbers], cell=step, height=24, shaded=shaded)
 
-    for at, (x, token) in enumerate(zip(middles, tokens)):
-        looks = at == place
+    for column, (x, token) in enumerate(zip(middles, tokens)):
+        looks = column == place
         y = TOP["tokens"]
         canvas.box(
             x - wide / 2, y, wide, 26, token, "token", SMALL, mono=True, bold=looks, thick=looks
@@ -80,7 +81,7 @@ def one_head(
         canvas.box(x, y, wide, 24, _in_brackets(received), "head", SMALL, bold=True)
         canvas.label(2, y + 12, "weighted sum")
         canvas.label(x + wide + 8, y + 12, f"what {looking} receives")
-    most = max(range(len(tokens)), key=lambda at: weights[at])
+    most = max(range(len(tokens)), key=weights.__getitem__)
     return canvas.finish(
         f"One head for the token {looking}. The products of its query {_in_brackets(query)} with "
         f"the keys of all {len(tokens)} tokens, divided by the root of {len(query)}, are "
@@ -101,11 +102,12 @@ def product_of_matrices(
     """Two matrices and their product, with the row and the column that make one number of it.
 
     names, shapes: of the left matrix, of the upper one and of the product. place: the marked row
-    and column. row: the token of the row. number: where the two meet. heads: what all heads make.
+    and column. row: the token of the row. number: the product's number where the two meet. heads: a
+    remark about all heads at once.
     """
     canvas = Canvas("05 product of matrices", 250)
     left, top = 206, 88  # the corner of the product
-    width, height = 190, 132
+    width, height = 190, 132  # of the product
     rows, columns = shapes[2]
     marked_row, marked_column = place
     shown = [f"{name} {shape}" for name, shape in zip(names, shapes)]
@@ -124,10 +126,10 @@ def product_of_matrices(
         canvas.text(104, 44, "one row × one column\n= one number", bold=True, kind="head")
     with canvas.step():
         canvas.label(left + width + 8, top + height / 2, heads, bold=True)
-    told = " ".join(heads.split())
+    heads_in_a_line = " ".join(heads.split())
     return canvas.finish(
         f"{shown[0]} is to the left of {shown[2]}, and {shown[1]} is above it. The row of {row} "
-        f"and one column meet in the number {number}. For all heads at once: {told}."
+        f"and one column meet in the number {number}. For all heads at once: {heads_in_a_line}."
     )
 
 
@@ -141,26 +143,26 @@ def twelve_heads(shape: tuple[int, int], heads: int, shown: int, number: int) ->
     size = hidden // heads
     whole, part = f"({tokens}, {hidden})", f"({tokens}, {size})"
     canvas = Canvas("05 twelve heads", 260)
-    right = 490
+    right = 490  # where the rows of vectors end
     marked = {shown: "head"}
     canvas.box(10, 4, 480, 24, f"hidden state {number - 1} {whole}", "vector", SMALL)
-    narrow = 148
-    starts = [10, 176, 342]
+    # the width of a linear map, and the left edges of the three
+    narrow, starts = 148, [10, 176, 342]
     with canvas.step():
         for x, name in zip(starts, ("query", "key", "value")):
             middle = x + narrow / 2
             canvas.box_from((middle, 28), x, 40, narrow, 22, f"{name} map", "layer", SMALL)
             canvas.vector(x, 70, heads, width=narrow, height=14, across=True, marked=marked)
-    left = 100
+    left = 100  # where the heads begin
     cell = (right - left) / heads
-    middles = [left + (at + 0.5) * cell - 2 for at in range(heads)]
+    middles = [left + (head + 0.5) * cell - 2 for head in range(heads)]
     with canvas.step():
         for x in starts:
             piece = (x + (shown + 0.5) * narrow / heads, 84)
             canvas.arrow(piece, (middles[shown], 114), kind="head", thick=True)
-        for at, middle in enumerate(middles):
+        for head, middle in enumerate(middles):
             x = middle - cell / 2 + 2
-            canvas.box(x, 114, cell - 4, 24, at, "head", SMALL, thick=at == shown)
+            canvas.box(x, 114, cell - 4, 24, head, "head", SMALL, thick=head == shown)
         canvas.label(2, 126, f"{heads} heads,\n{part} each")
     with canvas.step():
         for middle in middles:
@@ -197,13 +199,15 @@ def one_layer(shape: tuple[int, int], wide: int, number: int) -> Diagram:
     canvas = Canvas("05 one layer", 252)
 
     def add_and_norm(x, y, since, around):
-        """The input goes around what lies between, is added at x, and the sum is normalised."""
+        """The input at `since` goes around the other boxes, at the height `around`, is added at
+        (x, y), and the sum is normalised.
+        """
         canvas.box(x, y - 12, 24, 24, "+", round_by=12)
         nearer_end = y - 12 if around < y else y + 12
         canvas.path(since, (since[0], around), (x + 12, around), (x + 12, nearer_end))
         canvas.box_from((x + 24, y), x + 40, y - 16, 88, 32, "LayerNorm", "layer", SMALL)
 
-    y = 56
+    y = 56  # the middle of the first row
     canvas.box(2, y - 20, 104, 40, f"hidden\nstate {number - 1}", "vector", SMALL)
     with canvas.step():
         name = "attention,\nall heads"
@@ -216,7 +220,7 @@ def one_layer(shape: tuple[int, int], wide: int, number: int) -> Diagram:
         canvas.arrow((426, y + 16), (426, 110), tip=False)
         canvas.arrow((426, 110), (12, 110), f"attended {usual}", tip=False, side=-1)
         canvas.arrow((12, 110), (12, 170), tip=False)
-        y = 170
+        y = 170  # the middle of the second row
         canvas.box_from((12, y), 24, y - 20, 50, 40, "linear\nmap", "layer", SMALL)
         canvas.box_from((74, y), 148, y - 16, 46, 32, "GELU", "plain", SMALL, over=widened)
         canvas.box_from((194, y), 268, y - 20, 50, 40, "linear\nmap", "layer", SMALL, over=widened)

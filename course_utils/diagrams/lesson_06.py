@@ -28,13 +28,13 @@ def beside_the_plane(
 ) -> Diagram:
     """How far each token's vector lies from the middle in a plane, and how far out of the plane.
 
-    Both make a right angle, so the distance from the lower left corner is the true one. The token
-    nearest to the middle of the plane is the one whose triangle is drawn.
+    Both distances make a right angle, so the distance from the lower left corner is the true one.
+    A triangle shows it for the token nearest to the middle of the plane.
     tokens: n names. vectors: (n, hidden). points: (n, 2), the same in the plane. named: the tokens
-    to write down beside their dots; the others are written together.
+    whose names stand beside their dots; the names of the others stand together.
     """
     canvas = Canvas("06 beside the plane", 258)
-    left, base = 100, 214
+    left, base = 100, 214  # the corner, the middle of all vectors
     inside = np.linalg.norm(points, axis=1)
     true = np.linalg.norm(vectors - np.mean(vectors, axis=0), axis=1)
     outside = np.sqrt(np.clip(true**2 - inside**2, 0, None))
@@ -48,28 +48,33 @@ def beside_the_plane(
     with canvas.step():
         canvas.label(10, 12, "↑ out of the plane", quiet=True)
         others = []
-        for at, (token, (x, y)) in enumerate(zip(tokens, places)):
-            canvas.circle(x, y, DOT, "loss" if at == nearest else "plain", "dot")
+        for number, (token, (x, y)) in enumerate(zip(tokens, places)):
+            canvas.circle(x, y, DOT, "loss" if number == nearest else "plain", "dot")
             canvas.arrow((x, base), (x, y), tip=False, dashed=True)
             if token in named:
-                look = {"bold": True} if at == nearest else {"quiet": True}
+                look = {"bold": True} if number == nearest else {"quiet": True}
                 canvas.label(x + 10, y, token, mono=True, **look)
             else:
-                others.append(at)
+                others.append(number)
         if others:
             others.sort(key=inside.item)
-            x = max(places[at][0] for at in others)
-            y = np.mean([places[at][1] for at in others])
-            words = ", ".join(tokens[at] for at in others)
+            x = max(places[number][0] for number in others)
+            y = np.mean([places[number][1] for number in others])
+            words = ", ".join(tokens[number] for number in others)
             canvas.label(x + 10, y, textwrap.fill(words, 11), quiet=True)
     with canvas.step():
         x, y = places[nearest]
-        far = f"near in the plane, far in {np.shape(vectors)[1]} dimensions"
-        canvas.label(x + 30, y - 18, far, bold=True, kind="loss")
+        canvas.label(
+            x + 30,
+            y - 18,
+            f"near in the plane, far in {np.shape(vectors)[1]} dimensions",
+            bold=True,
+            kind="loss",
+        )
         _triangle(canvas, (left, base), (x, y), inside[nearest], true[nearest])
-    told = [f"{token} {x:.2f} in, {y:.2f} out" for token, x, y in zip(tokens, inside, outside)]
+    distances = [f"{token} {x:.2f} in, {y:.2f} out" for token, x, y in zip(tokens, inside, outside)]
     return canvas.finish(
         f"For each token, its distance from the middle in the plane and out of the plane: "
-        f"{'; '.join(told)}. {tokens[nearest]} is nearest to the middle in the plane "
+        f"{'; '.join(distances)}. {tokens[nearest]} is nearest to the middle in the plane "
         f"({inside[nearest]:.2f}), but its true distance is {true[nearest]:.2f}."
     )

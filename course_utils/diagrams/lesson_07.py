@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from .canvas import SMALL, Canvas, Diagram
 from .look import text_width
 
-# in `interventions`: the tops of the tokens and of the vectors above them, and how high these are
+# in `interventions`: the tops of the tokens and of the two rows of vectors, and how high vectors are
 TOKENS, LOWER, UPPER, VECTOR = 184, 104, 34, 28
 
 
@@ -16,15 +16,15 @@ def _two_layers(canvas: Canvas, middles: Sequence[float], mask: int, blocked: in
     """
 
     def lines_to(end, bottom, cut):
-        for at, x in enumerate(middles):
-            if at == cut:
+        for column, x in enumerate(middles):
+            if column == cut:
                 canvas.arrow((x, bottom), end, tip=False, kind="padding", dashed=True)
             else:
                 canvas.arrow((x, bottom), end, tip=False, kind="head")
 
-    for at, x in enumerate(middles):
+    for column, x in enumerate(middles):
         canvas.vector(x - 10, LOWER, width=20, height=VECTOR)
-        lines_to((x, LOWER + VECTOR), TOKENS, blocked if at == mask else None)
+        lines_to((x, LOWER + VECTOR), TOKENS, blocked if column == mask else None)
     canvas.vector(middles[mask] - 10, UPPER, width=20, height=VECTOR, kind="masked")
     lines_to((middles[mask], UPPER + VECTOR), LOWER, blocked)
 
@@ -42,12 +42,12 @@ def interventions(
     gap = 3
     masked = [*tokens]
     masked[place] = "[MASK]"
-    # as wide as the wider of a token and what stands in its place when it is masked
+    # each column is wide enough for its token and for what replaces it
     widths = []
-    for token, other in zip(tokens, masked):
-        widths.append(max(text_width(token, SMALL, True), text_width(other, SMALL, True)) + 8)
+    for token, replacement in zip(tokens, masked):
+        widths.append(8 + max(text_width(token, SMALL, True), text_width(replacement, SMALL, True)))
     across = sum(widths) + 2 * gap
-    via = next(at for at in range(len(tokens)) if at not in (place, mask))
+    (via,) = {0, 1, 2} - {place, mask}  # the third token
     looked_at = tokens[place]
     remarks = {"unchanged": "", "masked": f"“{looked_at}” is gone"}
     remarks["blocked"] = f"“{looked_at}” gets through"
@@ -62,14 +62,14 @@ def interventions(
             x += wide + gap
         _two_layers(canvas, middles, mask, place if title == "blocked" else None)
         with canvas.step():
-            if title == "blocked":  # the way round
+            if title == "blocked":  # the way by which the word still gets through
                 below = (middles[place], TOKENS), (middles[via], LOWER + VECTOR)
                 above = (middles[via], LOWER), (middles[mask], UPPER + VECTOR)
                 for ends in (below, above):
                     canvas.arrow(*ends, tip=False, kind="loss", thick=True)
             canvas.text(left + across / 2, 226, remarks[title], SMALL)
-            told = f"“{word}”: {value:.1f} bits"
-            canvas.text(left + across / 2, 247, told, kind="loss", bold=True)
+            surprisal = f"“{word}”: {value:.1f} bits"
+            canvas.text(left + across / 2, 247, surprisal, kind="loss", bold=True)
     return canvas.finish(
         f"Three times the tokens {', '.join(tokens)} under two layers, whose lines lead to the "
         f"vector at the mask. {word} costs {bits[0]:.1f} bits. With {looked_at} masked, it costs "

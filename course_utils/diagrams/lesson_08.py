@@ -14,16 +14,16 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
     names: a short text for each pair. scores, cosines: numbers (pairs,). Equal ones share the mean
     of their ranks.
     """
-    row, high = 27, 22
-    score_at, cosine_at = 291, 339  # the middles of two columns
+    row, high = 27, 22  # from one row to the next, and the height of a box
+    score_x, cosine_x = 291, 339  # the middles of two columns
     left, right = 382, 484  # the left edges of the boxes
     by_score, by_cosine = ranks(scores), ranks(cosines)
     worst = int(np.argmax(np.abs(by_score - by_cosine)))
     canvas = Canvas("08 two orders", 66 + row * len(names))
     canvas.label(4, 18, "first sentence of the pair", quiet=True)
     columns = {
-        score_at: "score",
-        cosine_at: "cosine",
+        score_x: "score",
+        cosine_x: "cosine",
         left + 16: "rank by\nscore",
         right + 6: "rank by\ncosine",
     }
@@ -32,11 +32,11 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
 
     score_order = np.argsort(scores, kind="stable")
     cosine_order = np.argsort(cosines, kind="stable")
-    starts = {pair: 52 + row * at for at, pair in enumerate(score_order)}
-    ends = {pair: 52 + row * at for at, pair in enumerate(cosine_order)}
+    starts = {pair: 52 + row * place for place, pair in enumerate(score_order)}
+    ends = {pair: 52 + row * place for place, pair in enumerate(cosine_order)}
     for pair, y in starts.items():
         canvas.label(4, y, names[pair])
-        canvas.text(score_at, y, f"{scores[pair]:.1f}", SMALL)
+        canvas.text(score_x, y, f"{scores[pair]:.1f}", SMALL)
     with canvas.step():
         for pair, y in starts.items():
             canvas.box(left, y - high / 2, 32, high, f"{by_score[pair]:g}", "token", size=SMALL)
@@ -45,7 +45,7 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
             canvas.box(
                 right, y - high / 2, 32, high, f"{by_cosine[pair]:g}", "sentence", size=SMALL
             )
-            canvas.text(cosine_at, starts[pair], f"{cosines[pair]:.2f}", SMALL)
+            canvas.text(cosine_x, starts[pair], f"{cosines[pair]:.2f}", SMALL)
     with canvas.step():
         for pair, y in ends.items():
             moves_most = bool(pair == worst)

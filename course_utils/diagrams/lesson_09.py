@@ -5,7 +5,7 @@ from .kinds import flow
 
 
 def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
-    """A bi-encoder, which reads two sentences apart, beside a cross-encoder, which does not.
+    """A bi-encoder, which reads two sentences separately, beside a cross-encoder, which does not.
 
     lengths: of the two sentences in tokens, each with [CLS] and [SEP]. both: the length of the two
     as one input.
@@ -14,22 +14,22 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
 
     def cells(x, count, wide, special):
         """Tokens without their text, and lines of attention from one in the middle to all."""
-        for at in range(count):
-            kind = "special" if at in special else "token"
-            canvas.box(x + at * wide, 62, wide, 20, kind=kind, round_by=0)
-        looks = special[-1] // 3
-        start = x + (looks + 0.5) * wide
-        for at in range(count):
-            end = x + (at + 0.5) * wide
-            if at != looks:
+        for token in range(count):
+            kind = "special" if token in special else "token"
+            canvas.box(x + token * wide, 62, wide, 20, kind=kind, round_by=0)
+        looking = special[-1] // 3
+        start = x + (looking + 0.5) * wide
+        for token in range(count):
+            end = x + (token + 0.5) * wide
+            if token != looking:
                 canvas.arrow(
                     (start, 62), (end, 62), bend=(start - end) * 0.11, tip=False, kind="head"
                 )
 
     first, second = lengths
     left, right = 121, 398  # the middles of the two halves
-    both_at = 284  # the left edge of the one input
-    wide = 204 / (first + second)
+    both_left = 284  # the left edge of the one input
+    wide = 204 / (first + second)  # of a token
     canvas.text(left, 12, "bi-encoder", bold=True)
     for start, count, name in ((6, first, "one"), (28 + first * wide, second, "other")):
         cells(start, count, wide, (0, count - 1))
@@ -44,9 +44,9 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
     with canvas.step():
         wide = 228 / both
         canvas.text(right, 12, "cross-encoder", bold=True)
-        cells(both_at, both, wide, (0, first - 1, both - second, both - 1))
-        canvas.text(both_at + first * wide / 2, 32, "one", SMALL, quiet=True)
-        canvas.text(both_at + (first + second / 2) * wide, 32, "other", SMALL, quiet=True)
+        cells(both_left, both, wide, (0, first - 1, both - second, both - 1))
+        canvas.text(both_left + first * wide / 2, 32, "one", SMALL, quiet=True)
+        canvas.text(both_left + (first + second / 2) * wide, 32, "other", SMALL, quiet=True)
         canvas.box_from((right, 82), right - 84, 100, 168, 34, "encoder", "layer", size=SMALL)
         canvas.box_from((right, 134), right - 50, 194, 100, 28, "a number", size=SMALL)
         canvas.text(right, 238, "a number for this pair only", SMALL, kind="loss", bold=True)

@@ -13,33 +13,33 @@ def frozen_and_trained(encoder: int, regression: int, head: int, hidden: int = 3
 
     encoder, regression, head: how many weights each has. hidden: the length of a sentence vector.
     """
-    row, high = 130, 52
-    encoder_at, head_at, result_at = 164, 364, 478  # the middles of what the gradient may reach
+    row, high = 130, 52  # from one row to the next, and the height of a box
+    encoder_x, head_x, result_x = 164, 364, 478  # the middles of what the gradient may reach
     canvas = Canvas("10 frozen and trained", 258, gap=2)
-    rows = (
+    rows = (  # pooling, what reads the vector, its weights, its result, whether the encoder learns
         ("mean", "regression", regression, "1 probability", False),
         ("[CLS], pooler", "head", head, "2 logits", True),
     )
-    for at, (pooling, name, weights, result, trained) in enumerate(rows):
-        top = 26 + at * row
+    for number, (pooling, name, weights, result, trained) in enumerate(rows):
+        top = 26 + number * row
         middle, below = top + high / 2, top + high + 20
         with canvas.step():
             canvas.box(4, top, 62, high, "tokens", "token", SMALL)
             state, kind = ("trained", "layer") if trained else ("frozen", "padding")
             words = f"encoder, {state}\n{encoder:,}"
             look = {"dashed": not trained, "thick": trained}
-            left = encoder_at - 74
+            left = encoder_x - 74
             canvas.box_from((66, middle), left, top, 148, high, words, kind, SMALL, **look)
             canvas.arrow((238, middle), (262, middle))
             canvas.vector(264, top + 4, kind="sentence", width=26, height=44)
             canvas.text(277, top - 12, f"{pooling}: {hidden}", SMALL, quiet=True)
-            left, words = head_at - 50, f"{name}\n{weights:,}"
+            left, words = head_x - 50, f"{name}\n{weights:,}"
             canvas.box_from((290, middle), left, top, 100, high, words, "layer", SMALL, thick=True)
             canvas.arrow((414, middle), (436, middle))
-            canvas.text(result_at, middle, result.replace(" ", "\n"), SMALL)
+            canvas.text(result_x, middle, result.replace(" ", "\n"), SMALL)
         with canvas.step():
-            reached = (head_at, encoder_at) if trained else (head_at,)
-            corners = (result_at, below - 22), (result_at, below), (reached[-1], below)
+            reached = (head_x, encoder_x) if trained else (head_x,)
+            corners = (result_x, below - 22), (result_x, below), (reached[-1], below)
             canvas.path(*corners, tip=False, kind="loss", thick=True)
             for end in reached:
                 canvas.arrow((end, below), (end, top + high + 2), kind="loss", thick=True)
@@ -59,14 +59,16 @@ def space_before_and_after(
     after: Sequence[np.ndarray],
     labels: Sequence[Sequence[int]],
     names: Sequence[str],
-    found: Sequence[str],
+    outcomes: Sequence[str],
 ) -> Diagram:
     """Sentences as points, before and after a training: those it learned from, and new ones below.
 
     before, after: for each of the two groups, points (n, 2); each column has its own plane. labels:
-    of each group, 0 or 1. names: of the groups. found: what became of each group, in a word or two.
+    of each group, 0 or 1. names: of the groups. outcomes: what became of each group, in a word or
+    two.
     """
-    wide, high, row, column = 206, 104, 110, 212
+    wide, high = 206, 104  # of a plane
+    row, column = 110, 212  # from one plane to the next
     margin = 7  # between the outermost point and the frame
     canvas = Canvas("10 space", 260)
 
@@ -74,12 +76,11 @@ def space_before_and_after(
         kind, look = ("sentence", "dot") if favourable else ("loss", "ring")
         canvas.circle(x, y, 4, kind, look)
 
-    for at, (title, groups) in enumerate((("before", before), ("after", after))):
-        x = 96 + at * column
-        points = [place for points in groups for place in points]
-        across, up = (max(abs(float(place[axis])) for place in points) for axis in (0, 1))
+    for number, (title, groups) in enumerate((("before", before), ("after", after))):
+        x = 96 + number * column
+        across, up = np.abs(np.concatenate(groups)).max(axis=0).tolist()
         scale = min((wide / 2 - margin) / across, (high / 2 - margin) / up)
-        with canvas.step() if at else nullcontext():
+        with canvas.step() if number else nullcontext():
             canvas.text(x + wide / 2, 10, title, bold=True)
             for group, (points, of_points) in enumerate(zip(groups, labels, strict=True)):
                 y = 22 + group * row
@@ -87,11 +88,11 @@ def space_before_and_after(
                 for (right, top), label in zip(points, of_points, strict=True):
                     place = (x + wide / 2 + float(right) * scale, y + high / 2 - float(top) * scale)
                     point(*place, label)
-    for at, (name, group) in enumerate(zip(names, labels)):
-        canvas.text(46, 58 + at * row, in_lines(f"{len(group)} {name}", 84), SMALL)
+    for group, (name, of_group) in enumerate(zip(names, labels)):
+        canvas.text(46, 58 + group * row, in_lines(f"{len(of_group)} {name}", 84), SMALL)
     with canvas.step():
-        for at, words in enumerate(found):
-            canvas.text(46, 104 + at * row, in_lines(words, 84), SMALL, bold=True, kind="layer")
+        for group, words in enumerate(outcomes):
+            canvas.text(46, 104 + group * row, in_lines(words, 84), SMALL, bold=True, kind="layer")
     point(250, 250, True)
     canvas.label(260, 250, "favourable")
     point(368, 250, False)
@@ -99,5 +100,5 @@ def space_before_and_after(
     return canvas.finish(
         f"Two planes with a point for each sentence, before and after training: {len(labels[0])} "
         f"{names[0]}, below them {len(labels[1])} {names[1]}. Full points are favourable, rings "
-        f"are not. After the training: {found[0]} above, {found[1]} below."
+        f"are not. After the training: {outcomes[0]} above, {outcomes[1]} below."
     )

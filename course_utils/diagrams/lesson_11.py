@@ -50,16 +50,16 @@ def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
     # the direction of each negative, in degrees, and how far right of and below the dot its name is
     ways = ((38, 0, -17), (0, 0, 17), (-62, 17, 0))
     negatives = list(zip(far, costs, ways))
-    for at, (distance, cost, way) in canvas.steps(enumerate(negatives)):
+    for number, (distance, cost, way) in canvas.steps(enumerate(negatives)):
         degrees, right, below = way
-        name, line = f"n{at + 1}", 112 + at * 42
+        name, line = f"n{number + 1}", 112 + number * 42
         across, down = place(distance, degrees)
         canvas.circle(across, down, 6, "loss")
         canvas.text(across + right, down + below, name, SMALL)
         canvas.text(words, line, f"{name}: far = {distance:g}", anchor="start")
         kind = "loss" if cost else "sentence"
         canvas.text(words + 130, line, f"costs {cost:g}", anchor="start", bold=True, kind=kind)
-        if at == len(far) - 1:
+        if number == len(far) - 1:
             canvas.label(words, 240, "Beyond the ring: no cost", bold=True, kind="sentence")
     prices = "; ".join(f"at {distance:g} it costs {cost:g}" for distance, cost in zip(far, costs))
     return canvas.finish(
@@ -77,19 +77,19 @@ def loss_family(points: np.ndarray, forces: Mapping[str, np.ndarray]) -> Diagram
     Within a loss, longer arrows are stronger forces; one below a twentieth of the strongest is left
     out.
     """
-    columns, wide, high, radius = 4, 130, 138, 44
+    columns, wide, high, radius = 4, 130, 138, 44  # of the small drawings, one for each loss
     canvas = Canvas("11 loss family", 424)
     points = np.asarray(points, dtype=float)
     effects = []
-    for at, (name, force) in enumerate(forces.items()):
-        row, column = divmod(at, columns)
+    for number, (name, force) in enumerate(forces.items()):
+        row, column = divmod(number, columns)
         x, y = 65 + column * wide, 84 + row * high
         short = SHORT_NAMES.get(name, name.removesuffix("Loss").lower())
         canvas.text(x, y - 72, short, SMALL, bold=True)
         canvas.circle(x, y, radius, look="ring", dashed=True)
         force = np.asarray(force, dtype=float)
         strengths = np.linalg.norm(force, axis=-1)
-        moves = strengths >= 0.05 * strengths.max()
+        moves = strengths >= strengths.max() / 20  # weaker forces are left out
         for member, kind in enumerate(MEMBERS.values()):
             for triplet, point in enumerate(points[member]):
                 start = np.array([x, y]) + radius * point * UP
@@ -101,9 +101,9 @@ def loss_family(points: np.ndarray, forces: Mapping[str, np.ndarray]) -> Diagram
                     end = start + long * force[member, triplet] / strength * UP
                     canvas.arrow((across, down), tuple(end.tolist()), kind=kind, thick=True)
         effects.append(f"{short}: {_effect(points, force, moves)}")
-    for at, (word, kind) in enumerate(MEMBERS.items()):
-        canvas.circle(320, 324 + at * 28, 4, kind)
-        canvas.label(332, 324 + at * 28, word)
+    for number, (word, kind) in enumerate(MEMBERS.items()):
+        canvas.circle(320, 324 + number * 28, 4, kind)
+        canvas.label(332, 324 + number * 28, word)
     return canvas.finish(
         "Two triplets on a circle, under each of ten losses. In the first, above, the denial is "
         "nearer to the anchor than the positive is; the second, below, is right by far. Arrows are "
@@ -114,13 +114,13 @@ def loss_family(points: np.ndarray, forces: Mapping[str, np.ndarray]) -> Diagram
 
 def _effect(points: np.ndarray, force: np.ndarray, moves: np.ndarray) -> str:
     """In words, whether a triplet's positive and denial are pulled to its anchor or pushed away."""
-    of_triplets = []
-    for triplet, which in enumerate(("first", "second")):
+    sentences = []
+    for triplet, name in enumerate(("first", "second")):
         anchor = points[0, triplet]
         words = []
         for member, word in ((1, "positive"), (2, "denial")):
             if moves[member, triplet]:
                 toward = (anchor - points[member, triplet]) @ force[member, triplet]
                 words.append(f"{word} {'pulled' if toward > 0 else 'pushed'}")
-        of_triplets.append(f"{which}, {' and '.join(words) or 'neither positive nor denial moved'}")
-    return "; ".join(of_triplets)
+        sentences.append(f"{name}, {' and '.join(words) or 'neither positive nor denial moved'}")
+    return "; ".join(sentences)

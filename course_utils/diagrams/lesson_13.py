@@ -10,21 +10,21 @@ def eight_bits(low: float, high: float, value: float, step: float) -> Diagram:
     place = int((value - low) // step)
     middle = place + 0.5  # of the value's step, in steps
     left, right, line = 40, 480, 80  # the ends of the line of numbers, and its height
-    name_at, number_at = 26, 48  # heights of what stands above the line
+    name_y, number_y = 26, 48  # heights of the texts above the line
     canvas = Canvas("13 eight bits", 200)
     canvas.arrow((left, line), (right, line), tip=False)
-    for at in range(0, STEPS + 1, 15):
-        x = left + (right - left) * at / STEPS
+    for mark in range(0, STEPS + 1, 15):
+        x = left + (right - left) * mark / STEPS
         canvas.arrow((x, line - 6), (x, line + 6), tip=False)
     for x, number, name, code in ((left, low, "low", -128), (right, high, "high", 127)):
-        canvas.text(x, name_at, name, SMALL, quiet=True)
-        canvas.text(x, number_at, f"{number:.4f}", SMALL, mono=True)
+        canvas.text(x, name_y, name, SMALL, quiet=True)
+        canvas.text(x, number_y, f"{number:.4f}", SMALL, mono=True)
         canvas.text(x, 112, code, SMALL, mono=True, bold=True)
     x = left + (right - left) * middle / STEPS
     with canvas.step():
         canvas.circle(x, line, 7, "vector", look="dot")
-        canvas.text(x, number_at, f"{value:.4f}", SMALL, mono=True, kind="vector")
-        canvas.text(x, name_at, f"value, {place} steps above low", SMALL, kind="vector")
+        canvas.text(x, number_y, f"{value:.4f}", SMALL, mono=True, kind="vector")
+        canvas.text(x, name_y, f"value, {place} steps above low", SMALL, kind="vector")
     with canvas.step():
         canvas.arrow((x, 90), (x, 118), kind="sentence")
         words = f"stored: {place} - 128 = {place - 128}"

@@ -25,8 +25,13 @@ def masks(panels: Mapping[str, tuple[Sequence[Sequence[bool]], str]]) -> Diagram
                 canvas.box(x, y, cell - 2, cell - 2, kind=kind, round_by=2, shade=shade)
         canvas.text(left + wide / 2, top + wide + 20, below, SMALL)
         if at == 0:
-            legend = "a row: who looks; a column: what is looked at; filled: may look"
-            canvas.text(WIDTH / 2, 216, legend, SMALL, quiet=True)
+            canvas.text(
+                WIDTH / 2,
+                216,
+                "a row: who looks; a column: what is looked at; filled: may look",
+                SMALL,
+                quiet=True,
+            )
     filled = " ".join(
         f"{name}: {below}, {sum(map(sum, rows))} of {len(rows) ** 2} squares filled."
         for name, (rows, below) in panels.items()

@@ -11,7 +11,7 @@ STAGES = {
     "similarity": (348, ("06", "08")),
     "search": (434, ("12", "13")),
 }
-WIDE, TOP = 82, 40  # of a stage
+WIDE, TOP = 82, 40  # the width of a stage, and the top of its picture
 WHOLE = {  # lessons about the whole way
     "09": "one library for it",
     "14": "your own project",
@@ -37,11 +37,11 @@ def the_way(here: str = "") -> Diagram:
         canvas.text(middle, TOP + 78, stage, SMALL, bold=lit, quiet=not lit)
         step = 31 if here in lessons else 27  # a ring needs room
         first = middle - step * (len(lessons) - 1) / 2
-        for at, lesson in enumerate(lessons):
-            _number(canvas, first + step * at, TOP + 101, lesson, here)
+        for place, lesson in enumerate(lessons):
+            _number(canvas, first + step * place, TOP + 101, lesson, here)
     for left, _ in list(STAGES.values())[1:]:
         canvas.arrow((left - 9, TOP + 32), (left + 4, TOP + 32))
-    for x, (lesson, text) in zip((16, 184, 352), WHOLE.items()):
+    for x, (lesson, text) in zip((16, 184, 352), WHOLE.items()):  # above the stages, side by side
         _number(canvas, x, 14, lesson, here)
         canvas.label(x + 18, 14, text, quiet=here != lesson)
     canvas.bracket(8, 512, 34)
@@ -83,7 +83,8 @@ def _number(canvas: Canvas, x: float, y: float, lesson: str, here: str) -> None:
         canvas.text(x, y, lesson, SMALL, quiet=True)
 
 
-# The small picture of each stage, from its left edge on: in the colours of what it shows, or plain.
+# The small picture of each stage, which is WIDE x 64 units from its left edge and TOP on. It has the
+# colours of what it shows, or is plain. Its numbers are places and sizes in units.
 
 
 def _pieces(canvas: Canvas, left: float, lit: bool) -> None:
@@ -97,10 +98,10 @@ def _pieces(canvas: Canvas, left: float, lit: bool) -> None:
 
 def _batch(canvas: Canvas, left: float, lit: bool) -> None:
     for row, tokens in enumerate((4, 2, 3)):
-        for at in range(4):
-            padding = at >= tokens
+        for column in range(4):
+            padding = column >= tokens
             colour = "padding" if padding else "token"
-            x, y = left + 12 + 15 * at, TOP + 8 + 18 * row
+            x, y = left + 12 + 15 * column, TOP + 8 + 18 * row
             kind = colour if lit else "plain"
             canvas.box(x, y, 13, 14, kind=kind, dashed=padding, round_by=2)
 
@@ -112,8 +113,8 @@ def _encoder(canvas: Canvas, left: float, lit: bool) -> None:
 
 
 def _pooling(canvas: Canvas, left: float, lit: bool) -> None:
-    for at in range(3):
-        canvas.vector(left + 8 + 13 * at, TOP + 14, 4, "vector" if lit else "plain", 10, 36)
+    for token in range(3):
+        canvas.vector(left + 8 + 13 * token, TOP + 14, 4, "vector" if lit else "plain", 10, 36)
     canvas.arrow((left + 48, TOP + 32), (left + 60, TOP + 32))
     canvas.vector(left + 63, TOP + 10, 4, "sentence" if lit else "plain", 12, 44)
 
