@@ -4,7 +4,7 @@ use.
 
 from importlib import import_module
 
-PROJECT = "sentence-embeddings-course"  # its name in pyproject.toml, where the version is, too
+PROJECT = "sentence-embeddings-course"  # its name in pyproject.toml, which has the version, too
 # the names that each module defines
 NAMES = {
     "settings": "setup",
@@ -47,14 +47,8 @@ def _version():
     from pathlib import Path
 
     try:
-        text = (
-            Path(__file__)
-            .resolve()
-            .parents[1]
-            .joinpath("pyproject.toml")
-            .read_text(encoding="utf-8")
-        )
-        project = tomllib.loads(text)["project"]
+        path = Path(__file__).resolve().parents[1] / "pyproject.toml"
+        project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
         if project["name"] == PROJECT:
             return project["version"]
     except (OSError, ValueError, KeyError):

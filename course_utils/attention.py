@@ -123,15 +123,15 @@ def patching_map(
     target's sentence vector, the mean of its last hidden state, when token i of its hidden state k
     is replaced by the source's token i in hidden state k.
     """
-    states, others = [target], [source]
+    states, source_states = [target], [source]
     for layer in layers:
         states.append(layer(states[-1]))
-        others.append(layer(others[-1]))
+        source_states.append(layer(source_states[-1]))
     before, moved = states[-1].mean(dim=1), []
-    for number, (state, other) in enumerate(zip(states, others, strict=True)):
+    for number, (state, source_state) in enumerate(zip(states, source_states, strict=True)):
         tokens = state.shape[1]
         patched = state.repeat(tokens, 1, 1)  # row i is patched at token i
-        patched[range(tokens), range(tokens)] = other[0]
+        patched[range(tokens), range(tokens)] = source_state[0]
         for layer in layers[number:]:
             patched = layer(patched)
         moved.append((patched.mean(dim=1) - before).norm(dim=-1))

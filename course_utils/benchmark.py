@@ -35,17 +35,11 @@ def glove_vectors(sentences: Sequence[str], weighted: bool = False) -> np.ndarra
     words in order of frequency, so p comes from Zipf's law: inversely proportional to the rank.
     """
     row_of, glove = load_glove()
-    harmonic = math.log(len(row_of)) + 0.5772  # the sum of 1/rank over the vocabulary
+    harmonic = math.log(len(row_of)) + 0.5772  # Euler's constant: the sum of 1/rank of all words
     vectors = np.zeros((len(sentences), glove.shape[1]))
     for place, sentence in enumerate(sentences):
-        rows = np.array(
-            [
-                row_of[word]
-                for word in re.findall(r"\w+|[^\w\s]", sentence.lower())
-                if word in row_of
-            ],
-            dtype=int,
-        )
+        words = re.findall(r"\w+|[^\w\s]", sentence.lower())  # punctuation marks are words, too
+        rows = np.array([row_of[word] for word in words if word in row_of], dtype=int)
         if len(rows):
             weights = (
                 RARITY / (RARITY + 1 / ((rows + 1) * harmonic)) if weighted else np.ones(len(rows))
@@ -63,28 +57,28 @@ def layer_vectors(
     Layer 0 is the embedding layer. sentences, model: as for `embed`, whose vectors (before
     normalisation) are those of the last layer.
     """
-    found = {}
+    vectors_of = {}
     for places, states, mask in hidden_states(sentences, model):
         for layer, state in enumerate(states):
             for pooling in poolings:
-                vectors = found.setdefault(
+                vectors = vectors_of.setdefault(
                     (layer, pooling), np.empty((len(sentences), state.shape[-1]), dtype=np.float32)
                 )
                 vectors[places] = POOLINGS[pooling](state, mask).numpy()
-    return found
+    return vectors_of
 
 
-def row_cosines(one: ArrayLike, other: ArrayLike) -> np.ndarray:
-    """The cosine of each row of `one` with the same row of `other`, 0 where a row is zero. Arrays
+def row_cosines(left: ArrayLike, right: ArrayLike) -> np.ndarray:
+    """The cosine of each row of `left` with the same row of `right`, 0 where a row is zero. Arrays
     (n, d) -> (n,).
 
-    Rounded to six places: pairs of the same words in another order are ties, whatever the last
-    place says.
+    Rounded to six places, so that pairs of the same words in another order are ties despite
+    rounding errors.
     """
-    one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    left, right = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
     return np.divide(
-        (one * other).sum(axis=1), lengths, out=np.zeros(len(one)), where=lengths > 0
+        (left * right).sum(axis=1), lengths, out=np.zeros(len(left)), where=lengths > 0
     ).round(6)
 
 

@@ -29,8 +29,8 @@ DOCUMENTED = {
     "sklearn.neural_network sklearn.pipeline sklearn.preprocessing sklearn.svm sklearn.tree",
 }
 MIN_DOCSTRING_WORDS = 30  # a shorter one says too little to be searched for
-# SciPy writes new random numbers into the examples of the first four, and later more text into the
-# last
+# names whose text varies: SciPy writes new random numbers into the examples of the first four; later
+# versions have more text in the last
 VARYING = {
     *(f"scipy.stats.{name}" for name in ("Binomial", "Logistic", "Normal", "Uniform")),
     "numpy.sinc",
@@ -188,16 +188,14 @@ def load_docstrings(places: Mapping[str, str] | None = None) -> pd.DataFrame:
     Returns a table with the columns `name` ("pandas.DataFrame.dropna"), `package` and `text`, in
     the order of `name`.
     """
-    found = {}
+    names_of = {}  # {the words of a text: [(name, package, text)] of all names that share it}
     for package, homes in (DOCUMENTED if places is None else places).items():
         for place in homes.split():
             for name, text in _documented(place):
                 words = text.split()
                 if len(words) >= MIN_DOCSTRING_WORDS and name not in VARYING:
-                    found.setdefault(" ".join(words), []).append((name, package, text))
-    return pd.DataFrame(
-        sorted(min(same) for same in found.values()), columns=["name", "package", "text"]
-    )
+                    names_of.setdefault(" ".join(words), []).append((name, package, text))
+    return pd.DataFrame(sorted(map(min, names_of.values())), columns=["name", "package", "text"])
 
 
 def _documented(place: str) -> Iterator[tuple[str, str]]:

@@ -92,22 +92,22 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
     _warn_of_cuts(route, list(row_of), sentences)
 
     def vectors_of(batch):
-        found = []
+        parts = []
         with torch.inference_mode():
             for places, states, mask in route.states(batch):
                 pooled = torch.stack([POOLINGS[name](states, mask).float() for name in poolings])
-                found.append((places, (normalise(pooled) if normalize else pooled).cpu().numpy()))
-        return found
+                parts.append((places, (normalise(pooled) if normalize else pooled).cpu().numpy()))
+        return parts
 
     vectors = None
     with _token_bar(route) as bar:
         for parts in each(vectors_of, route.batches(), route.threads):
-            for places, found in parts:
+            for places, pooled in parts:
                 if vectors is None:
                     vectors = np.empty(
-                        (len(poolings), len(row_of), found.shape[-1]), dtype=np.float32
+                        (len(poolings), len(row_of), pooled.shape[-1]), dtype=np.float32
                     )
-                vectors[:, places] = found
+                vectors[:, places] = pooled
                 bar.update(sum(route.lengths[place] for place in places))
     assert vectors is not None  # there is a sentence at least
     vectors = vectors[:, [row_of[sentence] for sentence in sentences]]
@@ -125,8 +125,9 @@ def _check_precision(precision: str) -> None:
 
 
 def _recipe(model: Model, pooling: str | tuple[str, ...] | None) -> tuple[str, str]:
-    """(pooling, prompt) as the folder of the model states them. A stated pooling matters only if
-    none is given.
+    """(pooling, prompt) as the folder of the model states them.
+
+    pooling: if given, it counts instead of the stated one.
     """
     if is_packaged(model):
         return "mean", ""

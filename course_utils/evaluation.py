@@ -10,9 +10,9 @@ BLOCK = 2_000_000  # numbers resampled at a time, to bound memory
 
 def _columns(*columns: ArrayLike) -> list[np.ndarray]:
     """The columns as float64 arrays, checked to be of equal length and without gaps."""
-    found = []
-    for place, given in enumerate(columns, start=1):
-        column = np.asarray(given)
+    checked = []
+    for place, values in enumerate(columns, start=1):
+        column = np.asarray(values)
         if column.dtype.kind not in "biuf":
             raise TypeError(f"argument {place} must hold numbers; got {column.dtype}")
         if column.ndim < 1 or column.shape[-1] == 0:
@@ -24,11 +24,11 @@ def _columns(*columns: ArrayLike) -> list[np.ndarray]:
             raise ValueError(
                 f"argument {place} holds {missing} values that are not finite (NaN or infinity)"
             )
-        found.append(column.astype(np.float64))
-    lengths = [column.shape[-1] for column in found]
+        checked.append(column.astype(np.float64))
+    lengths = [column.shape[-1] for column in checked]
     if len(set(lengths)) > 1:
         raise ValueError(f"the columns must be equally long; got {lengths}")
-    return found
+    return checked
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float | np.ndarray:
@@ -133,10 +133,10 @@ def bootstrap(
         raise ValueError(
             f"repeats must be at least 1 and level between 0 and 1; got {repeats} and {level}"
         )
-    n, generator, found = pairs[0].shape[-1], np.random.default_rng(seed), []
+    n, generator, values = pairs[0].shape[-1], np.random.default_rng(seed), []
     step = max(1, BLOCK // n)
     for start in range(0, repeats, step):
         rows = generator.integers(0, n, (min(step, repeats - start), n))
-        found.append(np.asarray(statistic(*(column[rows] for column in pairs))))
-    low, high = np.quantile(np.concatenate(found), [(1 - level) / 2, (1 + level) / 2])
+        values.append(np.asarray(statistic(*(column[rows] for column in pairs))))
+    low, high = np.quantile(np.concatenate(values), [(1 - level) / 2, (1 + level) / 2])
     return float(statistic(*pairs)), float(low), float(high)

@@ -1,5 +1,5 @@
-"""What readers bring: a folder of texts, judged queries, scored pairs. It is read as it is, or
-refused by a sentence.
+"""Readers' own data: a folder of texts, judged queries, scored pairs. It is read unchanged, or
+refused with a sentence that says why.
 
 Lessons 08 and 14 use it.
 """
@@ -21,6 +21,7 @@ from markdown_it import MarkdownIt
 from ._support.tables import DataError, begun, check_columns, rows_in, table_in
 
 READABLE = (".md", ".markdown", ".rst", ".txt", ".py")  # what `load_texts` reads
+# HTML tags that stay behind when web pages are copied
 MARKUP = (
     r"</?(?:a|b|br|code|div|em|h[1-6]|hr|html|body|i|img|li|ol|p|pre|script|span|strong|style|t[dhr]"
     r"|table|ul)\b[^<>]*>"
@@ -62,11 +63,11 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
         if "\0" in text:
             foreign.append(name)
         rows.append((name, text.replace("\r\n", "\n")))
-    told = " and ".join(
+    summary = " and ".join(
         f"{len(names)} {why} ({_listed(sorted(names))})" for why, names in skipped.items()
     )
     if not rows:
-        more = f"; skipped were {told}" if told else ""
+        more = f"; skipped were {summary}" if summary else ""
         raise FileNotFoundError(f"{folder} has no files that end with {', '.join(READABLE)}{more}")
     if foreign:
         raise ValueError(
@@ -74,16 +75,16 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
             f"no text has: {_listed(foreign)}. Save them as UTF-8 in an editor, or move them out of "
             "the folder"
         )
-    if told:
-        warnings.warn(f"{len(rows)} files were read; skipped were {told}", stacklevel=2)
+    if summary:
+        warnings.warn(f"{len(rows)} files were read; skipped were {summary}", stacklevel=2)
     return pd.DataFrame(sorted(rows), columns=["name", "text"])
 
 
 def _files_in(folder: Path) -> Iterator[tuple[str, Path, str]]:
     """(name, path, why it is not read, or "") of the files in a folder and the folders inside it.
 
-    A name is the path in the folder, with "/", in Unicode's form NFC; of a file of another kind it
-    is the ending. What is hidden and of another kind is left out: nobody misses it.
+    A name is the path in the folder, with "/", in Unicode's form NFC; for a file of another kind it
+    is the ending. Hidden files of another kind are left out: nobody misses them.
     """
     unreadable = []
     for parent, folders, files in os.walk(folder, onerror=unreadable.append):
@@ -205,8 +206,8 @@ def read_judged(
 
 
 def _spelled(name: str) -> str:
-    """A name as it is compared: its accents in one form, its spaces, also those that look like one,
-    as one blank.
+    """A name in the form in which names are compared: accents in Unicode's form NFC, and each run of
+    white space, whatever its characters, as one blank.
     """
     return " ".join(unicodedata.normalize("NFC", name).split())
 
@@ -227,9 +228,7 @@ def _texts_of(table: pd.DataFrame | str, columns: Iterable[str], name: str) -> p
 
 
 def _as_text(value: Any) -> str:
-    """A cell as text: nothing for a missing one; a whole number as it was written, which pandas may
-    make 2.0.
-    """
+    """A cell as text: "" for a missing value; a whole number without ".0", which pandas may add."""
     if pd.isna(value):
         return ""
     if isinstance(value, float) and value.is_integer():

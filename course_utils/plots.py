@@ -100,8 +100,7 @@ def lines(
     if doubling:
         axes.set_xscale("log", base=2)
         axes.set_xticks([], minor=True)
-    evenly_spaced = len(set(np.diff(x))) == 1
-    if doubling or evenly_spaced:
+    if doubling or len(set(np.diff(x))) == 1:  # evenly spaced
         axes.set_xticks(x, [f"{value:,}" for value in x])
     if len(series) > 1:
         ends: list[Any] = []

@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike
 from ._support.tables import strings_of
 
 FUSION = 60  # the constant of reciprocal rank fusion
-# soft hyphens, joiners, marks of direction
+# such as soft hyphens, joiners, marks of direction
 INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")
-# keys, each with the lines that belong to it, and comments
+# YAML with keys at the top: comments, then each key with its indented, listed or commented lines
 FRONT_MATTER = re.compile(
     r"""(?:\#.*\n)* (?:[\w"'$.][^:\n]*:(?:[ \t].*)?\n (?:(?:[ \t\#-].*)?\n)*)*""", re.VERBOSE
 )
+# three letters of a script that puts no spaces between words
 UNSPACED = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]{3}"
 )
@@ -158,14 +159,13 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
     """Markdown, cut at its headings: windows of `size` words, each below its path of headings, as a
     list of strings.
 
-    markdown: a text. Headings are what CommonMark takes for one, with # or underlined, and not what
-    stands in code, in a list or in a quotation. name: what each path begins with, such as the path
-    of the file.
+    markdown: a text. Its headings are those of CommonMark, with # or underlined, but not in code, in
+    a list or in a quotation. name: the beginning of each path, such as the path of the file.
 
     Each piece is the path ("notes.md > Disk > When it is full"), a line break, and a window of the
-    text that stands between this heading and the next one. The words of the path come on top of
-    `size`. A heading without such a text is a piece by itself, or only part of the paths below it
-    if a deeper heading follows. Front matter (YAML between two lines ---, at the very beginning) is
+    text between this heading and the next one. The words of the path do not count for `size`. A
+    heading without a text is a piece by itself, or, if a deeper heading follows, only part of the
+    paths below it. Front matter (YAML between two lines ---, at the very beginning) is
     left out, except that its title is part of each path. Each text has at least one piece, which
     may be empty.
 
@@ -180,29 +180,33 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
     for token, inside in zip(tokens, tokens[1:]):
         if token.type == "heading_open" and token.level == 0 and token.map:
             headings.append((int(token.tag[1:]), *token.map, " ".join(inside.content.split())))
-    found, start, path = [], 0, [(0, name), (0, title)]
+    # the path: (level, text) of each heading above, after the name and the title
+    pieces, start, path = [], 0, [(0, name), (0, title)]
     for level, end, below, heading in [*headings, (0, len(lines), 0, "")]:
         windows = chunks("\n".join(lines[start:end]), size)
         titles = " > ".join(dict.fromkeys(text for _, text in path if text))
         if windows != [""] or level <= path[-1][0]:
-            found += ["\n".join(filter(None, (titles, window))) for window in windows]
+            pieces += ["\n".join(filter(None, (titles, window))) for window in windows]
         path = [above for above in path if above[0] < level] + [(level, heading)]
         start = below
-    return [piece for piece in found if piece] or [""]
+    return [piece for piece in pieces if piece] or [""]
 
 
 def _front_matter(lines: list[str]) -> tuple[str, list[str]]:
     """(title, the lines below) of a text that may begin with front matter.
 
-    A title that is no YAML, such as one with a colon, counts as it stands, as in most programs.
+    A title that is not valid YAML, such as one with a colon, is taken literally, as most programs do.
     """
     import yaml
 
-    end = next((at for at, line in enumerate(lines) if at and line.rstrip() in ("---", "...")), 0)
+    end = next(  # the number of the first rule below line 0
+        (row for row, line in enumerate(lines) if row and line.rstrip() in ("---", "...")), 0
+    )
     front = "".join(f"{line}\n" for line in lines[1:end])
     if not end or lines[0].rstrip() != "---" or not FRONT_MATTER.fullmatch(front):
         return "", lines  # text, perhaps between two rules
     title = ""
+    # the title and the lines that belong to it
     if stated := re.search(r"^title:(.*)\n(?:[ \t#-].*\n|\n)*", front, re.MULTILINE):
         try:
             title = yaml.load(stated[0], Loader=yaml.BaseLoader)["title"]
@@ -245,8 +249,8 @@ def _checked(
     """(the list of places, what is judged relevant) of each query."""
     if len(found) != len(judged):
         raise ValueError(f"there are {len(found)} lists of results for {len(judged)} queries")
-    for number, (given, relevant) in enumerate(zip(found, judged)):
-        places = list(given)
+    for number, (results, relevant) in enumerate(zip(found, judged)):
+        places = list(results)
         if not len(relevant):
             raise ValueError(
                 f"query {number} has no relevant text, so no list is better than another: measure "

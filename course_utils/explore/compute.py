@@ -36,22 +36,22 @@ def padding(texts: str, batch: int, ordered: bool, length: int) -> dict:
     """Batches of sentences padded to one length, and what padding does to the vector of the
     shortest.
 
-    "cosines" are those with the vector of that sentence alone: with the mask, without it in
-    pooling, and without it.
+    "cosines" compare the padded sentence's vector with that of the sentence alone: with the mask,
+    without the mask in pooling, and without any mask.
 
-    batch: sentences in a batch. ordered: sorted by length first. length: pad to this, 0 for the
-    longest of each batch.
+    batch: sentences in a batch. ordered: whether they are sorted by length first. length: of all
+    batches, or 0 for that of the longest sentence in each.
     """
     lines = lines_of(checked(texts), 24, "lines")
     tokenizer, _ = load_encoder()
     rows = [tokenizer(line).tokens() for line in lines]
     lengths = [len(row) for row in rows]
     longest = max(lengths)
-    which = f"Sentence {lengths.index(longest) + 1} has {longest:,} tokens"
+    fact = f"Sentence {lengths.index(longest) + 1} has {longest:,} tokens"
     if longest > MOST_TOKENS["padding"]:
-        raise ExploreError(f"{which}; {MOST_TOKENS['padding']} can be shown.")
+        raise ExploreError(f"{fact}; {MOST_TOKENS['padding']} can be shown.")
     if length and length < longest:
-        raise ExploreError(f"{which}: choose a fixed length of at least {longest}, or 0.")
+        raise ExploreError(f"{fact}: choose a fixed length of at least {longest}, or 0.")
     order = list(range(len(rows)))
     if ordered:
         order.sort(key=lengths.__getitem__)
@@ -112,13 +112,13 @@ def layers(word: str, texts: str) -> dict:
         if place is None:
             raise ExploreError(f"Sentence {row + 1} does not have the word {word}.")
         vectors.append(states[:, row, place[0] : place[1]].mean(1))
-    of_the_word = torch.stack(vectors, dim=1).double()  # (layers + 1, sentences, hidden)
-    unit = normalise(of_the_word)
-    points, before = [], None
-    for state in of_the_word:
-        before = plane(state, before)
-        points.append(rounded(before, 3))
-    apart = [torch.nn.functional.pdist(state).mean().item() for state in of_the_word]
+    word_vectors = torch.stack(vectors, dim=1).double()  # (layers + 1, sentences, hidden)
+    unit = normalise(word_vectors)
+    points, layer_points = [], None
+    for state in word_vectors:
+        layer_points = plane(state, layer_points)
+        points.append(rounded(layer_points, 3))
+    apart = [torch.nn.functional.pdist(state).mean().item() for state in word_vectors]
     return {
         "sentences": lines,
         "kinds": _kinds(texts),
@@ -139,7 +139,7 @@ def _kinds(texts):
 
 
 def word_in(word: str, pieces: list[str]) -> tuple[int, int] | None:
-    """(first, behind the last) token of the first place where the pieces make `word`, or None."""
+    """(start, end) of the tokens at the first place where the pieces make `word`, or None."""
     starts = [place for place, piece in enumerate(pieces) if not piece.startswith("##")]
     for start, end in zip(starts, [*starts[1:], len(pieces)]):
         if "".join(piece.removeprefix("##") for piece in pieces[start:end]) == word:
@@ -155,17 +155,18 @@ def plane(vectors: torch.Tensor, before: torch.Tensor | None = None) -> torch.Te
     values, directions = torch.linalg.eigh(centred @ centred.T)
     points = directions[:, -2:].flip(1) * values[-2:].flip(0).clamp(min=0).sqrt()
     scale = points.norm(dim=1).max()
-    points = points / scale if scale > 1e-4 else torch.zeros_like(points)  # equal but for rounding
+    # vectors that are equal but for rounding are one point
+    points = points / scale if scale > 1e-4 else torch.zeros_like(points)
     if before is None or not before.any():
         farthest = points[points.abs().argmax(0), [0, 1]]
         return points * torch.where(farthest < 0, -1.0, 1.0)
-    # the nearest rotation or reflection (Schönemann 1966)
+    # the rotation or reflection that brings them nearest to `before` (Schönemann 1966)
     left, _, right = torch.linalg.svd(points.T @ before)
     return points @ left @ right
 
 
 def pooling(one: str, other: str, mask: bool = True, pads: int = 0) -> dict:
-    """Two sentences pooled in three ways: their cosines, and how much each token gives to the mean.
+    """Two sentences pooled in three ways: their cosines, and what each token adds to the mean.
 
     pads: [PAD] tokens added to the first sentence. mask: whether pooling leaves them out.
     """
@@ -201,11 +202,11 @@ def one_head(text: str, layer: int, head: int, token: int) -> dict:
             f"This encoder has layers 1 to {len(maps)}, with heads 0 to {heads - 1} in each."
         )
     _, _, output = run([text])
-    before, attention = output.hidden_states[layer - 1][0], maps[layer - 1]
+    state, attention = output.hidden_states[layer - 1][0], maps[layer - 1]
     with torch.inference_mode():
         queries, keys, values = (
-            part(before).unflatten(-1, (heads, -1))[:, head]
-            for part in (attention.query, attention.key, attention.value)
+            linear_map(state).unflatten(-1, (heads, -1))[:, head]
+            for linear_map in (attention.query, attention.key, attention.value)
         )
     token = min(token, len(pieces) - 1)
     products = keys @ queries[token]
@@ -228,10 +229,9 @@ def one_head(text: str, layer: int, head: int, token: int) -> dict:
 
 
 def silence(text: str, others: str, off: list) -> dict:
-    """All heads of a text as maps; what its vector and its similarities become with the heads `off`
-    silent.
+    """All heads of a text as maps, and its vector and similarities with and without some of them.
 
-    off: (layer, head) pairs, layers from 1, heads from 0.
+    off: the heads that are silenced, (layer, head) pairs: layers from 1, heads from 0.
     """
     lines = lines_of(others, 3, "texts to compare with")
     pieces = tokens_of(text, "silence")
@@ -297,7 +297,9 @@ def scored_cosines() -> tuple[list[float], list[float], list[list[str]]]:
 
 
 def threshold(cut: float, at: float) -> dict:
-    """The course's scored pairs, "similar" from the score `cut` on, told apart by the cosine `at`.
+    """The course's scored pairs, classified by whether their cosine is at least `at`.
+
+    A pair is "similar" if its score is at least `cut`.
 
     "above" has the three pairs that pass most narrowly: [sentence, sentence, score, cosine].
     """
@@ -310,7 +312,7 @@ def threshold(cut: float, at: float) -> dict:
     passed = [row for row, cosine in enumerate(cosines) if cosine >= at]
     hit = sum(labels[row] for row in passed)
     alarm, miss = len(passed) - hit, sum(labels) - hit
-    right = len(labels) - hit - alarm - miss
+    right = len(labels) - hit - alarm - miss  # rejections
     alarms, hits, _ = roc_curve(labels, cosines, drop_intermediate=False)
     narrow = sorted(passed, key=cosines.__getitem__)[:3]
     return {
@@ -329,7 +331,7 @@ def threshold(cut: float, at: float) -> dict:
 def losses(
     kind: str, anchor: list, positive: list, negatives: list, margin: float, scale: float
 ) -> dict:
-    """A loss on points in the plane, and its gradient at each: lesson 11's formulas.
+    """A loss on points in the plane, and its gradient at each point, by lesson 11's formulas.
 
     kind: "triplet" (Schroff et al. 2015, section 3.1, but distances not squared, as in Reimers &
     Gurevych 2019, section 3), over each negative; or "ranking" (van den Oord et al. 2018, equation

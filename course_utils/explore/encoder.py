@@ -1,4 +1,4 @@
-"""What all explorers with the encoder share: a look at the text, one run of the encoder, and short
+"""What all explorers with the encoder share: checks of the text, a run of the encoder, and short
 numbers.
 """
 
@@ -28,7 +28,7 @@ MOST_CHARACTERS = 20_000
 class ExploreError(ValueError):
     """The text or setting cannot be shown.
 
-    The message says why, in a sentence for the one who typed it.
+    The message says why, in a sentence for the learner who typed it.
     """
 
 
@@ -100,9 +100,9 @@ def run(
     return tokens, inputs["attention_mask"], output
 
 
-def _silence(module, given, place):
-    """A head's part of what the heads bring, which stand side by side, counts as 0."""
-    joined = given[0].clone()
+def _silence(module, inputs, place):
+    """Set a head's part of the joined contexts, in which the heads stand side by side, to 0."""
+    joined = inputs[0].clone()
     joined[..., place] = 0
     return (joined,)
 

@@ -1,7 +1,8 @@
 """The picture of each explorer's first state, where nothing can run: paper, a slide, GitHub, no
 JavaScript.
 
-Each function takes the state and the answer to it, and returns a Diagram.
+Each function takes the state and the answer to it, and returns a Diagram. The numbers in it are
+places and sizes in the units of the drawing, which is 520 wide.
 """
 
 import math
@@ -9,17 +10,17 @@ import math
 from ..diagrams.canvas import SMALL, Canvas, in_lines, text_width
 
 GROUPS = ("token", "sentence", "head", "masked")  # the kinds of sentences, by colour
-RIGHT = 510  # where a drawing ends
+LEFT, RIGHT = 10, 510  # where a drawing begins and ends
 OF_GRADES = {2: "sentence", 1: "head"}  # the colours of pages by their grades
 
 
 def _tokens(state, answer):
     canvas = Canvas("explorer tokens", 220)
-    x, y = 10, 14
+    x, y = LEFT, 14
     for piece, number in zip(answer["pieces"], answer["ids"]):
         wide = max(text_width(piece, SMALL, True) + 12, text_width(str(number), SMALL) + 4)
         if x + wide > RIGHT:
-            x, y = 10, y + 62
+            x, y = LEFT, y + 62
         canvas.tokens(x, y, [piece], width=wide)
         canvas.text(x + wide / 2, y + 42, number, SMALL, quiet=True)
         x += wide + 6
@@ -27,32 +28,32 @@ def _tokens(state, answer):
     if not answer["words"]:
         return canvas.finish(f"{shown} It has no word to search.")
     word, steps = answer["words"][answer["word"]], answer["steps"]
-    pieces = (
-        [piece for _, _, piece, known in steps if known] if steps and steps[-1][3] else ["[UNK]"]
-    )
+    *_, ends_in_a_piece = steps[-1] if steps else [False]
+    known_pieces = [piece for _, _, piece, is_known in steps if is_known]
+    pieces = known_pieces if ends_in_a_piece else ["[UNK]"]
     canvas.text(
-        10, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True
+        LEFT, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True
     )
-    canvas.tokens(10, y + 98, pieces)
+    canvas.tokens(LEFT, y + 98, pieces)
     return canvas.finish(
         f"{shown} The greedy search cuts “{word}” into {', '.join(pieces)} in {len(steps)} tries."
     )
 
 
 def _merges(state, answer):
-    words, made = answer["words"][:8], answer["merges"][: answer["steps"]]
+    words, merges = answer["words"][:8], answer["merges"][: answer["steps"]]
     canvas = Canvas("explorer merges", 40 + 34 * len(words))
     canvas.text(10, 16, f"After {answer['steps']} merges", anchor="start", bold=True)
     canvas.text(330, 16, "merge, and count", anchor="start", bold=True)
-    for row, (_, count, cut) in enumerate(words):
-        boxes = canvas.tokens(10, 32 + 34 * row, cut, gap=3)
+    for row, (_, count, symbols) in enumerate(words):
+        boxes = canvas.tokens(LEFT, 32 + 34 * row, symbols, gap=3)
         canvas.text(
             boxes[-1][2] + 8, 46 + 34 * row, f"× {count}", SMALL, anchor="start", quiet=True
         )
-    for row, (left, right, count) in enumerate(made[: len(words)]):
+    for row, (left, right, count) in enumerate(merges[: len(words)]):
         canvas.text(330, 46 + 34 * row, f"{row + 1}. {left} + {right}", anchor="start", mono=True)
         canvas.text(RIGHT, 46 + 34 * row, count, anchor="end")
-    listed = ", ".join(f"{left} + {right}" for left, right, _ in made)
+    listed = ", ".join(f"{left} + {right}" for left, right, _ in merges)
     return canvas.finish(
         f"BPE on {len(answer['words'])} words after {answer['steps']} merges: {listed}. The corpus has "
         f"{answer['symbols']} pieces now, and the vocabulary {answer['entries']} entries."
@@ -82,19 +83,22 @@ def _padding(state, answer):
 
 
 def side_by_side(places: list[tuple[float, float]], least: float = 23) -> list[tuple[float, float]]:
-    """Points moved apart until none covers another; points at one place part in the order of their
-    numbers.
+    """Points moved apart until none covers another; points at one place separate in the order of
+    their numbers.
+
+    least: the distance at which two points do not cover each other.
     """
     places = [(x + 0.01 * row, y) for row, (x, y) in enumerate(places)]
-    for _ in range(60):
+    for _ in range(60):  # enough rounds for the sentences of an explorer
         for first in range(len(places)):
             for second in range(first):
-                (a, b), (x, y) = places[first], places[second]
-                far = math.hypot(a - x, b - y)
-                if far < least:
-                    push = (least - far) / far / 2
-                    right, up = (a - x) * push, (b - y) * push
-                    places[first], places[second] = (a + right, b + up), (x - right, y - up)
+                (x1, y1), (x2, y2) = places[first], places[second]
+                distance = math.hypot(x1 - x2, y1 - y2)
+                if distance < least:
+                    # each point gives way by half of what is missing
+                    push = (least - distance) / distance / 2
+                    right, up = (x1 - x2) * push, (y1 - y2) * push
+                    places[first], places[second] = (x1 + right, y1 + up), (x2 - right, y2 - up)
     return places
 
 
@@ -118,7 +122,7 @@ def line_between(
 
 
 def ends_inside(line: tuple[float, float, float], left: float, top: float, size: float) -> tuple:
-    """The two ends of a line, as `line_between` gives it, in a square."""
+    """The two ends of a line, as `line_between` gives it, in a square with this upper left corner."""
     a, b, offset = line
     ends = [(x, (offset - x * a) / b) for x in (left, left + size) if b]
     ends += [((offset - y * b) / a, y) for y in (top, top + size) if a]
@@ -133,6 +137,7 @@ def ends_inside(line: tuple[float, float, float], left: float, top: float, size:
 def _layers(state, answer):
     canvas = Canvas("explorer layers", 226)
     kinds, verdicts = answer["kinds"], []
+    # the first hidden state, one in the middle, and the last one
     for panel, number in enumerate((0, 3, len(answer["points"]) - 1)):
         left = 10 + 172 * panel
         canvas.box(left, 34, 160, 160, kind="plain")
@@ -251,20 +256,23 @@ def _masks(state, answer):
         canvas.box(130, height - 10, max(1.0, length), 20, kind="masked")
         canvas.text(138 + length, height, f"{share:.2f}", anchor="start")
     listed = ", ".join(f"{word} {share:.2f}" for word, share in words.items())
-    masked = answer["tokens"][guess["place"]]
-    return canvas.finish(f"“{state['text']}” with {masked} masked. The first guesses: {listed}.")
+    return canvas.finish(
+        f"“{state['text']}” with {answer['tokens'][guess['place']]} masked. "
+        f"The first guesses: {listed}."
+    )
 
 
 def _threshold(state, answer):
     canvas = Canvas("explorer threshold", 240)
-    low, bins = -0.1, 22
+    low, bins = -0.1, 22  # of the histogram: its lowest cosine, and its bars
 
     def x_of(cosine):
         return 10 + 500 * (cosine - low) / (1 - low)
 
     counts = {True: [0] * bins, False: [0] * bins}
     for value, label in zip(answer["cosines"], answer["labels"]):
-        counts[label][max(0, min(bins - 1, int((value - low) / (1 - low) * bins)))] += 1
+        place = int((value - low) / (1 - low) * bins)
+        counts[label][max(0, min(bins - 1, place))] += 1
     most = max(map(max, counts.values()))
     for label, row in counts.items():
         for place, count in enumerate(row):
@@ -301,6 +309,7 @@ def _losses(state, answer):
         *(f"negative {row + 1}" for row in range(len(state["negatives"]))),
     ]
     points = [state["anchor"], state["positive"], *state["negatives"]]
+    # the origin is at (260, 180), and a length of 1 is 85 units
     places = [(260 + 85 * x, 180 - 85 * y) for x, y in points]
     (x, y), radius = places[0], 85 * (answer["distances"][0] + state["margin"])
     if state["kind"] == "triplet" and radius <= min(x, y, canvas.width - x, canvas.height - y):
@@ -312,7 +321,7 @@ def _losses(state, answer):
         if lengths[row] > 0.02 * longest:
             canvas.arrow((x, y), (x - 60 * right / longest, y + 60 * up / longest), thick=True)
         canvas.circle(x, y, 10, {"anchor": "token", "positive": "sentence"}.get(name, "masked"))
-        # the ring crosses no name
+        # a negative's name is on the side where the ring does not cross it
         within = math.dist((x, y), places[0]) < radius
         above = name.startswith("negative") and (points[row][1] > state["anchor"][1]) != within
         canvas.text(x, y - 18 if above else y + 22, name, SMALL)
@@ -340,12 +349,13 @@ def _search(state, answer):
 
 
 def _hybrid(state, answer):
+    # how many pages of each list are shown, and all pages by their places
     shown, pages = 5, {page["page"]: page for page in answer["pages"]}
     lists = dict(zip(("words", "both", "vectors"), answer["lists"]))
     canvas = Canvas("explorer hybrid", 70 + 38 * shown)
     query = next(query for name, _, query in answer["queries"] if name == state["query"])
     canvas.text(2, 10, _cut(f"“{query}”", RIGHT), SMALL, anchor="start", bold=True)
-    heights = []
+    heights = []  # of the pages in each list: {page: y}
     for column, (name, listed) in enumerate(lists.items()):
         left = 2 + 177 * column
         canvas.text(left, 34, f"{name} {answer['ndcg'][column]:.2f}", anchor="start", bold=True)
@@ -360,23 +370,29 @@ def _hybrid(state, answer):
     for column in (0, 1):
         for page in pages:
             if page in heights[column] and page in heights[column + 1]:
-                start, end = (
-                    (177 * column + 164, heights[column][page]),
-                    (177 * column + 176, heights[column + 1][page]),
-                )
                 grade = pages[page]["grade"]
                 canvas.arrow(
-                    start, end, kind=OF_GRADES.get(grade, "plain"), tip=False, thick=bool(grade)
+                    (177 * column + 164, heights[column][page]),
+                    (177 * column + 176, heights[column + 1][page]),
+                    kind=OF_GRADES.get(grade, "plain"),
+                    tip=False,
+                    thick=bool(grade),
                 )
-    legend = "in the box: the page's grade; beside the list's name: nDCG@10"
-    canvas.text(2, 58 + 38 * shown, legend, SMALL, anchor="start", quiet=True)
-    first = []
+    canvas.text(
+        2,
+        58 + 38 * shown,
+        "in the box: the page's grade; beside the list's name: nDCG@10",
+        SMALL,
+        anchor="start",
+        quiet=True,
+    )
+    first_pages = []
     for name, listed in lists.items():
         names = [pages[page]["name"] for page, _ in listed[:3]]
-        first.append(f"by {name} {', '.join(names) or 'none'}")
+        first_pages.append(f"by {name} {', '.join(names) or 'none'}")
     values = "words {:.2f}, both {:.2f}, vectors {:.2f}".format(*answer["ndcg"])
     return canvas.finish(
-        f"The query “{query}” on {answer['size']:,} pages. The first {'; '.join(first)}. nDCG@10: {values}."
+        f"The query “{query}” on {answer['size']:,} pages. The first {'; '.join(first_pages)}. nDCG@10: {values}."
     )
 
 

@@ -31,13 +31,13 @@ def tokens(text: str, word: int = 0) -> dict:
 def _words(text, tokenizer):
     """The words of a text before they are cut. A special token that was typed is one."""
     special = "|".join(map(re.escape, tokenizer.all_special_tokens))
-    inside, words = tokenizer.backend_tokenizer, []
+    backend, words = tokenizer.backend_tokenizer, []
     for place, part in enumerate(re.split(f"({special})", text)):
-        if place % 2:
+        if place % 2:  # what the pattern matched, a special token
             words.append(part)
         else:
-            normal = inside.normalizer.normalize_str(part)
-            words += [word for word, _ in inside.pre_tokenizer.pre_tokenize_str(normal)]
+            normal = backend.normalizer.normalize_str(part)
+            words += [word for word, _ in backend.pre_tokenizer.pre_tokenize_str(normal)]
     return words
 
 
@@ -45,8 +45,8 @@ def greedy(word: str, vocabulary: dict) -> list[tuple[int, int, str, bool]]:
     """Each try of the greedy search in one word: (start, end, piece tried, whether it is in the
     vocabulary).
 
-    If the last try is not in the vocabulary, a rest of the word has no piece, and the whole word is
-    [UNK]; so is a word that is longer than the tokenizer accepts, for which there is no try.
+    If the last piece tried is not in the vocabulary, the rest of the word has no piece, and the
+    whole word is [UNK]. So is a word that is longer than the tokenizer accepts, which is not tried.
     """
     steps, start, end = [], 0, len(word)
     while start < end and len(word) <= LONGEST_WORD:
@@ -64,7 +64,7 @@ def merges(corpus: str, steps: int) -> dict:
     counts = _counts(corpus)
     cut = {word: " ".join(word) for word in counts}  # symbols with spaces between them
     stages, joins = [cut], []
-    while len(joins) < 60:
+    while len(joins) < 60:  # whatever `steps` is
         totals = Counter()
         for word, symbols in cut.items():
             for pair in itertools.pairwise(symbols.split()):
@@ -73,6 +73,7 @@ def merges(corpus: str, steps: int) -> dict:
             break
         left, right = min(totals, key=lambda pair: (-totals[pair], pair))
         joins.append([left, right, totals[left, right]])
+        # the two symbols beside each other, each one whole
         both = re.compile(rf"(?<!\S){re.escape(left)} {re.escape(right)}(?!\S)")
         joined = (left + right).replace("\\", r"\\")  # a backslash means something to `sub`
         cut = {word: both.sub(joined, symbols) for word, symbols in cut.items()}

@@ -23,7 +23,7 @@ from ..ranking import FUSION, best_of_each, bm25_parts, ndcgs, reciprocal_sums, 
 from ..trainings.search import DEPTH, VECTORS, pages
 from .encoder import rounded, run, tokens_of
 
-# of load_doc_queries
+# ids in `load_doc_queries`
 DOC_QUERIES = tuple("d50 d03 d12 d54 d21 d31 d05 d35 d43 d25 d06 d01".split())
 LISTED = 8  # pages of each list that are shown
 RESULTS = 6  # sentences that are shown
@@ -32,8 +32,8 @@ BINS, LOWEST = 26, -0.3  # of the histogram of cosines, each 0.05 wide
 
 @functools.cache
 def documentation() -> dict:
-    """All that decides the lists of lesson 12 for `DOC_QUERIES`: every page takes part, so the
-    lists are exact.
+    """All that decides the lists of lesson 12 for `DOC_QUERIES`. It has every page, so the lists are
+    exact.
 
     "names" and "lengths" have the pages, lengths in words. "counts" has for each word of a query
     the pages that have it, as steps from one to the next, and how often each has it. "queries" has
@@ -47,10 +47,10 @@ def documentation() -> dict:
     counts = {}
     for query in asked["query"]:
         for word in words(query):
-            having = [place for place, counted in enumerate(words_of) if word in counted]
+            places = [place for place, counted in enumerate(words_of) if word in counted]
             counts[word] = [
-                np.diff(having, prepend=0).tolist(),
-                [words_of[place][word] for place in having],
+                np.diff(places, prepend=0).tolist(),
+                [words_of[place][word] for place in places],
             ]
     asked_vectors = embed(asked["query"].tolist(), model="packaged")
     cosines = best_of_each(asked_vectors @ stored["vectors"].astype("f4").T, stored["owners"])
@@ -112,7 +112,7 @@ def hybrid(
             "name": names[place],
             "length": lengths[place],
             "grade": grades.get(place),
-            "ranks": [of.get(place) for of in ranks],
+            "ranks": [rank_of.get(place) for rank_of in ranks],
         }
 
     explained = None
@@ -164,15 +164,15 @@ def _rankings(by_words, by_vectors, fusion, weight):
 
 
 def _bm25_of(word, k1, b):
-    """Of a word of a query: how rare it is, and for each page how often it has it and what that is
-    worth.
+    """(rarity, counts, worth) of a word of a query: how rare it is, how often each page has it, and
+    what that is worth.
     """
     docs = documentation()
     lengths = np.array(docs["lengths"], dtype=float)
-    steps, times = docs["counts"][word]
-    places = np.cumsum(steps, dtype=int)  # no page may have the word
+    steps, counts_there = docs["counts"][word]
+    places = np.cumsum(steps, dtype=int)  # with a type, since there may be no steps
     counts, worth = np.zeros(len(lengths), dtype=int), np.zeros(len(lengths))
-    counts[places] = times
+    counts[places] = counts_there
     rarity, worth[places] = bm25_parts(
         counts[places], lengths[places], lengths.mean(), len(steps), len(lengths), k1, b
     )
@@ -185,10 +185,10 @@ def _scaled(scores):
 
 @functools.cache
 def collection() -> tuple[list[str], torch.Tensor, torch.Tensor]:
-    """Sentences to search in, with a vector for each, from each hidden state and pooling, in 8
+    """Sentences to search in, and for each its vectors by every hidden state and pooling, in 8
     bits.
 
-    Of the sentences of lesson 14, every fourth, and those that its development queries want.
+    They are every fourth sentence of lesson 14, and those that its development queries look for.
 
     Returns (texts, codes, scales): `codes` int8 (states, poolings, texts, hidden), `scales` float32
     (states, poolings, texts); code times scale is a vector of length 1. The poolings stand in the
@@ -202,8 +202,8 @@ def collection() -> tuple[list[str], torch.Tensor, torch.Tensor]:
         pooled = [normalise(pool(state, mask)) for state in states for pool in POOLINGS.values()]
         batches.append((places, torch.stack(pooled).unflatten(0, (-1, len(POOLINGS)))))
     vectors = torch.cat([batch for _, batch in batches], dim=2)  # (states, poolings, texts, hidden)
-    back = torch.tensor([place for places, _ in batches for place in places]).argsort()
-    vectors = vectors[:, :, back]
+    order = torch.tensor([place for places, _ in batches for place in places])
+    vectors = vectors[:, :, order.argsort()]  # in the order of the texts again
     scales = vectors.abs().amax(-1) / 127
     codes = (vectors / scales[..., None]).round().to(torch.int8)
     return texts, codes, scales
@@ -227,14 +227,14 @@ def search(query: str, layer: int, pooling: str) -> dict:
 
     cosines, usual = cosines_by(layer, pooling), cosines_by(-1, "mean")
     order = sorted(range(len(texts)), key=lambda place: -cosines[place])
-    asked = set(re.findall(r"\w+", query.lower()))
+    query_words = set(re.findall(r"\w+", query.lower()))
     bins = np.floor((np.array(cosines) - LOWEST) * 20).clip(0, BINS - 1).astype(int)
     results = [
         {
             "text": texts[place],
             "cosine": cosines[place],
             "usual": sum(value > usual[place] for value in usual) + 1,
-            "shared": sorted(asked.intersection(re.findall(r"\w+", texts[place]))),
+            "shared": sorted(query_words.intersection(re.findall(r"\w+", texts[place]))),
         }
         for place in order[:RESULTS]
     ]
