@@ -29,8 +29,8 @@ DOCUMENTED = {
     "sklearn.neural_network sklearn.pipeline sklearn.preprocessing sklearn.svm sklearn.tree",
 }
 MIN_DOCSTRING_WORDS = 30  # a shorter one says too little to be searched for
-# names whose text varies: SciPy writes new random numbers into the examples of the first four; later
-# versions have more text in the last
+# names whose text varies: SciPy writes new random numbers into the examples of the first four, and
+# later versions have more text in the last
 VARYING = {
     *(f"scipy.stats.{name}" for name in ("Binomial", "Logistic", "Normal", "Uniform")),
     "numpy.sinc",

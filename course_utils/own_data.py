@@ -206,8 +206,8 @@ def read_judged(
 
 
 def _spelled(name: str) -> str:
-    """A name in the form in which names are compared: accents in Unicode's form NFC, and each run of
-    white space, whatever its characters, as one blank.
+    """A name as names are compared: accents in Unicode's form NFC, and each run of white space,
+    whatever its characters, as one blank.
     """
     return " ".join(unicodedata.normalize("NFC", name).split())
 

@@ -159,8 +159,8 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
     """Markdown, cut at its headings: windows of `size` words, each below its path of headings, as a
     list of strings.
 
-    markdown: a text. Its headings are those of CommonMark, with # or underlined, but not in code, in
-    a list or in a quotation. name: the beginning of each path, such as the path of the file.
+    markdown: a text. Its headings are those of CommonMark, with # or underlined, but not in code, a
+    list or a quotation. name: the beginning of each path, such as the path of the file.
 
     Each piece is the path ("notes.md > Disk > When it is full"), a line break, and a window of the
     text between this heading and the next one. The words of the path do not count for `size`. A
@@ -195,7 +195,7 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
 def _front_matter(lines: list[str]) -> tuple[str, list[str]]:
     """(title, the lines below) of a text that may begin with front matter.
 
-    A title that is not valid YAML, such as one with a colon, is taken literally, as most programs do.
+    A title that is not valid YAML, such as one with a colon, is taken literally, as is usual.
     """
     import yaml
 

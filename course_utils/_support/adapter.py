@@ -46,7 +46,7 @@ def learned(model: BertForMaskedLM) -> dict[str, torch.nn.Parameter]:
 
 
 def _bases(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """The weights to which differences are added, by name: the encoder's, and zeros for the head."""
+    """The weights to which differences are added, by name: the encoder's; zeros for the head."""
     of_encoder = {f"bert.{name}": value for name, value in encoder.named_parameters()}
     return {name: of_encoder.get(name, value * 0) for name, value in learned(model).items()}
 

@@ -47,7 +47,8 @@ new ResizeObserver(scale).observe(document.documentElement);
 """
 # weights, and the names of their rows and columns
 Table = tuple[torch.Tensor, Sequence[Any], Sequence[Any]]
-# In JupyterLab's dark theme. Inverting turns each hue into its opposite; the half turn turns it back.
+# In JupyterLab's dark theme. Inverting turns each hue into its opposite, and the half turn turns it
+# back.
 DARK = (
     '<style>body[data-jp-theme-light="false"] iframe.cu-view'
     "{filter:invert(.92) hue-rotate(180deg)}</style>"
@@ -195,7 +196,7 @@ def model_view(page_of: Callable[..., str], arguments: Mapping[str, Any]) -> Vie
         "head's largest weight"
     )
     weights = torch.cat([attention[layer] for layer in layers])[:, heads]
-    # bertviz's sizes, in pixels: what stands above, and the thumbnails or the large view beside them
+    # bertviz's sizes, in pixels: the heading, and the thumbnails or the large view beside them
     above = 38 if arguments["sentence_b_start"] is None else 60
     thumbnails = 38 + len(layers) * (10 + 84 / count * len(tokens))
     size = (990, above + max(thumbnails, 55 + 18 * len(tokens)))

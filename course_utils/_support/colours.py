@@ -1,6 +1,4 @@
-"""What figures and diagrams share: fonts, and colours for the light and the dark mode, in which text
-can be read.
-"""
+"""What figures and diagrams share: fonts, and readable colours for the light and the dark mode."""
 
 import numpy as np
 

@@ -79,8 +79,8 @@ def _png(figure, **settings):
 
 
 def show_as_the_course_does() -> None:
-    """Let IPython, if it runs, show each matplotlib figure as the course's own, and show nothing for
-    its parts.
+    """Let IPython, if it runs, show each matplotlib figure as the course's own, and nothing for its
+    parts.
 
     A cell that ends in `axes.set(...)` or `sns.lineplot(...)` prints nothing beside the figure.
     """

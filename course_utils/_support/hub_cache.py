@@ -51,7 +51,7 @@ def _show_with_reason(shell, kind, error, traceback, tb_offset=None):
 
 @functools.cache
 def _original_settings() -> tuple[bool, str]:
-    """(whether huggingface_hub is set to be offline, its cache), before `use_cache` changes them."""
+    """(whether huggingface_hub is set offline, its cache), before `use_cache` changes them."""
     from huggingface_hub import constants
 
     return constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE

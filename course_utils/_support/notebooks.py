@@ -145,8 +145,8 @@ def incomplete() -> str:
     record = installed.read_text("RECORD") if installed else ""
     if not installed or not record:
         return "pip has not recorded what it installed"
-    # Not `installed.files`, which from Python 3.12 on leaves out missing files. Files from the wheel
-    # have a size in the record. The command, which pipx rewrites, is outside the package.
+    # Not `installed.files`, which from Python 3.12 on leaves out missing files. What the wheel holds
+    # has a size in the record. The command, which pipx rewrites, is outside the package.
     rows = csv.reader(record.splitlines())
     sizes = {name: size for name, _, size in rows if size and name.startswith(f"{PACKAGE.name}/")}
     wrong = []

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from .canvas import SMALL, Canvas, Diagram
 from .look import text_width
 
-# in `interventions`: the tops of the tokens and of the two rows of vectors, and how high vectors are
+# in `interventions`: the tops of the tokens and of two rows of vectors, and the height of a vector
 TOKENS, LOWER, UPPER, VECTOR = 184, 104, 34, 28
 
 

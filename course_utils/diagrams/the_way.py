@@ -83,8 +83,8 @@ def _number(canvas: Canvas, x: float, y: float, lesson: str, here: str) -> None:
         canvas.text(x, y, lesson, SMALL, quiet=True)
 
 
-# The small picture of each stage, which is WIDE x 64 units from its left edge and TOP on. It has the
-# colours of what it shows, or is plain. Its numbers are places and sizes in units.
+# The small picture of each stage, WIDE x 64 units from its left edge and TOP on. It has the colours
+# of what it shows, or is plain. Its numbers are places and sizes in units.
 
 
 def _pieces(canvas: Canvas, left: float, lit: bool) -> None:

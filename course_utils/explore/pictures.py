@@ -122,7 +122,7 @@ def line_between(
 
 
 def ends_inside(line: tuple[float, float, float], left: float, top: float, size: float) -> tuple:
-    """The two ends of a line, as `line_between` gives it, in a square with this upper left corner."""
+    """The two ends of a line, as `line_between` gives it, in a square with this corner."""
     a, b, offset = line
     ends = [(x, (offset - x * a) / b) for x in (left, left + size) if b]
     ends += [((offset - y * b) / a, y) for y in (top, top + size) if a]

@@ -32,8 +32,7 @@ BINS, LOWEST = 26, -0.3  # of the histogram of cosines, each 0.05 wide
 
 @functools.cache
 def documentation() -> dict:
-    """All that decides the lists of lesson 12 for `DOC_QUERIES`. It has every page, so the lists are
-    exact.
+    """All that decides the lists of lesson 12 for `DOC_QUERIES`: every page, so the lists are exact.
 
     "names" and "lengths" have the pages, lengths in words. "counts" has for each word of a query
     the pages that have it, as steps from one to the next, and how often each has it. "queries" has

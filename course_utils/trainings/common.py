@@ -129,7 +129,7 @@ def rounded(values: Sequence[float], names: Sequence[str] = CHANGE) -> dict[str,
 def rows_of_each(
     turns: Iterable[tuple[Any, ...]], rows_of: Callable[..., list[Row]], unit: str = "training"
 ) -> list[Row]:
-    """The rows that `rows_of` returns for each turn, in one list. A progress bar shows the last row.
+    """The rows that `rows_of` returns for each turn, in one list. A bar shows the last row.
 
     turns: the arguments of each call of `rows_of`.
     """

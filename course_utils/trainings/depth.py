@@ -27,7 +27,7 @@ ANSWERS = FOLDER / "depth_answers.csv"
 
 @script
 def main(folder: Folder) -> None:
-    """Train to each depth at three rates with the first seed; then at the best rate with the others."""
+    """Train to each depth: at three rates with the first seed, at the best one with the others."""
     train, validation, test = learning_curve.review_parts()
     rows, answers = [], {}
 

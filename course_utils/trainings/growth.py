@@ -62,8 +62,8 @@ def built(blocks: Sequence[np.ndarray]) -> Any:
 
 
 def rows_of(kind: str, blocks: Sequence[np.ndarray], queries: np.ndarray) -> list[Row]:
-    """A row for each width: recall@10 with its interval, how many vectors a query was compared with,
-    and the size of the index.
+    """A row for each width: recall@10 with its interval, how many vectors a query was compared
+    with, and the size of the index.
     """
     index, rows = built(blocks), []
     nearest = index.search(queries, K, threads=1, exact=True).keys.tolist()

@@ -183,7 +183,7 @@ def trained(
 
 
 class _Stop(TrainerCallback):
-    """Stop a training once the goal's share of the triplets is right; it looks every second step."""
+    """Stop a training once the goal's share of the triplets is right; checked every second step."""
 
     def __init__(self, goal: float, triplets: pd.DataFrame):
         self.goal, self.triplets = goal, triplets
@@ -216,8 +216,8 @@ def _long_reviews() -> pd.Series:
 
 
 def review_search(model: Model, number: int = 500) -> np.ndarray:
-    """For each of `number` long reviews, whether its first 30 words find its next 50 first: booleans
-    (number,).
+    """For each of `number` long reviews, whether its first 30 words find its next 50 first:
+    booleans (number,).
     """
     words = _long_reviews()[:number]
     queries = encoded(model, words.str[:30].str.join(" "))

@@ -46,7 +46,7 @@ def collection() -> pd.Series:
 
 
 def question_pairs() -> pd.DataFrame:
-    """A table with the columns `anchor`, a question, and `positive`, the page it was written for."""
+    """A table with the columns `anchor`, a question, and `positive`, the page it is about."""
     asked = load_doc_questions()
     return pd.DataFrame({"anchor": asked["query"], "positive": asked["name"].map(pages())})
 
@@ -85,7 +85,7 @@ def answered_queries() -> pd.DataFrame:
 
 @cache
 def close_to_a_question() -> np.ndarray:
-    """For each answered query, whether the untrained encoder finds it CLOSE to a training question."""
+    """For each answered query, whether it is CLOSE to a training question before training."""
     original = negation.fresh_encoder()
     queries = negation.encoded(original, answered_queries()["query"])
     questions = negation.encoded(original, load_doc_questions()["query"])

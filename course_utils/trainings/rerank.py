@@ -62,8 +62,8 @@ def pieces_of(text: str) -> list[str]:
 
 
 def asks(line: str) -> bool:
-    """Whether the first paragraph of a docstring can serve as a question: it has four words or more,
-    and no signature.
+    """Whether the first paragraph of a docstring can serve as a question: it has four words or
+    more, and no signature.
     """
     return len(line.split()) >= 4 and "(" not in line[:40] and "->" not in line
 
