@@ -72,7 +72,7 @@ def chromium():
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
 
         def open_page(width=1280, height=900, obey=False):
-            # the policy of the book's pages forbids what Playwright's wait_for_function does; `obey` keeps it
+            # wait_for_function evaluates a text, which the book's pages forbid by their policy; `obey` keeps to it
             page = browser.new_page(
                 viewport={"width": width, "height": height}, bypass_csp=not obey
             )
@@ -99,7 +99,6 @@ def run_all_cells(page):
 
     # before that, JupyterLab drops requests to run cells
     page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
-    cells = page.locator(".jp-CodeCell")
     started = "() => [...document.querySelectorAll('.jp-InputPrompt')].some(prompt => /[*\\d]/.test(prompt.innerText))"
     for _ in range(3):  # on a busy machine it drops one even then
         page.click("text=Run >> nth=0")
@@ -113,14 +112,16 @@ def run_all_cells(page):
         timeout=180_000,
     )
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-    for cell in cells.all():  # JupyterLab renders a cell only when it scrolls into view
+    for cell in page.locator(
+        ".jp-CodeCell"
+    ).all():  # JupyterLab renders a cell only when it scrolls into view
         cell.scroll_into_view_if_needed()
 
 
 def keep(page, name):
-    folder = os.environ.get("COURSE_SCREENSHOTS")
-    if folder:
-        page.wait_for_timeout(500)  # for what fades in
+    """Keep a screenshot if COURSE_SCREENSHOTS names a folder."""
+    if folder := os.environ.get("COURSE_SCREENSHOTS"):
+        page.wait_for_timeout(500)  # elements may be fading in
         page.screenshot(path=Path(folder) / f"{name}.png")
 
 
@@ -135,14 +136,15 @@ def in_page(name):
     return f"argument => {{ {checks}\nreturn {name}(argument); }}"
 
 
-def bring_into_view(page, thing):
+def bring_into_view(page, element):
     """Scroll until the element stays in view: JupyterLab moves cells while it renders them."""
     for _ in range(20):
-        thing.evaluate("thing => thing.scrollIntoView({block: 'center'})")
+        element.evaluate("element => element.scrollIntoView({block: 'center'})")
         page.wait_for_timeout(300)
-        box = thing.bounding_box()
-        bars = page.locator("#jp-main-statusbar").count()  # JupyterLab's own bars, above and below
-        if box and 90 * bars <= box["y"] and box["y"] + box["height"] <= 900 - 30 * bars:
+        box = element.bounding_box()
+        in_lab = page.locator("#jp-main-statusbar").count() > 0
+        top, bottom = (90, 870) if in_lab else (0, 900)  # of 900 pixels, JupyterLab's bars take 120
+        if box and top <= box["y"] and box["y"] + box["height"] <= bottom:
             return
     pytest.fail(f"not in view: {box}")
 
@@ -151,7 +153,7 @@ def bring_into_view(page, thing):
 
 
 def inside(page, title="", least=1):
-    """The content of the frame of the view whose title starts like this, once its lines are drawn."""
+    """The content of the frame of the view whose title starts like this, once so many lines are drawn."""
     frame = (
         page.locator(f"iframe[title^='{title}']" if title else "iframe")
         .element_handle()
@@ -163,12 +165,12 @@ def inside(page, title="", least=1):
     return frame
 
 
-def fits(frame, narrower_than=9999):
-    """Wait until the view fits into its frame."""
+def fits(frame, narrower_than=10_000):
+    """Wait until the frame is narrower than so many pixels, and the view fits into it."""
     frame.wait_for_function(
         """narrower_than => {
         const boxes = [...document.querySelectorAll('svg, svg text, svg rect, select')]
-            .map(e => e.getBoundingClientRect());
+            .map(element => element.getBoundingClientRect());
         return innerWidth < narrower_than && Math.min(...boxes.map(box => box.left)) >= 0 &&
             Math.max(...boxes.map(box => box.right)) <= innerWidth + 1 &&
             Math.max(...boxes.map(box => box.bottom)) <= innerHeight &&

@@ -38,7 +38,7 @@ def words(path: Path) -> int:
 
 
 def size(place: str) -> int:
-    """The size of what a key of LIMITS names: a pattern, or a folder with all that is in it."""
+    """The size of the files that a key of LIMITS names, which is a pattern or a folder."""
     pattern = place if "*" in place else f"{place}/**/*"
     count, suffix = (words, ".ipynb") if place.startswith("notebooks") else (statements, ".py")
     return sum(count(path) for path in ROOT.glob(pattern) if path.suffix == suffix)
@@ -49,18 +49,18 @@ def sizes() -> dict[str, int]:
     return {place: size(place) for place in LIMITS}
 
 
-def over(found: dict[str, int]) -> list[str]:
-    """What is larger than its limit."""
-    return [place for place, limit in LIMITS.items() if found[place] > limit]
+def over(size_of: dict[str, int]) -> list[str]:
+    """The keys of LIMITS whose size is above their limit."""
+    return [place for place, limit in LIMITS.items() if size_of[place] > limit]
 
 
 def table() -> str:
-    """A line for each limit, and one that says what is over."""
-    found = sizes()
-    lines = [f"{'statements; of lessons, words':32} {'are':>7} {'limit':>7}"]
+    """A line for each limit, and one that names what is over its limit."""
+    size_of = sizes()
+    lines = [f"{'statements; of lessons, words':32} {'size':>7} {'limit':>7}"]
     for place, limit in LIMITS.items():
-        lines.append(f"{place:32} {found[place]:7,} {limit:7,}")
-    too_large = ", ".join(over(found))
+        lines.append(f"{place:32} {size_of[place]:7,} {limit:7,}")
+    too_large = ", ".join(over(size_of))
     lines.append(
         f"Over: {too_large}. See .github/CONTRIBUTING.md" if too_large else "Nothing is over."
     )

@@ -1,4 +1,4 @@
-"""The `course` commands, called in this process; and when another process has ended."""
+"""The `course` commands, called in this process, and whether another process has ended."""
 
 import time
 
@@ -15,8 +15,15 @@ def run(*words, keys=None):
     return done.output, done.exit_code
 
 
+def output_of(*words, keys=None, status=0):
+    """What a command prints that must end with this exit status."""
+    text, ended = run(*words, keys=keys)
+    assert ended == status, text
+    return text
+
+
 def gone(pid, seconds=10):
-    """Whether a process ends within this time, perhaps without anybody who takes notice."""
+    """Whether a process ends within this time; it may stay a zombie if its parent does not wait for it."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:

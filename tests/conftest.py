@@ -5,11 +5,12 @@ import os
 os.environ["TQDM_DISABLE"] = "1"
 # the grader starts in a third of the time; tests of answers request a warm one
 os.environ["COURSE_COLD_SANDBOX"] = "1"
+# huggingface_hub reads this when it is imported: so this process is offline (tests of the hub undo that), and the
+# processes that tests start are as a learner has them
 os.environ["HF_HUB_OFFLINE"] = "1"
-# in this process alone; tests of the hub unset it
 from huggingface_hub import constants
 
-del os.environ["HF_HUB_OFFLINE"]  # lessons, and all other processes, are as a learner has them
+del os.environ["HF_HUB_OFFLINE"]
 
 import gc
 import ipaddress
@@ -81,19 +82,21 @@ def pytest_terminal_summary(terminalreporter):
             "With -rs, pytest shows what this machine lacks, and how to get it."
         )
     passed = Counter(
-        value
+        kind
         for report in terminalreporter.stats.get("passed", [])
-        for name, value in report.user_properties
+        for name, kind in report.user_properties
         if name == "hand-in"
     )
-    told = {
+    meanings = {
         "hostile": "hostile submissions, 0 points gained",
         "honest": "odd but honest notebooks, all as deserved",
         "fault": "faults, all held",
     }
     if passed:
         terminalreporter.write_line(
-            "; ".join(f"{passed[kind]} {what}" for kind, what in told.items() if passed[kind])
+            "; ".join(
+                f"{passed[kind]} {meaning}" for kind, meaning in meanings.items() if passed[kind]
+            )
         )
 
 
@@ -159,7 +162,7 @@ def tiny(one_thread, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sentence_model(tiny):
-    """The same as Sentence Transformers' model."""
+    """The tiny model, loaded by Sentence Transformers."""
     from sentence_transformers import SentenceTransformer
 
     return SentenceTransformer(str(tiny), device="cpu")
@@ -167,7 +170,7 @@ def sentence_model(tiny):
 
 @pytest.fixture
 def little_garbage():
-    """A trainer collects garbage, which takes half a second among all that the libraries hold."""
+    """Freeze all objects: a trainer collects garbage, half a second if it visits those of the libraries."""
     gc.freeze()
 
 
@@ -210,7 +213,7 @@ def ask(monkeypatch, tmp_path):
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
-    # between attempts
+    # the library sleeps between attempts
     monkeypatch.setattr(file_download, "time", SimpleNamespace(sleep=lambda seconds: None))
     yield point
     hub_dataset.cache_clear()

@@ -40,16 +40,16 @@ def packaged_vocabulary():
     return dict(load_encoder()[0].get_vocab())
 
 
-def trained(model, trainer, pre_tokenizer, special, **more):
+def trained(model, trainer, pre_tokenizer, special, **options):
     """The vocabulary (and, for BPE, merges) of a small tokenizer trained on reviews: capitals, accents, digits."""
     tokenizer = Tokenizer(model)
     tokenizer.pre_tokenizer = pre_tokenizer
-    how = {"vocab_size": 6000, "special_tokens": special, "show_progress": False, **more}
-    tokenizer.train_from_iterator(load_reviews("imdb")["text"][:2000], trainer(**how))
+    options |= {"vocab_size": 6000, "special_tokens": special, "show_progress": False}
+    tokenizer.train_from_iterator(load_reviews("imdb")["text"][:2000], trainer(**options))
     return json.loads(tokenizer.to_str())["model"]
 
 
-def with_model(tokenizer, kind, layers, hidden, heads, **more):
+def with_model(tokenizer, kind, *, layers, hidden, heads, **settings):
     """The tokenizer, and a model of this kind and size for it."""
     config = getattr(transformers, f"{kind}Config")(
         vocab_size=len(tokenizer),
@@ -57,7 +57,7 @@ def with_model(tokenizer, kind, layers, hidden, heads, **more):
         hidden_size=hidden,
         num_attention_heads=heads,
         intermediate_size=2 * hidden,
-        **more,
+        **settings,
     )
     return tokenizer, getattr(transformers, f"{kind}Model")(config)
 
@@ -65,31 +65,31 @@ def with_model(tokenizer, kind, layers, hidden, heads, **more):
 def bert():
     """As large as bert-base: 12 layers of 768, with the packaged encoder's vocabulary."""
     tokenizer = transformers.BertTokenizer(vocab=packaged_vocabulary(), model_max_length=512)
-    return with_model(tokenizer, "Bert", 12, 768, 12)
+    return with_model(tokenizer, "Bert", layers=12, hidden=768, heads=12)
 
 
 def cased():
     """A BERT of 4 layers of 128 that keeps capitals and accents."""
     pieces = models.WordPiece(unk_token="[UNK]")
-    cut = pre_tokenizers.BertPreTokenizer()
-    vocabulary = trained(pieces, trainers.WordPieceTrainer, cut, BERTS)["vocab"]
+    splitter = pre_tokenizers.BertPreTokenizer()
+    vocabulary = trained(pieces, trainers.WordPieceTrainer, splitter, BERTS)["vocab"]
     tokenizer = transformers.BertTokenizer(
         vocab=vocabulary, do_lower_case=False, model_max_length=512
     )
-    return with_model(tokenizer, "Bert", 4, 128, 4)
+    return with_model(tokenizer, "Bert", layers=4, hidden=128, heads=4)
 
 
 def roberta():
     """Byte-level pieces, no segments, positions that start after the padding id."""
-    cut = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
-    model = trained(models.BPE(), trainers.BpeTrainer, cut, ROBERTAS, **alphabet)
+    model = trained(models.BPE(), trainers.BpeTrainer, splitter, ROBERTAS, **alphabet)
     merges = [tuple(pair) for pair in model["merges"]]
     tokenizer = transformers.RobertaTokenizer(
         vocab=model["vocab"], merges=merges, model_max_length=512
     )
-    more = {"max_position_embeddings": 514, "type_vocab_size": 1}
-    return with_model(tokenizer, "Roberta", 3, 96, 6, **more)
+    settings = {"max_position_embeddings": 514, "type_vocab_size": 1}
+    return with_model(tokenizer, "Roberta", layers=3, hidden=96, heads=6, **settings)
 
 
 def mpnet():
@@ -98,7 +98,8 @@ def mpnet():
     pieces = ["<s>", "<pad>", "</s>", "<unk>", *words, "<mask>"]
     vocabulary = {piece: row for row, piece in enumerate(pieces)}
     tokenizer = transformers.MPNetTokenizer(vocab=vocabulary, model_max_length=512)
-    return with_model(tokenizer, "MPNet", 4, 128, 4, max_position_embeddings=514)
+    settings = {"max_position_embeddings": 514}
+    return with_model(tokenizer, "MPNet", layers=4, hidden=128, heads=4, **settings)
 
 
 def distilbert():
@@ -114,11 +115,11 @@ def distilbert():
 
 def multilingual():
     """A BERT with the tokenizer of XLM-RoBERTa, which cuts at blanks only: so are many multilingual encoders."""
-    cut, unknown = pre_tokenizers.Metaspace(), {"unk_token": "<unk>"}
-    model = trained(models.Unigram(), trainers.UnigramTrainer, cut, ROBERTAS, **unknown)
+    splitter, unknown = pre_tokenizers.Metaspace(), {"unk_token": "<unk>"}
+    model = trained(models.Unigram(), trainers.UnigramTrainer, splitter, ROBERTAS, **unknown)
     vocabulary = [tuple(piece) for piece in model["vocab"]]
     tokenizer = transformers.XLMRobertaTokenizer(vocab=vocabulary, model_max_length=512)
-    return with_model(tokenizer, "Bert", 3, 96, 6)
+    return with_model(tokenizer, "Bert", layers=3, hidden=96, heads=6)
 
 
 FAMILIES = {
@@ -126,7 +127,7 @@ FAMILIES = {
 }
 
 
-def made(family):
+def saved_model(family):
     """The folder of a family's model, made anew."""
     folder = FOLDER / family
     shutil.rmtree(folder, ignore_errors=True)
@@ -150,23 +151,25 @@ def complaint(cell, stored):
 
 
 def first_line(text):
+    # without the codes of a terminal's colours
     return re.sub("\x1b\\[[0-9;]*m", "", text).strip().partition("\n")[0]
 
 
 def run(lesson, folder):
     """Run one lesson with a model. Returns ([(cell id, complaint)], number of cells skipped)."""
     notebook = nbformat.read(lesson, as_version=4)
-    before = {cell.id: printed_by(cell) for cell in notebook.cells}
+    stored = {cell.id: printed_by(cell) for cell in notebook.cells}
     environment = {**os.environ, "COURSE_ENCODER": str(folder), "TQDM_DISABLE": "1"}
     with tempfile.TemporaryDirectory(prefix="lesson-") as place:
-        where = {"metadata": {"path": place}}
-        client = NotebookClient(notebook, timeout=1200, allow_errors=True, resources=where)
+        client = NotebookClient(
+            notebook, timeout=1200, allow_errors=True, resources={"metadata": {"path": place}}
+        )
         client.extra_arguments = ["--log-level=ERROR"]
         client.execute(env=environment)
     nbformat.write(notebook, FOLDER / f"{folder.name}-{lesson.name}")  # to read what it says
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    found = {cell.id: complaint(cell, before[cell.id]) for cell in cells}
-    wrong = [(name, fault) for name, fault in found.items() if fault]
+    complaints = [(cell.id, complaint(cell, stored[cell.id])) for cell in cells]
+    wrong = [(cell_id, fault) for cell_id, fault in complaints if fault]
     return wrong, sum(SKIPPED in printed_by(cell) for cell in cells)
 
 
@@ -177,14 +180,14 @@ def main(families, patterns):
     """Run the lessons with encoders of these families, by default of all."""
     failed = 0
     for family in families or FAMILIES:
-        folder = made(family)
+        folder = saved_model(family)
         for lesson in (bar := tqdm(lessons(patterns), unit="lesson", desc=family)):
             wrong, skipped = run(lesson, folder)
             failed += len(wrong)
             count = f"{skipped} skipped, {len(wrong)} wrong"
             bar.write(f"{'FAIL' if wrong else 'ok  '}  {family:10} {lesson.stem}: {count}")
-            for cell, fault in wrong:
-                bar.write(f"      {cell}: {fault}")
+            for cell_id, fault in wrong:
+                bar.write(f"      {cell_id}: {fault}")
     sys.exit(failed > 0)
 
 

@@ -30,11 +30,8 @@ def lessons(patterns=()):
 
 def without_library_frames(traceback):
     """The traceback's entries without those from files, which leaves the notebook's own."""
-    return [
-        entry
-        for entry in traceback
-        if not re.sub("\x1b\\[[0-9;]*m", "", entry).lstrip().startswith("File ")
-    ]
+    uncoloured = [re.sub("\x1b\\[[0-9;]*m", "", entry).lstrip() for entry in traceback]
+    return [entry for entry, text in zip(traceback, uncoloured) if not text.startswith("File ")]
 
 
 def _figure(output):
@@ -42,43 +39,39 @@ def _figure(output):
     return output.get("data", {}).get("image/png")
 
 
-def _alike(one, other):
+def _alike(*pngs):
     """Whether two PNGs, in base64, differ at most in the shade of edges; moved letters would be black on white."""
-    one, other = (
-        Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB") for png in (one, other)
-    )
-    return (
-        one.size == other.size
-        and max(most for _, most in ImageChops.difference(one, other).getextrema()) < 100
-    )
+    old, new = [Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB") for png in pngs]
+    colours = ImageChops.difference(old, new).getextrema()  # (least, largest difference) of each
+    # of 256 shades; a moved letter would make more
+    return old.size == new.size and max(largest for _, largest in colours) < 100
 
 
 def execute(path):
     """Run one notebook in place. If it raises nbclient's CellExecutionError, the file stays unchanged."""
-    notebook = nbformat.read(path, as_version=4)
-    stored = {}
+    notebook, stored = nbformat.read(path, as_version=4), {}
     for cell in notebook.cells:
         if cell.cell_type == "code":
             stored[cell.id] = [_figure(output) for output in cell.outputs if _figure(output)]
             cell.outputs, cell.execution_count = [], None
-    how = {
-        "timeout": 300,
-        "kernel_name": "python3",
-        "record_timing": False,
-        "coalesce_streams": True,
-    }
-    client = NotebookClient(notebook, resources={"metadata": {"path": str(path.parent)}}, **how)
+    client = NotebookClient(
+        notebook,
+        resources={"metadata": {"path": str(path.parent)}},
+        timeout=300,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+    )
     client.extra_arguments = ["--log-level=ERROR"]
     client.execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            if new := _figure(output):  # the stored one, if only its pixels differ a little
-                output.data["image/png"] = next(
-                    (old for old in stored[cell.id] if _alike(old, new)), new
-                )
+            if new := _figure(output):
+                alike = [old for old in stored[cell.id] if _alike(old, new)]
+                output.data["image/png"] = [*alike, new][0]  # the stored one, if it hardly differs
             if output.output_type == "error":
                 output.traceback = without_library_frames(output.traceback)
-            # the number of a widget of this run; its picture is stored
+            # a widget's number, which is another one in each run; the widget's picture is stored
             output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
     notebook.metadata.clear()
     notebook.metadata.update(kernelspec=KERNEL, language_info={"name": "python"})

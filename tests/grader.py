@@ -22,8 +22,8 @@ from course_utils.tools.workspace.copies import learner_copy
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = [sys.executable, "-m", "course_utils.tools.cli"]
 EXTRAS = Path(sys.prefix) / "grading"  # nbgrader, as `make test` installs it
-LESSON = ("04", "04-lengths")  # with both, each exercise of lesson 04
-# of a marking process
+LESSON = ("04", "04-lengths")  # the two parts of lesson 04
+# what a marking process is started with
 SETTINGS = {"lessons": ["04"], "seed": 1, "isolated": True, "seconds": 60, "memory": 2**31}
 
 
@@ -52,8 +52,8 @@ def one_sandbox():
 
 def graded(source, out, progress=lambda results, total: results, **options):
     """`grade` with one worker and these options: the records by learner."""
-    how = class_run.Options(**{"workers": 1, **options})
-    return {record.learner: record for record in class_run.grade(source, out, how, progress)}
+    records = class_run.grade(source, out, class_run.Options(**{"workers": 1, **options}), progress)
+    return {record.learner: record for record in records}
 
 
 def total(result):
@@ -70,13 +70,13 @@ def start(*arguments, **more):
     )
 
 
-def begun(running, sign, seconds=90):
-    """Wait until `sign()` of a process that runs is something, and return that."""
+def begun(process, sign, seconds=90):
+    """Wait until `sign()` returns something true while the process runs, and return that."""
     deadline = time.monotonic() + seconds
-    while not (found := sign()):
-        assert time.monotonic() < deadline and running.poll() is None
+    while not (result := sign()):
+        assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
-    return found
+    return result
 
 
 def first_result(out):
@@ -104,12 +104,13 @@ def strict_marker(seconds, seconds_of_a_call):
 def each_run_or_nightly(notebooks, step=3):
     """Parameters of a test: every third of these in each run of the tests, the others nightly."""
     return [
-        pytest.param(one, id=one.name, marks=[pytest.mark.nightly] if place % step else [])
-        for place, one in enumerate(notebooks)
+        pytest.param(case, id=case.name, marks=[pytest.mark.nightly] if number % step else [])
+        for number, case in enumerate(notebooks)
     ]
 
 
 def needs_extras():
+    """The environment in which nbgrader can be imported; without it, the test is skipped, and fails on CI."""
     if not EXTRAS.is_dir():
         assert not os.environ.get("CI"), "make test installs nbgrader"
         pytest.skip("nbgrader is not installed (`make test` does it)")
@@ -120,13 +121,13 @@ def needs_extras():
     }
 
 
-def points_of(*asked):
+def points_of(*names):
     """The total points of lessons or exercises: points_of("04", "05-entropy")."""
-    work = assignment()
-    points = {**{one: most for one, (_, most) in work["exercises"].items()}, **work["by_hand"]}
-    key = exercise_parts()
-    assert {*asked} <= {*points, *map(key.get, points)}
-    return sum(most for one, most in points.items() if one in asked or key[one] in asked)
+    work, lesson_of = assignment(), exercise_parts()
+    points = {exercise: most for exercise, (_, most) in work["exercises"].items()}
+    points |= work["by_hand"]
+    assert {*names} <= {*points, *map(lesson_of.get, points)}
+    return sum(most for name, most in points.items() if {name, lesson_of[name]} & {*names})
 
 
 @cache
@@ -150,34 +151,33 @@ def hand_in(lesson, **answers):
     for cell in copy.cells:
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):
-            answer = answers.get(marks["grade_id"][3:].replace("-", "_"), answers.get("all"))
-            if answer == "solution":
-                answer = solutions(lesson)[marks["grade_id"]]
-            cell.source = cell.source if answer is None else answer
+            name = marks["grade_id"].partition("-")[2].replace("-", "_")
+            answer = answers.get(name, answers.get("all", cell.source))
+            cell.source = solutions(lesson)[marks["grade_id"]] if answer == "solution" else answer
     return nbformat.writes(copy) + "\n"
 
 
 def write_class(folder, **learners):
     """Write the files of a class: {learner: text of the notebook, or (file name, text)}."""
-    for learner, found in learners.items():
-        name, text = found if isinstance(found, tuple) else ("04_pooling.ipynb", found)
+    for learner, file in learners.items():
+        name, text = file if isinstance(file, tuple) else ("04_pooling.ipynb", file)
         (folder / learner).mkdir(parents=True, exist_ok=True)
         (folder / learner / name).write_text(text)
     return folder
 
 
-def course(*arguments, env=None, before=(), program=COURSE[1:], **more):
-    """Run `course`, or another program with this Python, with these arguments. Returns its output and exit status."""
+def course(*arguments, env=None, before=(), program=COURSE[1:], cwd="/", **more):
+    """Run `course`, or another program with this Python, with these arguments, and return the finished process.
+
+    before: words of a command that runs it, such as `setpriv`. more: arguments of subprocess.run.
+    """
+    environment = env or {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         [*before, sys.executable, *program, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=300,
-        cwd=more.pop("cwd", "/"),
-        env={
-            **(env or os.environ),
-            "OMP_NUM_THREADS": "1",
-            **({} if env else {"PYTHONPATH": str(ROOT)}),
-        },
+        cwd=cwd,
+        env={**environment, "OMP_NUM_THREADS": "1"},
         **more,
     )

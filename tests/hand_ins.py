@@ -13,7 +13,7 @@ NOTEBOOK = '{"cells": [], "nbformat": 4}'
 
 
 def packed(files, method=zipfile.ZIP_DEFLATED):
-    """The bytes of a zip. files: contents by name, or pairs of both."""
+    """The bytes of a zip. files: {name: content}, or pairs of both, where a name may come twice."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", method) as archive:
         for name, content in files.items() if isinstance(files, dict) else files:
@@ -23,35 +23,35 @@ def packed(files, method=zipfile.ZIP_DEFLATED):
 
 @pytest.fixture(name="collect")
 def collecting(tmp_path):
-    """Gather these files as a folder or, zipped, as one archive.
+    """A function that gathers these files, which stand in a folder or, zipped, in one archive.
 
-    Returns the hand-ins, the files of each learner, and what was left out, with the reason.
+    It returns the files that each learner `has`, those left `out`, and `why`, in one text; and the hand-ins `found`.
     """
 
     def collect(files, roster=None, zipped=False):
         if not isinstance(files, dict):
             files = {file: f"{NOTEBOOK} {file}" for file in files}
-        source, unpacked = tmp_path / ("class.zip" if zipped else "class"), tmp_path / "unpacked"
+        source = tmp_path / ("class.zip" if zipped else "class")
         if zipped:
             source.write_bytes(packed(files))
-        for file, data in () if zipped else files.items():
-            (source / file).parent.mkdir(parents=True, exist_ok=True)
-            (source / file).write_bytes(data if isinstance(data, bytes) else data.encode())
-        unpacked.mkdir()
+        else:
+            for file, data in files.items():
+                (source / file).parent.mkdir(parents=True, exist_ok=True)
+                (source / file).write_bytes(data if isinstance(data, bytes) else data.encode())
+        (tmp_path / "unpacked").mkdir()
         if roster:
             (tmp_path / "roster.csv").write_text(roster)
-        gathered = gather(
-            source, unpacked, read_roster(tmp_path / "roster.csv") if roster else None
-        )
-        has = {}
-        for one in gathered:
-            has.setdefault(one.learner, []).append(one.file)
-            assert (
-                not one.path or one.file not in files or one.path.read_text() == files[one.file]
-            ), "not its own bytes"
-        why = " ".join(one.why for one in gathered.left_out)
+        people = read_roster(tmp_path / "roster.csv") if roster else None
+        gathered, files_of = gather(source, tmp_path / "unpacked", people), {}
+        for hand_in in gathered:
+            files_of.setdefault(hand_in.learner, []).append(hand_in.file)
+            if hand_in.path and hand_in.file in files:
+                assert hand_in.path.read_text() == files[hand_in.file], "not its own bytes"
         return SimpleNamespace(
-            has=has, out=[one.file for one in gathered.left_out], why=why, found=gathered
+            has=files_of,
+            out=[file.file for file in gathered.left_out],
+            why=" ".join(file.why for file in gathered.left_out),
+            found=gathered,
         )
 
     return collect

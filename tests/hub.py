@@ -12,6 +12,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
 
 OUTAGE = b'{"error": "Internal Error"}'
+LOGIN = b"<html>please log in to this network</html>"  # as a hotel's network answers everything
+ROUTES = (  # (what is requested, the method of _Handler that takes the parts of the path)
+    # a large file at its other origin: /storage/tiny/model/COMMIT/FILE
+    (r"/storage/([^/]+/[^/]+)/([^/]+)/(.+)", "send_file"),
+    # a file: /tiny/model/resolve/main/FILE
+    (r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([0-9a-f]{40}|main)/(.+)", "resolve"),
+    # a record: /api/models/tiny/model, and below it /revision/main, /tree/main or /discussions
+    (
+        r"/api/(?:models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree|discussions)(?:/(.+))?)?",
+        "describe",
+    ),
+)
 
 
 class Hub:
@@ -84,20 +96,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self.hub.status or 200, b"<html>a hub</html>", {"Content-Type": "text/html"}
             )
         if status := self.hub.status or self.hub.api_status:
-            return self.send(
-                status, OUTAGE if status >= 400 else b"<html>please log in to this network</html>"
-            )
-        if found := re.fullmatch(r"/storage/([^/]+/[^/]+)/([^/]+)/(.+)", path):
-            return self.send_file(*found.groups())
-        if found := re.fullmatch(
-            r"(?:/datasets)?/([^/]+/[^/]+)/resolve/([0-9a-f]{40}|main)/(.+)", path
-        ):
-            return self.resolve(*found.groups())
-        if found := re.fullmatch(
-            r"/api/(?:models|datasets)/([^/]+/[^/]+?)(?:/(revision|tree|discussions)(?:/(.+))?)?",
-            path,
-        ):
-            return self.describe(*found.groups())
+            return self.send(status, OUTAGE if status >= 400 else LOGIN)
+        for pattern, method in ROUTES:
+            if match := re.fullmatch(pattern, path):
+                return getattr(self, method)(*match.groups())
         return self.refuse("RepoNotFound")
 
     do_HEAD = do_GET  # noqa: N815 (the name that the library calls)
@@ -108,20 +110,23 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "discussions":
             entries = self.hub.discussions.get(name, [])
             return self.send_json({"discussions": entries, "count": len(entries), "start": 0})
-        found = self.hub.find(name, revision or "main")
-        if found is None:
+        commit_and_folder = self.hub.find(name, revision or "main")
+        if commit_and_folder is None:
             return self.refuse("RevisionNotFound", 404)
-        commit, folder = found
+        commit, folder = commit_and_folder
         files = sorted(path for path in folder.rglob("*") if path.is_file())
-        names = [path.relative_to(folder).as_posix() for path in files]
         if kind == "tree":
-            hashes = [hashlib.sha1(path.read_bytes()).hexdigest() for path in files]
-            sizes = [
-                {"type": "file", "size": path.stat().st_size, "oid": one}
-                for path, one in zip(files, hashes)
+            entries = [
+                {
+                    "type": "file",
+                    "size": path.stat().st_size,
+                    "oid": hashlib.sha1(path.read_bytes()).hexdigest(),
+                    "path": path.relative_to(folder).as_posix(),
+                }
+                for path in files
             ]
-            return self.send_json([one | {"path": name} for one, name in zip(sizes, names)])
-        siblings = [{"rfilename": name} for name in names]
+            return self.send_json(entries)
+        siblings = [{"rfilename": path.relative_to(folder).as_posix()} for path in files]
         return self.send_json(
             {"id": name, "sha": commit, "siblings": siblings, "private": False, "tags": []}
         )
@@ -129,10 +134,10 @@ class _Handler(BaseHTTPRequestHandler):
     def resolve(self, name, revision, filename):
         if name in self.hub.gated:
             return self.refuse("GatedRepo")
-        found = self.hub.find(name, revision)
-        if found is None:
+        commit_and_folder = self.hub.find(name, revision)
+        if commit_and_folder is None:
             return self.refuse("RepoNotFound")
-        commit, folder = found
+        commit, folder = commit_and_folder
         if not (folder / filename).is_file():
             return self.refuse("EntryNotFound", 404)
         if not filename.endswith(".safetensors"):
@@ -154,8 +159,8 @@ class _Handler(BaseHTTPRequestHandler):
             "Accept-Ranges": "bytes",
         }
         status, start = 200, 0
-        if wanted := re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", "")):
-            status, start = 206, int(wanted[1])
+        if rest := re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", "")):
+            status, start = 206, int(rest[1])
             headers["Content-Range"] = f"bytes {start}-{len(content) - 1}/{len(content)}"
         self.send(status, content[start:], headers, cut=self.hub.cut.get(filename))
 

@@ -9,57 +9,60 @@ from course_utils.tools.grading.results import LearnerRecord, Mark
 
 from .grader import solutions
 
+TEXTS_OF_A_REPORT = ("messages", "discreet", "mistakes")
 # (exercise, mistake, how many learners make it)
 PLANTED = [
-    *(
-        ("04-mean-pool", "padding_averaged", 14),
-        ("04-mean-pool", "padded_length", 5),
-        ("04-mean-pool", "not_along_tokens", 2),
-    ),
-    *(("04-max-pool", "padding_as_zero", 11), ("04-max-pool", "values_and_places", 1)),
-    *(("04-normalise", "nan_for_zeros", 9), ("04-normalise", "columns_scaled", 3)),
-    *(("04-baseline", "diagonal_in_mean", 17), ("04-baseline", "not_normalised", 4)),
-    *(
-        ("05-attention-weights", "mask_unused", 8),
-        ("05-attention-weights", "masked_after_softmax", 12),
-    ),
-    *(("05-entropy", "nats", 10), ("05-entropy", "nan_for_zero", 7)),
+    ("04-mean-pool", "padding_averaged", 14),
+    ("04-mean-pool", "padded_length", 5),
+    ("04-mean-pool", "not_along_tokens", 2),
+    ("04-max-pool", "padding_as_zero", 11),
+    ("04-max-pool", "values_and_places", 1),
+    ("04-normalise", "nan_for_zeros", 9),
+    ("04-normalise", "columns_scaled", 3),
+    ("04-baseline", "diagonal_in_mean", 17),
+    ("04-baseline", "not_normalised", 4),
+    ("05-attention-weights", "mask_unused", 8),
+    ("05-attention-weights", "masked_after_softmax", 12),
+    ("05-entropy", "nats", 10),
+    ("05-entropy", "nan_for_zero", 7),
 ]
 
 
 def planted_class(planted=PLANTED, learners=60, seed=4):
     """The records of a class. Weak learners make more of the mistakes; some do not attempt or hand in an exercise."""
     rng, exercises = random.Random(seed), exercises_of(("04", "05"))
-    found = [
-        LearnerRecord(f"s{n:03}", f"s{n:03}.html", f"Person{n:03} Family{n:03}")
-        for n in range(learners)
+    records = [
+        LearnerRecord(f"s{number:03}", f"s{number:03}.html", f"Person{number:03} Family{number:03}")
+        for number in range(learners)
     ]
-    texts = {**solutions("04"), **solutions("05")}
-    for one, exercise in exercises.items():
-        reports = [
-            _report(one, name) for of, name, count in planted if of == one for _ in range(count)
+    answers = {**solutions("04"), **solutions("05")}
+    for exercise_id, exercise in exercises.items():
+        mistakes = [
+            (name, count) for planted_in, name, count in planted if planted_in == exercise_id
         ]
-        # the strongest come last
-        order = sorted(range(learners), key=lambda n: n / learners + rng.gauss(0, 0.35))
-        reports += ["not attempted"] * 3 + ["missing"] * 2 * (one[:2] == "05")
+        # reports of failed answers, and in place of others their status, from the weakest learner on
+        reports = [_report(exercise_id, name) for name, count in mistakes for _ in range(count)]
+        reports += ["not attempted"] * 3 + ["missing"] * (2 if exercise.lesson == "05" else 0)
         reports += ["passed"] * (learners - len(reports))
-        for n, report in zip(order, reports, strict=True):
-            failed = not isinstance(report, str)
+        # those with high numbers are mostly the strong ones
+        order = sorted(range(learners), key=lambda number: number / learners + rng.gauss(0, 0.35))
+        for number, report in zip(order, reports, strict=True):
+            record, failed = records[number], not isinstance(report, str)
             status = "failed" if failed else report
-            told = {key: getattr(report, key, ()) for key in ("messages", "discreet", "mistakes")}
-            points = exercise.points * (status == "passed")
-            found[n].exercises[one] = Mark(
-                exercise.title, status, points, exercise.points, **(told if failed else {})
+            texts = {kind: getattr(report, kind) for kind in TEXTS_OF_A_REPORT} if failed else {}
+            points = exercise.points if status == "passed" else 0
+            record.exercises[exercise_id] = Mark(
+                exercise.title, status, points, exercise.points, **texts
             )
-            found[n].texts[one] = f"# written by Person{n:03}\n{texts[one]}"
-    for record in found:
+            record.texts[exercise_id] = f"# written by Person{number:03}\n{answers[exercise_id]}"
+    for record in records:
         record.add_up()
-    return found
+    return records
 
 
 @cache
 def _report(exercise_id, name):
-    """What an answer with this mistake is told."""
+    """The report on an answer that makes this mistake."""
     exercise = find(exercise_id)
-    (mistake,) = (one for one in exercise.mistakes if one.name == name)
+    (mistake,) = [mistake for mistake in exercise.mistakes if mistake.name == name]
     return examine(exercise, mistake.imitations[0], seed=7)

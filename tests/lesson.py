@@ -35,7 +35,7 @@ def chosen_lesson():
 
 
 def main(key):
-    """Returns an exit status, or what is wrong with the lesson."""
+    """Renew, execute and test a lesson. Returns an exit status, or a sentence about what is wrong with it."""
     if status := look_at_files():
         return status
     try:
@@ -53,13 +53,13 @@ def main(key):
     print(f"Renewed: {renewed}", flush=True)
     names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
     files = [name for name in names if (ROOT / name).exists()]
-    # whole names: "taken_along" alone would also choose test_take_along.py's cases of all lessons
-    whole = [f"test_{name}.py" for name in WHOLE]
-    own = f"{number}_ or {number}- or [{number} or test_lesson_{number}"
-    chosen = " or ".join([own, *whole])
+    # the tests of this lesson, as pytest's -k selects them; and all tests of some files, whose whole names stand here
+    # because "taken_along" alone would also choose test_take_along.py's cases of all lessons
+    cases = [f"{number}_", f"{number}-", f"[{number}", f"test_lesson_{number}"]
+    selection = " or ".join([*cases, *(f"test_{name}.py" for name in WHOLE)])
     # the notebook last: its second run shows whether its outputs are the same each time
     return pytest.main(
-        ["-p", "no:cacheprovider", "-k", chosen, *files, str(path.relative_to(ROOT))]
+        ["-p", "no:cacheprovider", "-k", selection, *files, str(path.relative_to(ROOT))]
     )
 
 

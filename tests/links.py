@@ -13,17 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# up to a blank, a quotation mark or a bracket; a pair of round brackets may belong to an address
 ADDRESS = re.compile(r"https?://\w(?:[^\s<>\"'`\](){}\\|]|\([^\s()]*\))*")
-GONE = (404, 410)
+GONE = (404, 410)  # HTTP statuses
+# this machine, a host given by numbers, an example, a name that is yet to be filled in
 NOT_ASKED = re.compile(r"https?://(localhost\b|[\d.]+([:/]|$)|[\w.-]*\bexample\b|[^/]*[{$*])")
 SKIPPED = {".venv", ".git", "build", "workspace", ".pytest_cache"}
 
 
 def texts(root):
     """(file, text) of all documents, and of the text cells of all lessons, relative to a folder."""
-    for path in sorted(
-        [*root.rglob("*.md"), *root.rglob("*.cff"), *(root / "notebooks").glob("**/*.ipynb")]
-    ):
+    patterns = ("**/*.md", "**/*.cff", "notebooks/**/*.ipynb")
+    for path in sorted(path for pattern in patterns for path in root.glob(pattern)):
         if SKIPPED & {*path.relative_to(root).parts}:
             continue
         text = path.read_text(encoding="utf-8")
@@ -34,18 +35,18 @@ def texts(root):
 
 
 def addresses(root):
-    """{address: files that have it}, without anchors."""
-    found = {}
+    """{address without its anchor: files that have it}."""
+    files_with = {}
     for name, text in texts(root):
         for address in ADDRESS.findall(text):
             address = address.partition("#")[0].rstrip(".,;:!?*_")
             if not NOT_ASKED.match(address):
-                found.setdefault(address, set()).add(str(name))
-    return found
+                files_with.setdefault(address, set()).add(str(name))
+    return files_with
 
 
 def ask(address):
-    """("ok" | "undecided" | "gone", what was said). It asks twice."""
+    """("ok" | "undecided" | "gone", the answer's status or why there was none). It asks twice."""
     request = urllib.request.Request(
         address, headers={"User-Agent": "Mozilla/5.0 (a course's check of its links)"}
     )
@@ -54,24 +55,24 @@ def ask(address):
             with urllib.request.urlopen(request, timeout=20) as answer:
                 return "ok", str(answer.status)
         except urllib.error.HTTPError as error:
-            said = str(error.code)
+            reason = str(error.code)
             if error.code not in GONE:
-                return "undecided", said
+                return "undecided", reason
         except (OSError, ValueError) as error:  # no such host, no answer, a damaged certificate
-            said = str(getattr(error, "reason", error))
-    return "gone", said
+            reason = str(getattr(error, "reason", error))
+    return "gone", reason
 
 
 def main():
-    found = addresses(ROOT)
+    files_with = addresses(ROOT)
     with ThreadPoolExecutor(8) as pool:
-        answers = dict(zip(found, pool.map(ask, found), strict=True))
+        answers = dict(zip(files_with, pool.map(ask, files_with), strict=True))
     for kind in ("undecided", "gone"):
-        for address, (state, said) in answers.items():
+        for address, (state, reason) in answers.items():
             if state == kind:
-                print(f"{kind}: {address} ({said}), in {', '.join(sorted(found[address]))}")
+                print(f"{kind}: {address} ({reason}), in {', '.join(sorted(files_with[address]))}")
     gone = sum(state == "gone" for state, _ in answers.values())
-    print(f"{len(found)} addresses, {gone} gone")
+    print(f"{len(answers)} addresses, {gone} gone")
     return 1 if gone else 0
 
 

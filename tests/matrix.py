@@ -55,8 +55,7 @@ def compare(notebooks, setting):
 
 
 def main(patterns):
-    chosen = lessons(patterns)
-    failed = 0
+    chosen, failed = lessons(patterns), 0
     for setting in (bar := tqdm(SETTINGS, unit="setting")):
         passed, output = compare(chosen, setting)
         failed += not passed

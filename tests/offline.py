@@ -10,7 +10,7 @@ from urllib.error import URLError
 
 from course_utils._support.namespaces import NEW_NETWORK, call_libc, own_users
 
-SET_FLAGS, UP = 0x8914, 0x1
+SET_FLAGS, UP = 0x8914, 0x1  # Linux's SIOCSIFFLAGS and IFF_UP
 
 
 def block_network():
@@ -27,6 +27,7 @@ def block_network():
         except OSError as error:
             return f"the kernel refuses a network namespace ({os.strerror(error.errno)})"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        # C's struct ifreq: 16 bytes for the interface's name, a short for its flags, and unused ones
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh14x", b"lo", UP))
     return ""
 
@@ -44,7 +45,7 @@ def interfaces():
 
 
 def open_when_ready(address, seconds=60):
-    """The answer of a server of this machine, which may be starting."""
+    """The answer of a server on this machine, which may still be starting."""
     until = time.monotonic() + seconds
     while True:
         try:

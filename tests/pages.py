@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 
 from course_utils.tools.grading.results import LearnerRecord, Mark
 
+FORGOT = "You forget the `mask`."
 MARK_STATUSES = ("passed", "failed", "not attempted", "missing")
 VOID = {"meta", "img", "br"}
 ATTACKS = [
@@ -23,7 +24,7 @@ ATTACKS = [
     "javascript:alert(1)",
     "`<b>x</b>`",
 ]
-INVISIBLE = [
+INVISIBLE = [  # control characters, signs that turn the direction of a text, half a character, a tag
     "\0",
     "\x1b",
     "\x7f",
@@ -38,34 +39,34 @@ INVISIBLE = [
 ]
 
 
-def mark(status="passed", points=2, of=2, **more):
-    more = {"title": "Mean pooling", "messages": ["hidden 0.125"], "seed": 987654321, **more}
-    return Mark(status=status, points=points if status == "passed" else 0, of=of, **more)
+def mark(status="passed", points=2, of=2, **fields):
+    """A mark with this status; its message and its seed are not meant for the pages."""
+    usual = {"title": "Mean pooling", "messages": ["hidden 0.125"], "seed": 987654321}
+    points = points if status == "passed" else 0
+    return Mark(status=status, points=points, of=of, **{**usual, **fields})
 
 
-def learner(one="ada", **more):
+def learner(key="ada", **fields):
+    """The record of a learner with one exercise passed and one failed, but for the given fields."""
     wrong = mark("failed", discreet=["Short lists: your function returned a `list`."])
-    record = {
-        "name": one.title(),
-        "page": f"{one}.html",
+    usual = {
+        "learner": key,
+        "name": key.title(),
+        "page": f"{key}.html",
         "points": 2,
         "of": 4,
         "files": ["04_pooling.ipynb"],
+        "exercises": {"04-mean-pool": mark(), "06-cosine": wrong},
     }
-    exercises = {"04-mean-pool": mark(), "06-cosine": wrong}
-    return LearnerRecord(**{"learner": one, "exercises": exercises, **record, **more})
-
-
-FORGOT = "You forget the `mask`."
+    return LearnerRecord(**{**usual, **fields})
 
 
 def invented(count, seed=3):
     """A class in which every case occurs."""
-    rng = random.Random(seed)
-    learners = []
+    rng, learners = random.Random(seed), []
     for number in range(count):
         exercises = {}
-        for one in ("04-mean-pool", "04-max-pool", "06-cosine"):
+        for exercise_id in ("04-mean-pool", "04-max-pool", "06-cosine"):
             status, kind = rng.choice(MARK_STATUSES), rng.randrange(3)
             lists = [
                 "Short lists: it gave 1.",
@@ -74,13 +75,18 @@ def invented(count, seed=3):
             ]
             discreet = [[FORGOT], lists, ["Stopped: your function did not come back."]][kind]
             mistakes = [FORGOT] if kind == 0 and status == "failed" else []
-            exercises[one] = mark(status, mistakes=mistakes, discreet=discreet)
+            exercises[exercise_id] = mark(status, mistakes=mistakes, discreet=discreet)
         if rng.random() < 0.1:
             del exercises["06-cosine"]
-        more = {"status": rng.choice(["ok", "ok", "timeout", "crashed"]), "of": 6}
-        more["points"] = sum(each.points for each in exercises.values())
-        more["notes"] = ["the same file as bob"] if number % 7 == 0 else []
-        learners.append(learner(f"learner{number}", exercises=exercises, **more))
+        record = learner(
+            f"learner{number}",
+            exercises=exercises,
+            status=rng.choice(["ok", "ok", "timeout", "crashed"]),
+            points=sum(mark.points for mark in exercises.values()),
+            of=6,
+            notes=["the same file as bob"] if number % 7 == 0 else [],
+        )
+        learners.append(record)
     return learners
 
 

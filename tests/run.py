@@ -26,38 +26,34 @@ from .offline import block_network
 BIN = Path(sys.executable).parent
 WORKERS = "2"
 SETTINGS = Path("course_utils", "explore")  # of the tools for JavaScript
-OXLINT = ("oxlint", "--config", str(SETTINGS / "oxlint.json"), "course_utils", "tests")
-OXFMT = ("oxfmt", "--config", str(SETTINGS / "oxfmt.json"), "course_utils/**/*.js", "tests/*.mjs")
-FIRST = {  # what takes seconds, and what helps
-    (
-        "ruff",
-        "check",
-        "--quiet",
-    ): "`.venv/bin/ruff format` fixes long lines, `.venv/bin/ruff check --fix` most others.",
-    ("ruff", "format", "--check", "--quiet"): "`.venv/bin/ruff format` fixes it.",
-    ("lint-imports", "--no-cache"): "The order of imports is in pyproject.toml.",
-    (
-        "pyrefly",
-        "check",
-        "--summary=none",
-    ): "Where a library declares its types wrongly, ignore that one line, and say why.",
-    (*OXLINT, "--quiet"): f"`.venv/bin/{' '.join(OXLINT)} --fix` fixes some.",
-    (*OXFMT, "--check"): f"`.venv/bin/{' '.join(OXFMT)}` fixes it.",
+OXLINT = f"oxlint --config {SETTINGS / 'oxlint.json'} course_utils tests"
+OXFMT = f"oxfmt --config {SETTINGS / 'oxfmt.json'} course_utils/**/*.js tests/*.mjs"
+FIRST = {  # {a command that takes seconds: what helps if it fails}
+    "ruff check --quiet": (
+        "`.venv/bin/ruff format` fixes long lines, `.venv/bin/ruff check --fix` most others."
+    ),
+    "ruff format --check --quiet": "`.venv/bin/ruff format` fixes it.",
+    "lint-imports --no-cache": "The order of imports is in pyproject.toml.",
+    "pyrefly check --summary=none": (
+        "Where a library declares its types wrongly, ignore that one line, and say why."
+    ),
+    f"{OXLINT} --quiet": f"`.venv/bin/{OXLINT} --fix` fixes some.",
+    f"{OXFMT} --check": f"`.venv/bin/{OXFMT}` fixes it.",
 }
 
 
 def look_at_files():
-    """The exit status of the first of FIRST that fails, else 0."""
+    """The exit status of the first command of FIRST that fails, else 0."""
     for command, advice in FIRST.items():
-        if not shutil.which(command[0], path=BIN):
+        program, *arguments = command.split()
+        if not shutil.which(program, path=BIN):
             print(
-                f"{command[0]} is not installed, so it did not look at the files: make setup installs it."
+                f"{program} is not installed, so it did not look at the files: make setup installs it."
             )
             continue
-        done = subprocess.run([BIN / command[0], *command[1:]], capture_output=True, text=True)
+        done = subprocess.run([BIN / program, *arguments], capture_output=True, text=True)
         if done.returncode:
-            print(done.stdout, done.stderr)
-            print(f"{' '.join(command)} failed. {advice}")
+            print(f"{done.stdout} {done.stderr}\n{command} failed. {advice}")
             return done.returncode
     return 0
 
@@ -82,15 +78,11 @@ def main(flags):
     nightly = "--nightly" in flags
     # Long tests at the end would leave the other worker idle: so first the lessons, or, of the nightly ones, the files
     # with many tests, as pytest-xdist sorts them.
-    order = [
-        "--dist",
-        "loadscope",
-        *(() if nightly else ("--no-loadscope-reorder", "notebooks")),
-        "tests",
-    ]
-    chosen = ["-m", "nightly" if nightly else "not nightly"]
+    order = ["tests"] if nightly else ["--no-loadscope-reorder", "notebooks", "tests"]
+    marked = ["-m", "nightly" if nightly else "not nightly"]
     further = [flag for flag in flags if flag != "--nightly"]
-    status = pytest.main(["-n", WORKERS, *order, *chosen, "--durations=10", *further])
+    workers = ["-n", WORKERS, "--dist", "loadscope"]
+    status = pytest.main([*workers, *order, *marked, "--durations=10", *further])
     print(budget.table())
     return status
 

@@ -1,4 +1,4 @@
-"""Arithmetic as on another processor: `disturb(seed)` moves results by a unit in their last place, at random.
+"""Arithmetic as on another processor: `disturb(seed)` changes results at random by a unit in their last place.
 
 A kernel calls it before the first cell of a lesson (tests/shake.py). Two results that are equal in exact arithmetic
 then differ, as they may on a processor that adds up in another order. Products of whole numbers are exact, so
@@ -9,7 +9,6 @@ import ast
 import builtins
 import functools
 import importlib
-import math
 import operator
 
 import numpy as np
@@ -45,14 +44,15 @@ class Noise:
 
     def __init__(self, seed):
         self.generator = np.random.default_rng(seed)
-        ways = self.generator.integers(-1, 2, size=2 * self.LENGTH)
-        self.of = {
-            dtype: (1 + ways * np.finfo(dtype).eps).astype(dtype) for dtype in NUMPYS.values()
+        signs = self.generator.integers(-1, 2, size=2 * self.LENGTH)  # -1, 0 or 1
+        self.supply = {
+            dtype: (1 + signs * np.finfo(dtype).eps).astype(dtype) for dtype in NUMPYS.values()
         }
 
     def factors(self, shape, dtype):
-        size, start = math.prod(shape), self.generator.integers(self.LENGTH)
-        return np.resize(self.of[dtype][start:], size).reshape(shape)
+        """An array of factors: a piece of the supply from a random start, repeated if it is too short."""
+        start = self.generator.integers(self.LENGTH)
+        return np.resize(self.supply[dtype][start:], shape)
 
     def moved(self, result):
         """A tensor, an array or a number with each entry multiplied by such a factor; anything else as it is."""
@@ -61,10 +61,8 @@ class Noise:
             and result.dtype in NUMPYS
             and result.device.type == "cpu"
         ):
-            return result * torch.from_numpy(
-                self.factors(tuple(result.shape), NUMPYS[result.dtype])
-            )
-        if isinstance(result, (np.ndarray, np.floating)) and result.dtype.type in self.of:
+            return result * torch.from_numpy(self.factors(result.shape, NUMPYS[result.dtype]))
+        if isinstance(result, (np.ndarray, np.floating)) and result.dtype.type in self.supply:
             return result * self.factors(result.shape, result.dtype.type)
         return result * self.factors((), np.float64).item() if isinstance(result, float) else result
 
@@ -72,11 +70,13 @@ class Noise:
 def disturb(seed):
     """Disturb this process."""
     noise = Noise(seed)
-    for table, exact in ((PRODUCTS, True), (OTHERS, False)):
+    for table, exact_for_whole_numbers in ((PRODUCTS, True), (OTHERS, False)):
         for home, names in table.items():
             owner = torch.Tensor if home == "torch.Tensor" else importlib.import_module(home)
             for name in names.split():
-                setattr(owner, name, disturbed(getattr(owner, name), noise, exact))
+                setattr(
+                    owner, name, disturbed(getattr(owner, name), noise, exact_for_whole_numbers)
+                )
     disturb_laid_out_products(noise)
     setattr(builtins, NAME_IN_CELLS, disturbed(operator.matmul, noise, True))
     if shell := get_ipython():
@@ -97,7 +97,7 @@ def disturbed(function, noise, exact_for_whole_numbers):
 
 
 def are_whole(numbers):
-    """Whether an argument holds whole numbers only, or is none that holds numbers."""
+    """Whether an argument holds whole numbers only, or no numbers at all."""
     if isinstance(numbers, torch.Tensor):
         return (
             not numbers.is_floating_point()

@@ -10,6 +10,7 @@ from course_utils._support.notebooks import cores, lesson_cells, parts
 SOURCES = {key: nbformat.read(path, as_version=4) for key, path in parts().items()}
 # the cores with questions from memory: all but pages
 DIVIDED = [key for key in cores() if any(cell.id == "recall" for cell in SOURCES[key].cells)]
+# such as -1,234.56, and no part of a word or of a version such as 1.2.3
 NUMBER = re.compile(r"(?<![\w.,])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
 
 
@@ -55,5 +56,5 @@ def printed_by(cell):
 def stands_in(number, text):
     """Whether a text has this number, perhaps with more digits."""
     digits = len(number.partition(".")[2])
-    found = [float(one.replace(",", "")) for one in NUMBER.findall(text)]
-    return any(round(one, digits) == float(number.replace(",", "")) for one in found)
+    values = [float(numeral.replace(",", "")) for numeral in NUMBER.findall(text)]
+    return float(number.replace(",", "")) in [round(value, digits) for value in values]

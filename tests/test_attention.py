@@ -16,11 +16,8 @@ from course_utils.attention import attend, attention_weights, head_scores, patch
 
 
 def random_attentions(layers, heads, n, seed=0):
-    return (
-        torch.randn(layers, heads, n, n, generator=torch.Generator().manual_seed(seed))
-        .mul(3)
-        .softmax(-1)
-    )
+    generator = torch.Generator().manual_seed(seed)
+    return (3 * torch.randn(layers, heads, n, n, generator=generator)).softmax(-1)
 
 
 # attention_weights
@@ -38,16 +35,17 @@ def queries_keys_masks(draw):
     mask[draw(st.integers(0, keys - 1))] = 1
     # with 30, scores are in the hundreds, where a naive softmax overflows
     scale = draw(st.sampled_from([1e-3, 1, 30]))
-    made = [
+    vectors = [
         torch.randn(*batch, rows, size, generator=generator, dtype=torch.float64) * scale
         for rows in (queries, keys)
     ]
-    return *made, draw(st.sampled_from([None, mask]))
+    return *vectors, draw(st.sampled_from([None, mask]))
 
 
 @given(queries_keys_masks())
 def test_weights_are_those_of_the_library(drawn):
     queries, keys, mask = drawn
+    # with these values, the library's result is its weights
     each_key = torch.eye(keys.shape[-2], dtype=torch.float64).expand(*keys.shape[:-2], -1, -1)
     rows = None if mask is None else mask.bool().expand(queries.shape[-2], -1)
     theirs = functional.scaled_dot_product_attention(queries, keys, each_key, rows)
@@ -76,7 +74,7 @@ def test_attend_gives_the_models_own_attentions(encoder, eager, texts):
     with torch.inference_mode():
         theirs = torch.cat(model(**inputs, output_attentions=True).attentions)
     tokens, attentions = attend(*texts)
-    assert tokens[0] == "[CLS]" and tokens.count("[SEP]") == len(texts)
+    assert (tokens[0], tokens.count("[SEP]")) == ("[CLS]", len(texts))
     assert attentions.shape == (6, 12, len(tokens), len(tokens))
     torch.testing.assert_close(attentions, theirs, rtol=0, atol=1e-6)
 
@@ -86,12 +84,12 @@ def test_attend_gives_the_models_own_attentions(encoder, eager, texts):
 def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, training, fails):
     tokenizer, model = models.load_encoder(tiny)
     model.train(training)
-    own, seen = model.config._attn_implementation, []
-    assert own != "eager"
+    usual, in_forward = model.config._attn_implementation, []
+    assert usual != "eager"
     forward = type(model).forward
 
     def watched(self, *args, **kwargs):
-        seen.append((self.config._attn_implementation, self.training))
+        in_forward.append((self.config._attn_implementation, self.training))
         if fails:
             raise KeyboardInterrupt
         return forward(self, *args, **kwargs)
@@ -99,9 +97,9 @@ def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, training, f
     monkeypatch.setattr(type(model), "forward", watched)
     with pytest.raises(KeyboardInterrupt) if fails else contextlib.nullcontext():
         tokens, attentions = attend("ab", model=(tokenizer, model))
-        assert tokens == ["[CLS]", "a", "##b", "[SEP]"] and attentions.shape == (2, 4, 4, 4)
-    assert seen == [("eager", False)]
-    assert (model.config._attn_implementation, model.training) == (own, training)
+        assert (tokens, attentions.shape) == (["[CLS]", "a", "##b", "[SEP]"], (2, 4, 4, 4))
+    assert in_forward == [("eager", False)]
+    assert (model.config._attn_implementation, model.training) == (usual, training)
     model.eval()
 
 
@@ -126,7 +124,7 @@ def slow_scores(weights):
         "next": fmean(weights[i][i + 1] for i in pieces[:-1]),
         "cls": fmean(weights[i][0] for i in pieces),
         "sep": fmean(weights[i][n - 1] for i in pieces),
-        "entropy": fmean(sum(-p * math.log2(p) for p in weights[i] if p > 0) for i in pieces),
+        "entropy": fmean(sum(-w * math.log2(w) for w in weights[i] if w > 0) for i in pieces),
     }
 
 
@@ -177,7 +175,7 @@ def test_patching_a_model_layer_by_layer_is_what_a_hook_does(tiny):
     generator = torch.Generator().manual_seed(0)
     target, source = torch.randint(5, model.config.vocab_size, (2, 1, 5), generator=generator)
     with torch.inference_mode():
-        found = patching_map(
+        distances = patching_map(
             model.embeddings(target), model.embeddings(source), model.encoder.layer
         )
         states = model(input_ids=source, output_hidden_states=True).hidden_states
@@ -186,6 +184,6 @@ def test_patching_a_model_layer_by_layer_is_what_a_hook_does(tiny):
             for position in range(target.shape[1]):
                 after = run_with_hooks(model, target, place, position, state[0, position])
                 torch.testing.assert_close(
-                    found[place, position], (after - before).norm(), rtol=1e-4, atol=1e-5
+                    distances[place, position], (after - before).norm(), rtol=1e-4, atol=1e-5
                 )
-    assert found.shape == (model.config.num_hidden_layers + 1, 5)
+    assert distances.shape == (model.config.num_hidden_layers + 1, 5)

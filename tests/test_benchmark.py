@@ -19,7 +19,7 @@ from course_utils.benchmark import (
 )
 from course_utils.evaluation import auc, best_threshold, pearson, spearman
 
-from .commands import run
+from .commands import output_of
 
 AWKWARD = [
     "The ferry leaves at noon.", "Snorfle blimbat qwxz", "The ferry leaves at noon.", "No", "naïve café; 北京!",
@@ -36,79 +36,69 @@ def test_glove_means_are_those_of_a_slow_loop():
     row_of, glove = load_glove()
     total = math.fsum(1 / rank for rank in range(1, len(row_of) + 1))
     plain, weighted = glove_vectors(AWKWARD), glove_vectors(AWKWARD, weighted=True)
-    for place, sentence in enumerate(AWKWARD):
+    for sentence, mean, weighted_mean in zip(AWKWARD, plain, weighted, strict=True):
         words = [word for word in re.findall(r"\w+|[^\w\s]", sentence.lower()) if word in row_of]
         if not words:
-            assert not plain[place].any() and not weighted[place].any()
+            assert not mean.any() and not weighted_mean.any()
             continue
-        assert plain[place] == pytest.approx(
-            np.mean([glove[row_of[word]] for word in words], axis=0), abs=1e-5
-        )
-        weights = [1e-3 / (1e-3 + 1 / ((row_of[word] + 1) * total)) for word in words]
-        assert weighted[place] == pytest.approx(
-            np.average([glove[row_of[word]] for word in words], axis=0, weights=weights), abs=1e-4
-        )
+        vectors = [glove[row_of[word]] for word in words]
+        # a word's share among all words, by Zipf's law from its rank, and its weight a / (a + share)
+        shares = [1 / ((row_of[word] + 1) * total) for word in words]
+        weights = [1e-3 / (1e-3 + share) for share in shares]
+        assert mean == pytest.approx(np.mean(vectors, axis=0), abs=1e-5)
+        assert weighted_mean == pytest.approx(np.average(vectors, 0, weights), abs=1e-4)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
 def test_the_last_layer_is_embed_and_the_first_is_the_embedding_layer(pooling, one_thread):
-    found = layer_vectors(AWKWARD, poolings=(pooling,))
-    assert sorted(found) == [(layer, pooling) for layer in range(7)]
-    assert found[6, pooling] == pytest.approx(
+    vectors = layer_vectors(AWKWARD, poolings=(pooling,))
+    assert sorted(vectors) == [(layer, pooling) for layer in range(7)]
+    assert vectors[6, pooling] == pytest.approx(
         embed(AWKWARD, pooling=pooling, normalize=False), abs=1e-5
     )
     tokenizer, encoder = load_encoder()
     with torch.inference_mode():
-        states = encoder(
-            **tokenizer(AWKWARD[:1], return_tensors="pt"), output_hidden_states=True
-        ).hidden_states
-    for layer in range(7):
-        state = states[layer][0]
+        inputs = tokenizer(AWKWARD[:1], return_tensors="pt")
+        output = encoder(**inputs, output_hidden_states=True)
+    for layer, (state,) in enumerate(output.hidden_states):
         expected = {"mean": state.mean(dim=0), "cls": state[0], "max": state.amax(dim=0)}[pooling]
-        assert found[layer, pooling][0] == pytest.approx(expected.numpy(), abs=1e-5)
+        assert vectors[layer, pooling][0] == pytest.approx(expected.numpy(), abs=1e-5)
 
 
 def test_a_zero_vector_is_similar_to_nothing():
-    assert row_cosines(
-        [[0, 0], [3, 4], [1, 0]], [[1, 2], [6, 8], [-2, 0]]
-    ).tolist() == pytest.approx([0, 1, -1])
+    cosines = row_cosines([[0, 0], [3, 4], [1, 0]], [[1, 2], [6, 8], [-2, 0]])
+    assert cosines.tolist() == pytest.approx([0, 1, -1])
 
 
 def test_the_threshold_of_each_half_comes_from_the_other():
     generator = np.random.default_rng(0)
     labels, values = generator.integers(0, 2, 41), generator.normal(size=41)
     right = halves_right(labels, values)
-    threshold, _ = best_threshold(labels[1::2], values[1::2])
-    assert right[::2].tolist() == ((values[::2] >= threshold) == labels[::2]).tolist()
-    threshold, _ = best_threshold(labels[::2], values[::2])
-    assert right[1::2].tolist() == ((values[1::2] >= threshold) == labels[1::2]).tolist()
+    even, odd = slice(0, None, 2), slice(1, None, 2)
+    for half, other in ((even, odd), (odd, even)):
+        threshold, _ = best_threshold(labels[other], values[other])
+        assert right[half].tolist() == ((values[half] >= threshold) == labels[half]).tolist()
 
 
 def test_the_table_holds_what_the_measures_give(pairs):
-    found = similarities(pairs)
-    assert list(found)[:2] == ["GloVe, mean", "GloVe, weighted mean"] and len(found) == 11
+    values_of = similarities(pairs)
+    assert (len(values_of), list(values_of)[:2]) == (11, ["GloVe, mean", "GloVe, weighted mean"])
     cosines = (embed(pairs["sentence1"]) * embed(pairs["sentence2"])).sum(axis=1)
-    assert found["layer 6, mean"] == pytest.approx(cosines, abs=1e-5)
-    table = score_table(found, pairs["score"], repeats=50)
-    assert list(table.index) == list(found) and list(table.columns) == [
-        "Spearman",
-        "Pearson",
-        "AUC",
-        "accuracy",
-    ]
+    assert values_of["layer 6, mean"] == pytest.approx(cosines, abs=1e-5)
+    table = score_table(values_of, pairs["score"], repeats=50)
+    assert list(table.index) == list(values_of)
     labels = (pairs["score"] >= SIMILAR).astype(int)
-    for name, values in found.items():
+    for name, values in values_of.items():
         expected = {
             "Spearman": spearman(pairs["score"], values),
             "Pearson": pearson(pairs["score"], values),
+            "AUC": auc(labels, values),
+            "accuracy": halves_right(labels, values).mean(),
         }
-        expected |= {"AUC": auc(labels, values), "accuracy": halves_right(labels, values).mean()}
-        for column, value in expected.items():
-            parts = re.fullmatch(
-                r"(-?[\d.]+) \((-?[\d.]+) to (-?[\d.]+)\)", table.loc[name, column]
-            )
-            shown, low, high = map(float, parts.groups())
-            assert shown == pytest.approx(value, abs=0.0051) and low <= shown <= high
+        assert list(expected) == list(table.columns)
+        for value, entry in zip(expected.values(), table.loc[name]):
+            shown, low, high = map(float, re.findall(r"-?\d\.\d+", entry))  # 0.12 (0.1 to 0.2)
+            assert (shown, low <= shown <= high) == (pytest.approx(value, abs=0.0051), True)
 
 
 # The command
@@ -120,11 +110,10 @@ BENCHMARK = ("benchmark", "--repeats", 20)
 def test_the_command_prints_the_table_for_any_model_and_file(pairs, tiny, tmp_path):
     path = tmp_path / "mine.csv"
     pairs[["sentence1", "sentence2", "score"]].to_csv(path, index=False)
-    text, status = run(*BENCHMARK, "--model", tiny, "--data", path)
-    assert status == 0 and f"{len(pairs)} pairs, " in text
-    assert re.search(r"layer 2, mean +-?0\.\d\d \(.*\) .*", text) and "layer 3" not in text, (
-        "the tiny model has two layers"
-    )
+    text = output_of(*BENCHMARK, "--model", tiny, "--data", path)
+    assert f"{len(pairs)} pairs, " in text
+    # the tiny model has two layers
+    assert re.findall(r"layer (\d), mean +-?0\.\d\d \(", text) == ["0", "1", "2"]
 
 
 HEADER = "sentence1,sentence2,score\n"
@@ -141,5 +130,4 @@ def test_what_cannot_be_had_or_measured_is_one_sentence(arguments, words, tmp_pa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.csv").write_text(f"{HEADER}A b.,C d.,\n")
     (tmp_path / "same.csv").write_text(f"{HEADER}A b.,C d.,2\nE f.,G h.,2\n")
-    text, status = run(*BENCHMARK, *arguments)
-    assert status == 1 and words in text
+    assert words in output_of(*BENCHMARK, *arguments, status=1)

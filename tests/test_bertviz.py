@@ -53,7 +53,7 @@ def data(view):
     return json.JSONDecoder().raw_decode(document(view).split("const params = ", 1)[1])[0]
 
 
-def stored(view):
+def stored_size(view):
     """The size in bytes of a cell's output as stored in a notebook file."""
     bundle, metadata = DisplayFormatter().format(view)
     if isinstance(bundle["image/png"], bytes):
@@ -80,11 +80,11 @@ def test_a_view_holds_the_weights_with_three_decimals(view):
 def test_a_models_own_tuple_is_taken_and_nothing_is_changed(view):
     attentions, tokens = random_attentions(2, 3, 4), list("abcd")
     kept = attentions.clone()
-    html, theirs = view(attentions, tokens)._repr_html_(), getattr(bertviz, view.__name__)
-    learned = [layer[None].requires_grad_() for layer in attentions.clone()]
-    for given in (tuple(attentions[:, None]), tuple(tokens)), (learned, tokens):
-        assert theirs(*given, html_action="return")._repr_html_() == html
-    assert torch.equal(attentions, kept) and tokens == list("abcd")
+    html, library_view = view(attentions, tokens)._repr_html_(), getattr(bertviz, view.__name__)
+    with_gradients = [layer[None].requires_grad_() for layer in attentions.clone()]
+    for arguments in ((tuple(attentions[:, None]), tuple(tokens)), (with_gradients, tokens)):
+        assert library_view(*arguments, html_action="return")._repr_html_() == html
+    assert (torch.equal(attentions, kept), tokens) == (True, list("abcd"))
 
 
 @pytest.mark.parametrize(
@@ -116,28 +116,25 @@ def test_what_is_shown_at_first(view, chosen, shown):
 @VIEWS
 def test_another_processor_changes_last_decimals_only(view):
     attentions = random_attentions(2, 6, 12)
-    noise = (
-        torch.rand(attentions.shape, generator=torch.Generator().manual_seed(1)) * 2.4e-5 - 1.2e-5
-    )
-    here = view(attentions, AWKWARD[:12])
-    there = view((attentions + noise).clamp(0, 1), AWKWARD[:12])
-    assert here._repr_html_() != there._repr_html_()
-    assert nearly_equal(here._repr_html_(), there._repr_html_())
-    assert nearly_equal(repr(here), repr(there))
+    uniform = torch.rand(attentions.shape, generator=torch.Generator().manual_seed(1))
+    disturbed = (attentions + (uniform - 0.5) * 2.4e-5).clamp(0, 1)
+    ours, theirs = view(attentions, AWKWARD[:12]), view(disturbed, AWKWARD[:12])
+    assert ours._repr_html_() != theirs._repr_html_()
+    assert nearly_equal(ours._repr_html_(), theirs._repr_html_())
+    assert nearly_equal(repr(ours), repr(theirs))
 
 
 @VIEWS
 def test_ids_come_from_the_content(view):
-    attentions, other = (
-        random_attentions(2, 3, 4),
-        [{}, {"include_layers": [1]}, {"sentence_b_start": 2}],
-    )
-    views = [view(attentions, list("abcd"), **settings) for settings in other]
+    attentions = random_attentions(2, 3, 4)
+    settings = [{}, {"include_layers": [1]}, {"sentence_b_start": 2}]
+    views = [view(attentions, list("abcd"), **chosen) for chosen in settings]
     views += [view(attentions, list("abce")), view(attentions[:1], list("abcd"))]
     ids = [data(made)["root_div_id"] for made in views]
-    for made, id_ in zip(views, ids):
-        assert re.fullmatch(r"bertviz-[0-9a-f]{12}", id_) and f'<div id="{id_}"' in document(made)
-    assert len(set(ids)) == len(ids)
+    assert (
+        re.findall('<div id="(bertviz-[0-9a-f]{12})"', "".join(map(document, views))),
+        len(set(ids)),
+    ) == (ids, len(ids))
 
 
 @VIEWS
@@ -160,11 +157,11 @@ def test_nothing_is_asked_for_elsewhere(view):
 @VIEWS
 def test_the_stored_size_is_bounded_and_a_large_view_says_so(view):
     # a pair of sentences, which bertviz stores twice: whole, and in parts
-    assert stored(view(random_attentions(6, 12, 12), ["token"] * 12, sentence_b_start=7)) < 550_000
-    limit = LARGE[view.__name__]
+    pair, limit = random_attentions(6, 12, 12), LARGE[view.__name__]
+    assert stored_size(view(pair, ["token"] * 12, sentence_b_start=7)) < 550_000
     with pytest.warns(UserWarning, match=f"^{limit + 1} tokens make a large view"):
         view(random_attentions(1, 1, limit + 1), ["a"] * (limit + 1))
-    assert stored(view(random_attentions(6, 12, limit), ["a"] * limit)) < 1_300_000
+    assert stored_size(view(random_attentions(6, 12, limit), ["a"] * limit)) < 1_300_000
 
 
 RANDOM = list(random_attentions(2, 3, 4)[:, None])
@@ -172,7 +169,7 @@ RANDOM = list(random_attentions(2, 3, 4)[:, None])
 
 @VIEWS
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "words"),
     [
         ({"include_layers": [2]}, r"choose one layer or more from 0 to 1; got \[2\]"),
         (
@@ -190,33 +187,24 @@ RANDOM = list(random_attentions(2, 3, 4)[:, None])
         ({"tokens": None}, "tokens must be a list of strings"),
     ],
 )
-def test_arguments_that_do_not_fit(view, arguments, says):
+def test_arguments_that_do_not_fit_are_named(view, arguments, words):
     if "heads" in arguments and view is model_view:
         arguments = {"include_heads": arguments["heads"]}
-    with pytest.raises(ValueError if "tokens must" not in says else TypeError, match=says):
-        getattr(bertviz, view.__name__)(
-            **{"attention": RANDOM, "tokens": list("abcd"), **arguments}
-        )
+    arguments = {"attention": RANDOM, "tokens": list("abcd"), **arguments}
+    with pytest.raises(TypeError if "tokens must" in words else ValueError, match=words):
+        getattr(bertviz, view.__name__)(**arguments)
 
 
 @VIEWS
 def test_the_call_is_the_librarys(view, capsys):
     """It has the same arguments and help; it displays and returns nothing."""
     ours = getattr(bertviz, view.__name__)
-    assert (
-        inspect.signature(ours) == inspect.signature(ours.__wrapped__)
-        and ours.__doc__ == ours.__wrapped__.__doc__
-    )
-    again = ours
-    stand_in()
-    assert (
-        getattr(bertviz, view.__name__)
-        is again
-        is getattr(sys.modules[f"bertviz.{view.__name__}"], view.__name__)
-    )
-    assert ours(
-        RANDOM, list("abcd")
-    ) is None and "View object" not in capsys.readouterr().out.replace("Figure. ", "")
+    theirs, module = ours.__wrapped__, sys.modules[f"bertviz.{view.__name__}"]
+    assert (inspect.signature(ours), ours.__doc__) == (inspect.signature(theirs), theirs.__doc__)
+    stand_in()  # again, which changes nothing
+    assert getattr(bertviz, view.__name__) is ours is getattr(module, view.__name__)
+    assert ours(RANDOM, list("abcd")) is None
+    assert "View object" not in capsys.readouterr().out
     assert "<iframe" in ours(RANDOM, list("abcd"), html_action="return").data
 
 
@@ -226,18 +214,18 @@ def test_awkward_tokens_arrive_as_they_are(view, recwarn):
     parts = data(made)["attention"]
     # bertviz writes Ġ as a space
     assert [token.replace("Ġ", " ") for token in AWKWARD] == parts[0]["left_text"]
-    names = [f"Sentence {a} -> Sentence {b}" for a, b in ("AA", "BB", "AB", "BA")]
+    names = [f"Sentence {start} -> Sentence {end}" for start, end in ("AA", "BB", "AB", "BA")]
     assert [part["name"] for part in parts[1:]] == names
-    line = next(line for line in document(made).splitlines() if "const params = " in line)
-    assert "<" not in line and line.isascii()
+    (line,) = [line for line in document(made).splitlines() if "const params = " in line]
+    assert ("<" in line, line.isascii()) == (False, True)
     assert not [warning for warning in recwarn if issubclass(warning.category, UserWarning)]
 
 
 def sanitised(view):
     """(cells of the table, other text) of what is left of a page without frames, scripts and styles."""
     page = BeautifulSoup(view._repr_html_(), "html.parser")
-    for gone in page(["iframe", "script", "style"]):
-        gone.decompose()
+    for element in page(["iframe", "script", "style"]):
+        element.decompose()
     cells = [[cell.extract().text for cell in row(["td", "th"])] for row in page("tr")]
     return cells, page.text
 
@@ -255,8 +243,10 @@ def test_without_frames_a_table_is_left():
         [f"{weight:.2f}" for weight in row] for row in mean.tolist()
     ]
     cells, _ = sanitised(model_view(attentions, AWKWARD))
-    assert [len(row) for row in cells] == [4, 4, 4]
-    assert float(cells[2][3]) == pytest.approx(attentions[1, 2].max().item(), abs=0.0051)
+    assert ([len(row) for row in cells], float(cells[2][3])) == (
+        [4, 4, 4],
+        pytest.approx(attentions[1, 2].max().item(), abs=0.0051),
+    )
 
 
 @VIEWS
@@ -264,9 +254,9 @@ def test_text_and_png_stand_in_where_html_cannot_be_shown(view):
     attentions = random_attentions(2, 3, 4)
     made = view(attentions, list("abcd"))
     png, metadata = made._repr_png_()
-    assert png.startswith(b"\x89PNG") and 2_000 < len(png) < 40_000
+    assert (png[:4], 2_000 < len(png) < 40_000) == (b"\x89PNG", True)
     first, *rest = repr(made).splitlines()
-    assert first == f"Figure. {metadata['alt']}" and 30 < len(metadata["alt"]) < 200
+    assert (first, 30 < len(first) < 200) == (f"Figure. {metadata['alt']}", True)
     if view is head_view:
         shown = zip("abcd", attentions[0].mean(0).tolist())
     else:

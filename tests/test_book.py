@@ -15,15 +15,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from course_utils._support.notebooks import (
-    BEGIN,
-    NOTEBOOKS,
-    name_of,
-    part_of,
-    part_with,
-    parts,
-    seen_from,
-)
+from course_utils._support.notebooks import BEGIN, NOTEBOOKS, name_of, part_of, parts, seen_from
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading.places import place_of
 from course_utils.tools.publish import PublishError, book, paper
@@ -140,9 +132,9 @@ def go(open_page, site, name, **size):
 
 def test_what_the_decks_and_the_class_report_link_to_is_there(names, pages):
     ids = {name: {thing["id"] for thing in page.find_all(id=True)} for name, page in pages.items()}
-    explorers = [one for one in explorer_pages("").values() if one.partition(".html#")[0] in names]
-    exercises = [one for one in all_exercises() if name_of(parts()[part_with(one)]) in names]
-    for address in [*explorers, *(place_of(one).page for one in exercises)]:
+    pages_of_exercises = [place_of(exercise_id).page for exercise_id in all_exercises()]
+    addresses = [*explorer_pages("").values(), *pages_of_exercises]
+    for address in (text for text in addresses if text.partition(".html#")[0] in names):
         name, _, anchor = address.partition(".html#")
         assert anchor in ids[name], address
 
@@ -157,8 +149,7 @@ def answers_among(cells):
 
 def test_the_first_page_leads_to_every_lesson_and_says_how_long_it_is(names, pages):
     assert pages.keys() == {*names, "index", "search", "glossary", "literature"}
-    index = pages["index"]
-    cores = [name for name in names if "/" not in name]
+    index, cores = pages["index"], [name for name in names if "/" not in name]
     cards = index.select("ul.cards > li")
     assert [card.a["href"] for card in cards] == [f"{name}.html" for name in [*cores, "glossary"]]
     assert all(card.select_one(".art > svg") for card in cards)
@@ -179,15 +170,15 @@ def test_the_first_page_leads_to_every_lesson_and_says_how_long_it_is(names, pag
 def test_every_answer_and_quiz_is_in_its_lesson_and_nothing_of_the_lecture(names, pages):
     for name in names:
         cells = cells_of(name)
-        answers = answers_among(cells)
-        text = pages[name].article.get_text()
+        answers, text = answers_among(cells), pages[name].article.get_text()
         assert "SOLUTION" not in text and "Pictures for the lecture" not in text
         assert text.count("raise NotImplementedError()") == len(answers)
         reports = sum("nbgrader" in cell.metadata for cell in cells if cell.cell_type == "markdown")
         solutions = pages[name].select("details.solution > summary")
-        assert [one.text for one in solutions] == ["One way to write it"] * (len(answers) + reports)
-        quizzes = sum(cell.source.count("<details>") for cell in cells)
-        assert len(pages[name].select("article details:not(.solution, .hide)")) == quizzes
+        titles = ["One way to write it"] * (len(answers) + reports)
+        assert [solution.text for solution in solutions] == titles
+        boxes = pages[name].select("article details:not(.solution, .hide)")
+        assert len(boxes) == sum(cell.source.count("<details>") for cell in cells), "of quizzes"
 
 
 def test_what_is_folded_is_set_like_the_rest(pages):
@@ -214,8 +205,10 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
         further = sorted(other for other in names if other.startswith(f"further/{lesson}_"))
         chapter = f"{int(lesson)}{'abc'[further.index(name)] if name in further else ''}"
         for number, figure in enumerate(figures, 1):
-            assert figure.select_one("figcaption strong").text == f"Figure {chapter}.{number}."
-            assert figure["id"] == f"figure-{chapter}-{number}"
+            assert (figure.select_one("figcaption strong").text, figure["id"]) == (
+                f"Figure {chapter}.{number}.",
+                f"figure-{chapter}-{number}",
+            )
             assert len(figure.figcaption.get_text()) > 30
 
 
@@ -248,7 +241,7 @@ def test_pages_are_light_and_stay_on_this_machine(visited):
 
 @of_the_whole_book
 def test_axe_finds_nothing(visited):
-    assert {name: one["faults"] for name, one in visited.items() if one["faults"]} == {}
+    assert {name: page["faults"] for name, page in visited.items() if page["faults"]} == {}
 
 
 @of_the_whole_book
@@ -277,11 +270,11 @@ def test_code_fits(names, visited):
 
 
 def test_from_the_first_page_to_the_last(names, pages):
-    page, seen = "index", []
+    page, order = "index", []
     while onward := pages[page].select_one("a.right-next"):
         page = seen_from(page, onward["href"]).removesuffix(".html")
-        seen.append(page)
-    assert seen == [*names, "glossary", "literature"]
+        order.append(page)
+    assert order == [*names, "glossary", "literature"]
 
 
 @of_the_whole_book
@@ -433,15 +426,17 @@ def listing(text):
     ids=["table", "scores", "text", "reviews", "measure", "sentences", "merges"],
 )
 def test_how_a_line_that_is_too_long_goes_on(kind, lines, hangs):
-    assert kind_of("myst-ansi", lines) == kind and [hang(kind, line) for line in lines] == hangs
+    assert (kind_of("myst-ansi", lines), [hang(kind, line) for line in lines]) == (kind, hangs)
     text = listing("<span></span>" + "\n".join(lines))
-    assert text["class"] == [kind] and text["style"] == f"--columns:{max(map(len, lines))}"
+    assert (text["class"], text["style"]) == ([kind], f"--columns:{max(map(len, lines))}")
     assert text.get_text() == "\n".join([*lines, ""])
 
 
 def test_code_goes_on_further_in():
-    assert kind_of("ipython3", ["x  =  1", "y  =  2"]) == "code"
-    assert hang("code", "    return x") == 8
+    assert (kind_of("ipython3", ["x  =  1", "y  =  2"]), hang("code", "    return x")) == (
+        "code",
+        8,
+    )
     code = '<b class="a.b">x.y(1.5, [])</b>'
     assert breakable(code) == '<b class="a.b">x.<wbr>y(<wbr>1.5,<wbr> [])</b>'
 
@@ -454,7 +449,7 @@ def test_a_sentence_above_the_rows_of_a_table_goes_on_below():
         "-" * 75,
     ]
     text = listing("\n".join(lines))
-    assert text["class"] == ["table"] and text["style"] == "--columns:17"
+    assert (text["class"], text["style"]) == (["table"], "--columns:17")
     assert [line["class"][1:] for line in text.select(".line")] == [["sentence"], [], [], ["rule"]]
 
 
@@ -482,8 +477,8 @@ def diagram(alt="Two boxes. One is blue.", inside="<rect/>"):
 
 
 def lesson(*cells):
-    """The text of a lesson of these cells; texts are of Markdown."""
-    cells = [new_markdown_cell(one) if isinstance(one, str) else one for one in cells]
+    """The text of a lesson of these cells; a string stands for a cell of Markdown."""
+    cells = [new_markdown_cell(cell) if isinstance(cell, str) else cell for cell in cells]
     return nbformat.writes(
         new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
     )
@@ -523,26 +518,25 @@ def lessons(tmp_path):
 
 @pytest.fixture(scope="module")
 def small_book(tmp_path_factory):
-    """(the folder of a book made without a browser, its parsed pages by name, what was said)."""
-    folder, said = tmp_path_factory.mktemp("small"), []
-    site = written(folder / "build" / "book", in_folder(folder / "lessons", SMALL), said.append)
-    return site, {path.stem: parsed(path) for path in paths_of(site)}, said
+    """(the folder of a book made without a browser, its parsed pages by name, the lines that were printed)."""
+    folder, printed = tmp_path_factory.mktemp("small"), []
+    site = written(folder / "build" / "book", in_folder(folder / "lessons", SMALL), printed.append)
+    return site, {path.stem: parsed(path) for path in paths_of(site)}, printed
 
 
 def test_links_to_the_glossary_and_between_lessons(small_book):
-    site, pages, said = small_book
+    site, pages, printed = small_book
     links = [link["href"] for link in pages["00_one"].select("article p a.reference")]
     assert links == ["glossary.html#mean-pooling", "glossary.html#cls-token", "01_two.html"]
     glossary = pages["glossary"]
     assert [link["href"] for link in glossary.select("h1 + p a")] == ["#mean-pooling", "#cls-token"]
-    assert glossary.find(id="mean-pooling").h2.text.startswith("mean pooling") and glossary.find(
-        id="cls-token"
-    )
-    assert [row.select("td")[-1].text for row in pages["index"].table.select("tbody tr")] == [
-        "1 hour"
-    ] * 3
-    assert any("Chromium was not found" in line for line in said)
-    assert not (site / book.PDF).exists() and book.PDF not in str(pages["index"])
+    titles = [glossary.find(id=anchor).h2.text[:9] for anchor in ("mean-pooling", "cls-token")]
+    assert titles == ["mean pool", "CLS token"]
+    hours = [row.select("td")[-1].text for row in pages["index"].table.select("tbody tr")]
+    assert hours == ["1 hour", "1 hour", "1 hour"]
+    # without Chromium, no PDF and no link to one
+    assert any("Chromium was not found" in line for line in printed)
+    assert ((site / book.PDF).exists(), book.PDF in str(pages["index"])) == (False, False)
     assert [path.name for path in site.parent.iterdir()] == ["book"]
 
 
@@ -557,11 +551,11 @@ def test_figures_are_numbered_in_their_order(small_book):
         caption.get_text().strip().removesuffix("#")
         for caption in page.select("figure > figcaption")
     ]
-    said = ["One head looks at a word.", "Two boxes. One is blue.", "A *dot* of 1 $."]
-    assert captions == [f"Figure 1.{number}. {text}" for number, text in enumerate(said, 1)]
+    texts = ["One head looks at a word.", "Two boxes. One is blue.", "A *dot* of 1 $."]
+    assert captions == [f"Figure 1.{number}. {text}" for number, text in enumerate(texts, 1)]
     assert page.select_one("#figure-1-1 iframe")
     assert page.select_one("#figure-1-2 svg")["aria-label"] == "Two boxes. One is blue."
-    assert cards[0].svg is None and "aria-label" not in cards[1].svg.attrs
+    assert (cards[0].svg, cards[1].svg.get("aria-label")) == (None, None)
 
 
 def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
@@ -581,7 +575,8 @@ def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, less
     in_folder(lessons, {"01_two": lesson("# 01 Two\n\n[nowhere](glossary.ipynb#nowhere)")})
     with pytest.raises(PublishError, match=r"01_two.*nowhere") as error:
         written(tmp_path / "book", lessons)
-    assert "\n" not in str(error.value) and (tmp_path / "book" / "index.html").exists()
+    assert "\n" not in str(error.value)
+    assert (tmp_path / "book" / "index.html").exists()
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ CELLS = {
     "model-view": "model_view(attention, inputs.tokens())",
     "second-head-view": "head_view(attention, inputs.tokens(), layer=1, heads=[9])",
 }
+# {start of a view's title: its lines}: for each head, one for each pair of the sentence's 8 tokens
 LINES = {"Head view of layer 0": 12 * 64, "Model view": 72 * 64, "Head view of layer 1": 12 * 64}
 STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
     [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'),
@@ -90,14 +91,14 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels n
 @needs_linux
 def test_jupyterlab_gets_its_kernels_from_the_warm_process(lab):
     """Two kernels, one restarted, then both shut down."""
-    one, other = (ask(lab, "kernels", "POST")["id"] for _ in range(2))
+    ids = [ask(lab, "kernels", "POST")["id"] for _ in range(2)]
     (warm,) = lab.process.children()
     kernels = warm.children()
     assert len(kernels) == 2
-    ask(lab, f"kernels/{one}/restart", "POST")
-    assert len(warm.children()) == 2 and len(set(kernels) & set(warm.children())) == 1
-    for kernel in (one, other):
-        ask(lab, f"kernels/{kernel}", "DELETE")
+    ask(lab, f"kernels/{ids[0]}/restart", "POST")
+    assert (len(warm.children()), len(set(kernels) & set(warm.children()))) == (2, 1)
+    for kernel_id in ids:
+        ask(lab, f"kernels/{kernel_id}", "DELETE")
     assert warm.children() == []
 
 
@@ -116,8 +117,10 @@ def test_lesson_00_opens_unchanged_beside_its_contents_and_whole_names(page):
     # after that, JupyterLab has stored the kernel's name
     page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
     page.wait_for_selector(".jp-TableOfContents .jp-tocItem-content:text-is('How to work')")
-    assert page.locator(".lm-TabBar-tab.jp-mod-current:has-text('00_start_here')").count() == 1
-    assert page.locator(".lm-TabBar-tab.jp-mod-dirty").count() == 0
+    assert (
+        page.locator(".lm-TabBar-tab.jp-mod-current:has-text('00_start_here')").count(),
+        page.locator(".lm-TabBar-tab.jp-mod-dirty").count(),
+    ) == (1, 0)
     names = page.locator(".jp-DirListing-itemText", has_text=".ipynb")
     assert names.count() > len(cores())
     assert names.evaluate_all(CUT_OFF) == []
@@ -135,7 +138,10 @@ def test_lesson_00_opens_runs_and_shows_its_picture(page):
 
     picture = page.locator(".jp-OutputArea-output svg.cu-plot").first
     bring_into_view(page, picture)
-    assert picture.bounding_box()["width"] > 300 and picture.locator("text").count() > 5
+    assert (picture.bounding_box()["width"] > 300, picture.locator("text").count() > 5) == (
+        True,
+        True,
+    )
     keep(page, "lesson_00_picture")
 
     bring_into_view(page, page.locator(".jp-OutputArea-output", has_text="not there yet").first)
@@ -167,12 +173,13 @@ def all_drawn(page):
     opacities = within.eval_on_selector_all("svg line", OPACITIES)
     weights = attend(SENTENCE)[1][0].flatten()
     torch.testing.assert_close(12 * torch.tensor(opacities), weights, rtol=0, atol=5.1e-4)
-    before, picture = within.evaluate(STATE), frame.screenshot()
+    state, picture = within.evaluate(STATE), frame.screenshot()
     within.locator("#left text", has_text="cat").hover()
     within.wait_for_function(VISIBLE, arg=12 * 8)
-    # all that start there
+    # the lines that start at this token, of all heads
     assert within.locator("line[visibility=visible][left-token-index='2']").count() == 12 * 8
-    assert within.evaluate(STATE) != before and frame.screenshot() != picture
+    assert within.evaluate(STATE) != state
+    assert frame.screenshot() != picture
     within.locator("#layer").hover()
     within.wait_for_function(VISIBLE, arg=0)
 
@@ -253,7 +260,7 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
     before = cells.count()
     run("# 2. ", "\nmine = 1\nreveal()")
     page.wait_for_selector(".jp-Notebook .cm-content:has-text('def mean_pooling(')")
-    assert cells.filter(has_text="mine = 1").count() == 1 and cells.count() == before + 1
+    assert (cells.filter(has_text="mine = 1").count(), cells.count()) == (1, before + 1)
     assert page.outside == page.problems == []
 
 
@@ -270,13 +277,13 @@ def test_place_review_and_progress_by_keyboard(lab, open_page):
     placing, reviewing = (page.locator(".cu-ask").nth(number) for number in (0, 1))
     assert "to review today: " in page.locator(".jp-OutputArea-output").last.inner_text()
 
-    def answer(asked, *keys):
+    def answer(question, *keys):
         """From the first option on: keys, then the degree of being sure if it is asked, and Enter on the button."""
-        before = asked.locator("form .cu-small").inner_text()
-        asked.locator("button, input").first.focus()
+        before = question.locator("form .cu-small").inner_text()
+        question.locator("button, input").first.focus()
         for key in (*keys, "Enter"):
             page.keyboard.press(key)
-        playwright.expect(asked.locator("form .cu-small")).not_to_have_text(before)
+        playwright.expect(question.locator("form .cu-small")).not_to_have_text(before)
 
     answer(placing, "ArrowDown", "Tab", "ArrowRight", "Tab")
     # it may come after another text
@@ -297,8 +304,8 @@ def test_place_review_and_progress_by_keyboard(lab, open_page):
         page.evaluate(
             "light => { document.body.dataset.jpThemeLight = light }", str(theme == "light").lower()
         )
-        found = Axe().run(page, context=".cu-ask").response["violations"]
-        assert [one["id"] for one in found] == []
+        violations = Axe().run(page, context=".cu-ask").response["violations"]
+        assert [violation["id"] for violation in violations] == []
     assert page.outside == page.problems == []
 
 

@@ -1,6 +1,8 @@
 """A learner's own texts, queries and judgements: read as they are, or refused by a sentence about what is wrong."""
 
+import io
 import os
+import re
 import subprocess
 import sys
 import unicodedata
@@ -16,6 +18,7 @@ from course_utils.own_data import doubtful_texts, read_judged
 
 @pytest.fixture
 def folder(tmp_path):
+    # three files that are read, in odd forms, among others that are skipped
     (tmp_path / "b.md").write_text("# Title\r\n\r\nText", encoding="utf-8", newline="")
     (tmp_path / "a.txt").write_text("héllo", encoding="utf-8-sig")
     (tmp_path / "more").mkdir()
@@ -31,8 +34,10 @@ def test_a_folder_of_texts_is_read_in_order(folder):
     with pytest.warns(UserWarning) as warned:
         table = load_texts(folder)
     skipped = "2 hidden (.git/notes.txt, .hidden.md) and 1 of another kind (.png)"
-    assert str(warned[0].message) == f"3 files were read; skipped were {skipped}"
-    assert table["name"].tolist() == ["a.txt", "b.md", "more/code.py"]
+    assert (str(warned[0].message), table["name"].tolist()) == (
+        f"3 files were read; skipped were {skipped}",
+        ["a.txt", "b.md", "more/code.py"],
+    )
     assert table["text"].tolist() == ["héllo", "# Title\n\nText", "x = 1"]
     assert len(warned) == 1 and warned[0].filename == __file__
     with pytest.warns(UserWarning):
@@ -40,7 +45,7 @@ def test_a_folder_of_texts_is_read_in_order(folder):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other links, rights and names")
-def test_what_cannot_be_read_or_named_is_told(folder, tmp_path_factory):
+def test_the_warning_lists_what_cannot_be_read_or_named(folder, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "note.md").write_text("linked")
     (folder / "linked.md").symlink_to(elsewhere / "note.md")  # a linked file is read
@@ -51,26 +56,26 @@ def test_what_cannot_be_read_or_named_is_told(folder, tmp_path_factory):
     Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.md")).write_text("Latin-1")
     (folder / "closed").mkdir(mode=0)
     (folder / unicodedata.normalize("NFD", "é.md")).write_text("from a Mac")
-    ordinary = (
-        ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-    )
+    # root reads every folder unless it gives up these rights
+    without_rights = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    ordinary = without_rights if os.geteuid() == 0 else []
     show = (
         "import sys, warnings; from course_utils import load_texts; warnings.simplefilter('error')\n"
         "try: load_texts(sys.argv[1])\nexcept UserWarning as warning: print(warning)"
     )
-    told = subprocess.run(
+    warning = subprocess.run(
         [*ordinary, sys.executable, "-c", show, folder], capture_output=True, text=True
     ).stdout
     (folder / "closed").chmod(0o755)
-    assert told.startswith("5 files were read; skipped were ")
-    for part in (
+    assert warning.startswith("5 files were read; skipped were ")
+    skipped = (
         "1 whose names are not in UTF-8 (caf\ufffd.md)",
         "1 broken links (gone.md)",
         "2 linked folders (linked, more/again)",
         "1 unreadable (closed)",
         "2 of another kind (.png, pipe.md)",
-    ):
-        assert part in told
+    )
+    assert all(part in warning for part in skipped), warning
     with pytest.warns(UserWarning):
         names = load_texts(folder)["name"].tolist()
     assert names == ["a.txt", "b.md", "linked.md", "more/code.py", "é.md"]
@@ -82,11 +87,8 @@ def test_nothing_is_said_where_nothing_is_skipped(tmp_path, recwarn):
     (tmp_path / ".git").mkdir()
     # hidden, and nothing that anybody would look for
     (tmp_path / ".git" / "HEAD").write_text("ref")
-    assert sorted(load_texts(tmp_path)["text"]) == [
-        "one.MARKDOWN",
-        "three.Md",
-        "two.rst",
-    ] and not len(recwarn)
+    assert sorted(load_texts(tmp_path)["text"]) == ["one.MARKDOWN", "three.Md", "two.rst"]
+    assert not len(recwarn)
     (tmp_path / "Makefile").write_text("all:")
     with pytest.warns(
         UserWarning, match=r"3 files were read; skipped were 1 of another kind \(Makefile\)$"
@@ -124,8 +126,8 @@ def test_a_text_with_a_zero_character_is_named(folder):
 
 def test_doubtful_texts_are_named():
     texts = ["fine", "", " \n", "the same  text", "the same text", "<p>one</p> <br/>", "a < b > c"]
-    found = doubtful_texts(pd.DataFrame({"name": list("abcdefg"), "text": texts}))
-    assert found.to_numpy().tolist() == [
+    doubtful = doubtful_texts(pd.DataFrame({"name": list("abcdefg"), "text": texts}))
+    assert doubtful.to_numpy().tolist() == [
         ["b", "it is empty: leave it out"],
         ["c", "it is empty: leave it out"],
         ["e", "it is the same text as d: keep one"],
@@ -148,14 +150,10 @@ def test_doubtful_texts_are_named():
     ],
 )
 def test_tags_in_code_are_content(text, tags):
-    found = doubtful_texts(
-        pd.DataFrame({"name": ["a.md", "a.py"], "text": [text, f"x = 1\n{text}"]})
-    )
-    several = "tag" if tags == 1 else "tags"
-    assert (
-        found.to_numpy().tolist()
-        == [["a.md", f"it holds {tags} HTML {several} outside code: remove them"]][:tags]
-    )
+    files = pd.DataFrame({"name": ["a.md", "a.py"], "text": [text, f"x = 1\n{text}"]})
+    noun = "tag" if tags == 1 else "tags"
+    doubts = [["a.md", f"it holds {tags} HTML {noun} outside code: remove them"]]
+    assert doubtful_texts(files).to_numpy().tolist() == (doubts if tags else [])
 
 
 QUERIES = 'id,part,query\na, dev ,"how, and why"\nb,test,what\n'
@@ -164,40 +162,57 @@ NAMES = ["one.md", "two.md", "three.md"]
 
 
 def test_judged_queries_have_grades_by_place():
-    for given in ((QUERIES, JUDGEMENTS), (pd.read_csv(pd.io.common.StringIO(QUERIES)), JUDGEMENTS)):
-        table = read_judged(*given, NAMES)
-        assert table["query"].tolist() == ["how, and why", "what"] and table["part"].tolist() == [
-            "dev",
-            "test",
+    for queries in (QUERIES, pd.read_csv(io.StringIO(QUERIES))):
+        assert read_judged(queries, JUDGEMENTS, NAMES)[["part", "query", "grades"]].to_dict(
+            "records"
+        ) == [
+            {"part": "dev", "query": "how, and why", "grades": {0: 2}},
+            {"part": "test", "query": "what", "grades": {1: 1}},
         ]
-        assert table["grades"].tolist() == [{0: 2}, {1: 1}]
     assert read_judged(QUERIES, "id,name,grade\n", NAMES)["grades"].tolist() == [{}, {}]
 
 
-def test_judged_queries_as_programs_write_them():
-    names = ["Überblick.md", "two.md"]
-    german = '\ufeffid;part;query\na;dev;"how; and why"\nb;test;what, then\n'
-    decomposed = unicodedata.normalize(
-        "NFD", "\nid\tname\tgrade\n\na\tÜberblick.md\t2\n  \nb\ttwo.md\t1\n"
-    )
-    assert read_judged(german, decomposed, names)["grades"].tolist() == [{0: 2}, {1: 1}]
-    assert read_judged(QUERIES, "id,name,grade\na,Überblick.md,2", map(str, names))[
-        "grades"
-    ].tolist() == [{0: 2}, {}]
-    table = read_judged(
-        'id,part,query\n1,dev,"how\nand why"\n\n2,test,one\u2028line', "id,name,grade", names
-    )
+NO_GRADES = "id,name,grade"
+NOTES = ["Überblick.md", "two.md"]
+
+
+@pytest.mark.parametrize(
+    "queries, judgements, grades",
+    [
+        (  # as a German Excel writes them; the file's name as a Mac does
+            '\ufeffid;part;query\na;dev;"how; and why"\nb;test;what, then\n',
+            unicodedata.normalize(
+                "NFD", "\nid\tname\tgrade\n\na\tÜberblick.md\t2\n  \nb\ttwo.md\t1\n"
+            ),
+            [{0: 2}, {1: 1}],
+        ),
+        (QUERIES, f"{NO_GRADES}\na,Überblick.md,2", [{0: 2}, {}]),
+        (  # as tables of pandas, where numbers beside gaps are decimals
+            pd.DataFrame({"id": [1, 2], "part": ["dev", "test"], "query": ["one", "two"]}),
+            pd.DataFrame({"id": [1.0, 2.0], "name": ["two.md", "two.md"], "grade": [2.0, 0.0]}),
+            [{1: 2}, {}],
+        ),
+        (  # a column of one's own, with missing values
+            pd.DataFrame({"id": ["a"], "part": ["dev"], "query": ["one"], "more": [pd.NA]}),
+            NO_GRADES,
+            [{}],
+        ),
+    ],
+)
+def test_judged_queries_as_programs_write_them(queries, judgements, grades):
+    assert read_judged(queries, judgements, iter(NOTES))["grades"].tolist() == grades
+
+
+def test_a_query_may_have_several_lines():
+    queries = 'id,part,query\n1,dev,"how\nand why"\n\n2,test,one\u2028line'
+    table = read_judged(queries, NO_GRADES, NOTES)
     assert table["query"].tolist() == ["how\nand why", "one\u2028line"]
+
+
+def test_empty_cells_of_excel_and_blanks_in_names_do_not_matter():
     excel = "sep=;\n\nid;part;query;\na;dev;one;;\nb;test;two;\n;;;\n;;\n"
-    spaced = read_judged(excel, "id,name,grade\na,my note.md,2", [" my\u00a0note.md"])
-    assert spaced["query"].tolist() == ["one", "two"] and spaced["grades"].tolist() == [{0: 2}, {}]
-    missing = pd.DataFrame(
-        {"id": ["a", "b"], "part": ["dev", "dev"], "query": ["one", "two"], "more": [pd.NA, None]}
-    )
-    assert len(read_judged(missing, "id,name,grade", names)) == 2
-    with_gaps = pd.DataFrame({"id": [1.0, 2.0], "name": ["two.md", "two.md"], "grade": [2.0, 0.0]})
-    frame = pd.DataFrame({"id": [1, 2], "part": ["dev", "test"], "query": ["one", "two"]})
-    assert read_judged(frame, with_gaps, names)["grades"].tolist() == [{1: 2}, {}]
+    table = read_judged(excel, f"{NO_GRADES}\na,my note.md,2", [" my\u00a0note.md"])
+    assert (table["query"].tolist(), table["grades"].tolist()) == (["one", "two"], [{0: 2}, {}])
 
 
 @pytest.mark.parametrize(
@@ -257,9 +272,8 @@ def test_judged_queries_as_programs_write_them():
     ],
 )
 def test_tables_that_do_not_fit_are_named(queries, judgements, words):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=re.escape(words)):
         read_judged(queries, judgements, NAMES)
-    assert words in str(error.value)
 
 
 # ---------------------------------------------------------------- what was written for the course
@@ -271,11 +285,12 @@ def plots():
 
 
 def held_out():
-    return (pd.read_csv(HELD_OUT / f"held_out_{what}.csv") for what in ("queries", "judgements"))
+    # the queries and the judgements that only the grader uses
+    return [pd.read_csv(HELD_OUT / f"held_out_{name}.csv") for name in ("queries", "judgements")]
 
 
 def test_the_documentation_of_plots(plots):
-    assert len(plots) == 221 and plots["name"].is_unique and doubtful_texts(plots).empty
+    assert (len(plots), plots["name"].nunique(), len(doubtful_texts(plots))) == (221, 221, 0)
     assert {"matplotlib.axes.Axes.hist", "matplotlib.figure.Figure.savefig"} <= set(plots["name"])
 
 
@@ -283,18 +298,19 @@ def test_the_documentation_of_plots(plots):
 def test_the_queries_have_the_form_that_learners_use(plots, part):
     queries, judgements = load_plot_queries() if part == "dev" else held_out()
     table = read_judged(queries, judgements, plots["name"])
-    assert list(queries.columns) == ["id", "part", "kind", "query"] and set(queries["part"]) == {
-        part
-    }
-    none = queries["kind"] == "none"
-    assert (none.sum(), (~none).sum()) == ((12, 24) if part == "dev" else (0, 24))
-    best = table["grades"].map(lambda of: max(of.values(), default=0))
-    assert (best[none.to_numpy()] == 0).all() and (best[~none.to_numpy()] == 2).all()
+    assert list(queries.columns) == ["id", "part", "kind", "query"]
+    unanswered = (queries["kind"] == "none").to_numpy()
+    assert ((unanswered.sum(), (~unanswered).sum()), set(queries["part"])) == (
+        (12, 24) if part == "dev" else (0, 24),
+        {part},
+    )
+    best = table["grades"].map(lambda grades: max(grades.values(), default=0))
+    assert (set(best[unanswered]), set(best[~unanswered])) == ({0} if part == "dev" else set(), {2})
 
 
 def test_the_halves_share_no_query_and_no_main_answer():
     (dev, dev_grades), (held, held_grades) = load_plot_queries(), held_out()
-    assert not set(dev["id"]) & set(held["id"]) and not set(dev["query"]) & set(held["query"])
-    assert not set(dev_grades.query("grade == 2")["name"]) & set(
-        held_grades.query("grade == 2")["name"]
-    )
+    shared = [set(dev[column]) & set(held[column]) for column in ("id", "query")]
+    assert shared == [set(), set()]
+    answers = [set(grades.query("grade == 2")["name"]) for grades in (dev_grades, held_grades)]
+    assert not set.intersection(*answers)

@@ -67,10 +67,7 @@ def compared(tmp_path_factory):
     """What the runner prints about notebooks whose cells are (source, stored stdout, count[, tags])."""
     folder = tmp_path_factory.mktemp("compared")
     shutil.copy(CONFTEST, folder / "conftest.py")
-    for name, cells in {
-        "equal": EQUAL,
-        **{name: cells for name, (cells, _) in WRONG.items()},
-    }.items():
+    for name, (cells, _) in {"equal": (EQUAL, ""), **WRONG}.items():
         notebook = new_notebook(
             metadata={"kernelspec": {"name": "python3", "display_name": "", "language": "python"}}
         )
@@ -83,12 +80,11 @@ def compared(tmp_path_factory):
         nbformat.write(notebook, folder / f"{name}.ipynb")
     plugins = ["-p", "course_utils._support.fast_nbformat", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", "-rA", "--nbval", "--nbval-current-env", *plugins]
-    more = ["--nbval-cell-timeout=300", "--rootdir", folder, "-c", "/dev/null", folder]
+    options = ["--nbval-cell-timeout=300", "--rootdir", folder, "-c", "/dev/null"]
     start = time.monotonic()
-    done = subprocess.run([*command, *map(str, more)], capture_output=True, text=True, cwd=folder)
-    assert done.returncode == 1 and time.monotonic() - start < 60, (
-        "a dead kernel is noticed before its cell's time"
-    )
+    done = subprocess.run([*command, *options, folder], capture_output=True, text=True, cwd=folder)
+    # a dead kernel is noticed before its cell's time
+    assert (done.returncode, time.monotonic() - start < 60) == (1, True)
     return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
 
 
@@ -102,11 +98,10 @@ def test_what_differs_fails_and_says_why(name, compared):
     assert re.search(rf"^FAILED \S*{name}\.ipynb", compared, re.M), compared
     failures = compared.partition("= FAILURES =")[2].partition("= PASSES =")[0]
     _, *parts = re.split(r"^_+ (.+)\.ipynb::Cell \d+ _+$", failures, flags=re.M)
-    assert any(
-        WRONG[name][1] in text
-        for of, text in zip(parts[::2], parts[1::2], strict=True)
-        if of == name
-    ), failures
+    failed_cells = zip(parts[::2], parts[1::2], strict=True)  # (notebook, what is said of a cell)
+    assert any(WRONG[name][1] in text for notebook, text in failed_cells if notebook == name), (
+        failures
+    )
 
 
 # ---------------------------------------------------------------- `make matrix`
@@ -123,8 +118,10 @@ def test_each_setting_takes_effect(setting):
         text=True,
     )
     capability, threads = shown.stdout.split()
-    assert threads == SETTINGS[setting]["OMP_NUM_THREADS"]
-    assert capability.lower() == SETTINGS[setting]["ATEN_CPU_CAPABILITY"]
+    assert (threads, capability.lower()) == (
+        SETTINGS[setting]["OMP_NUM_THREADS"],
+        SETTINGS[setting]["ATEN_CPU_CAPABILITY"],
+    )
 
 
 @pytest.mark.nightly

@@ -9,7 +9,7 @@ from course_utils import embed
 from course_utils.tools import corpus
 from course_utils.tools.corpus import CorpusError, embed_corpus, load_corpus
 
-from .commands import run
+from .commands import output_of
 
 TEXTS = [f"Text {number} of {'a few ' * (number % 5)}words." for number in range(23)]
 
@@ -17,23 +17,24 @@ TEXTS = [f"Text {number} of {'a few ' * (number % 5)}words." for number in range
 @pytest.fixture
 def computed(monkeypatch):
     """The texts that are computed, in place of the encoder: a vector is the length of its text, four times."""
-    seen = []
+    computed = []
 
     def embed(texts, model=None):
-        seen.extend(texts)
-        return np.repeat(np.array([[len(text)] for text in texts], dtype=np.float16), 4, axis=1)
+        computed.extend(texts)
+        return np.array([[len(text)] * 4 for text in texts], dtype=np.float16)
 
     monkeypatch.setattr(corpus, "embed", embed)
     monkeypatch.setattr(corpus, "model_digest", str)
-    return seen
+    return computed
 
 
 @pytest.fixture
 def old(computed, tmp_path):
     """The folder of five shards, the last of them with three texts."""
-    assert embed_corpus(TEXTS, tmp_path / "new" / "old", shard=5) == (5, 0) and computed == TEXTS
+    folder = tmp_path / "new" / "old"
+    assert (embed_corpus(TEXTS, folder, shard=5), computed) == ((5, 0), TEXTS)
     computed.clear()
-    return tmp_path / "new" / "old"
+    return folder
 
 
 def test_all_texts_are_embedded_in_order_and_read_back(old):
@@ -49,27 +50,28 @@ def test_what_was_written_is_not_computed_again(computed, old):
     times = {path: path.stat().st_mtime_ns for path in old.iterdir()}
     with pytest.raises(CorpusError, match="does not hold all shards"):
         load_corpus(old)
-    assert embed_corpus(TEXTS, old, shard=5) == (2, 3)
-    assert computed == TEXTS[10:15] + TEXTS[20:]
+    assert (embed_corpus(TEXTS, old, shard=5), computed) == ((2, 3), TEXTS[10:15] + TEXTS[20:])
     assert (load_corpus(old) == whole).all()
-    assert {path: path.stat().st_mtime_ns for path in times} == times
-    assert embed_corpus(TEXTS, old, shard=5) == (0, 5)
+    assert (
+        {path: path.stat().st_mtime_ns for path in times},
+        embed_corpus(TEXTS, old, shard=5),
+    ) == (times, (0, 5))
 
 
 def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monkeypatch):
+    # DEFAULT: the call goes to what is wrapped
     stopped_at_the_third = Mock(
         wraps=corpus.embed, side_effect=[DEFAULT, DEFAULT, KeyboardInterrupt]
     )
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(corpus, "embed", stopped_at_the_third)
         embed_corpus(TEXTS, tmp_path, shard=5)
-    assert len(list(tmp_path.iterdir())) == 2
-    assert embed_corpus(TEXTS, tmp_path, shard=5) == (3, 2)
+    assert (len(list(tmp_path.iterdir())), embed_corpus(TEXTS, tmp_path, shard=5)) == (2, (3, 2))
     assert computed == TEXTS
 
 
 @pytest.mark.parametrize(
-    "texts, how",
+    "texts, settings",
     [
         (["Text 0, changed.", *TEXTS[1:]], {"shard": 5}),
         (TEXTS[:-1] + ["The last, changed."], {"shard": 5}),
@@ -80,18 +82,20 @@ def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monk
         ([TEXTS[0] + TEXTS[1][0], TEXTS[1][1:], *TEXTS[2:]], {"shard": 5}),
     ],
 )
-def test_a_folder_of_other_texts_is_left_alone(computed, old, texts, how):
+def test_a_folder_of_other_texts_is_left_alone(computed, old, texts, settings):
     before = {path: path.read_bytes() for path in old.iterdir()}
     with pytest.raises(CorpusError, match="name another folder"):
-        embed_corpus(texts, old, **how)
-    assert computed == [] and {path: path.read_bytes() for path in old.iterdir()} == before
+        embed_corpus(texts, old, **settings)
+    assert (computed, {path: path.read_bytes() for path in old.iterdir()}) == ([], before)
 
 
-def test_a_damaged_shard_is_named(old):
+@pytest.mark.parametrize(
+    "use", [lambda folder: embed_corpus(TEXTS, folder, shard=5), load_corpus], ids=["embed", "load"]
+)
+def test_a_damaged_shard_is_named(old, use):
     (old / "00000000.safetensors").write_bytes(b"half")
-    for use in (lambda: embed_corpus(TEXTS, old, shard=5), lambda: load_corpus(old)):
-        with pytest.raises(CorpusError, match="00000000.safetensors is damaged"):
-            use()
+    with pytest.raises(CorpusError, match="00000000.safetensors is damaged"):
+        use(old)
 
 
 def test_without_texts_nothing_is_written(tmp_path):
@@ -103,12 +107,10 @@ def test_without_texts_nothing_is_written(tmp_path):
 def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
     command = ["embed", tmp_path / "texts.txt", "--out", tmp_path / "out"]
-    for says in ("5 written, 0 found", "0 written, 5 found"):
-        text, status = run(*command, "--shard", 5)
-        assert status == 0 and f"23 texts in 5 shards: {says}" in text
+    for counts in ("5 written, 0 found", "0 written, 5 found"):
+        assert f"23 texts in 5 shards: {counts}" in output_of(*command, "--shard", 5)
     (tmp_path / "texts.txt").write_text("another\n")
-    text, status = run(*command)
-    assert status == 1 and "name another folder" in text
+    assert "name another folder" in output_of(*command, status=1)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +125,9 @@ def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
 )
 def test_a_file_that_holds_no_text_is_named(data, words, tmp_path):
     (tmp_path / "texts.txt").write_bytes(data)
-    text, status = run("embed", tmp_path / "texts.txt", "--out", tmp_path / "out")
-    assert status == 1 and words in text and not (tmp_path / "out").exists()
+    command = ["embed", tmp_path / "texts.txt", "--out", tmp_path / "out"]
+    assert words in output_of(*command, status=1)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_file_from_windows_has_the_same_lines(tmp_path):

@@ -184,8 +184,10 @@ def test_a_deck_on_paper(small_deck):
 def test_slides_on_paper_have_margins_and_hide_nothing(decks, open_page, name):
     page = open_page(1280, 720)
     page.goto(f"{decks(name).as_uri()}?print-pdf")
-    assert page.locator(".print-pdf section").count() == len(read(name).slides)
-    assert page.evaluate(in_page("faultsOnPaper")) == []
+    assert (
+        page.locator(".print-pdf section").count(),
+        page.evaluate(in_page("faultsOnPaper")),
+    ) == (len(read(name).slides), [])
     page.close()
 
 

@@ -36,8 +36,10 @@ def test_it_is_one_well_formed_picture_with_its_alternative_text():
     tree = ElementTree.fromstring(diagram.svg)
     assert tree.attrib["role"] == "img" and tree.attrib["aria-label"] == diagram.alt
     texts = [text.text for text in tree.iter(f"{SVG}text")]
-    assert texts[:4] == ["[CLS]", "<b>", "'\"&", "漢字"]
-    assert repr(diagram).splitlines() == [f"Diagram. {diagram.alt}", *texts]
+    assert (texts[:4], repr(diagram).splitlines()) == (
+        ["[CLS]", "<b>", "'\"&", "漢字"],
+        [f"Diagram. {diagram.alt}", *texts],
+    )
     assert "http" not in diagram.svg.replace("http://www.w3.org/", "")
     drawing = re.sub(r"<style>.*?</style>", "", diagram.svg, flags=re.DOTALL)
     assert not re.search(r"\d\.\d{3}", drawing), "rounded, it is the same on all machines"
@@ -97,13 +99,11 @@ def test_the_kinds_appear_step_by_step_and_their_text_says_all_that_is_written(
     kind, data, texts, words
 ):
     """texts: each with the key press with which it appears on a slide."""
-    diagram = kind(data, ALT, "so")
-    found = []
+    diagram, found = kind(data, ALT, "so"), []
     for group in ElementTree.fromstring(diagram.svg).iter(f"{SVG}g"):
         for text in group.findall(f"{SVG}text"):
             found.append(f"{group.get('data-step', 0)} {text.text}")
-    assert sorted(found) == texts.split(", ")
-    assert diagram.alt == f"{ALT} {words}."
+    assert (sorted(found), diagram.alt) == (texts.split(", "), f"{ALT} {words}.")
 
 
 def test_a_look_that_there_is_not():

@@ -15,8 +15,7 @@ from course_utils.tools import doctor
 def test_the_doctor_finds_all_well_here(capsys, monkeypatch):
     monkeypatch.setattr(doctor, "DISK_GB", 0)  # free space on this machine does not matter here
     monkeypatch.setattr(doctor, "MEMORY_GB", 0)
-    status = doctor.main()
-    lines = capsys.readouterr().out.splitlines()
+    status, lines = doctor.main(), capsys.readouterr().out.splitlines()
     assert status == 0, lines
     assert [line[:4] for line in lines] == ["OK  "] * len(doctor.CHECKS)
 
@@ -29,40 +28,42 @@ LOCKS = {
 }
 
 
-@pytest.mark.parametrize("lock, says", LOCKS.items(), ids=["wrong", "odd", "empty", "gone"])
-def test_the_doctor_names_wrong_and_missing_packages(tmp_path, lock, says):
+@pytest.mark.parametrize("lock, words", LOCKS.items(), ids=["wrong", "odd", "empty", "gone"])
+def test_the_doctor_names_wrong_and_missing_packages(tmp_path, lock, words):
     if lock is not None:
         (tmp_path / "lock").write_text(lock)
     finding = doctor.packages(tmp_path / "lock")
-    assert finding.fix and says in finding.detail and "appnope" not in finding.detail
-    if "missing" in says:
+    assert (finding.fix > "", words in finding.detail, "appnope" in finding.detail) == (
+        True,
+        True,
+        False,
+    )
+    if "missing" in words:
         assert f'Fix: "{sys.executable}" -m pip install -r' in str(finding)
 
 
 def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     """A bare Python with only the standard library and pip."""
-    here = str(doctor.PACKAGE.parent)
-    code = f"import sys; sys.path.insert(0, {here!r}); from course_utils.tools import doctor; sys.exit(doctor.main())"
-    base = getattr(sys, "_base_executable", sys.executable)
-    done = subprocess.run([base, "-I", "-c", code], capture_output=True, text=True)
-    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    root = str(doctor.PACKAGE.parent)
+    code = f"import sys; sys.path.insert(0, {root!r}); from course_utils.tools import doctor; sys.exit(doctor.main())"
+    bare_python = getattr(sys, "_base_executable", sys.executable)
+    done = subprocess.run([bare_python, "-I", "-c", code], capture_output=True, text=True)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False), done.stderr
     assert "torch missing" in done.stdout or "missing, locked" in done.stdout
-    assert "FAIL  encoder" in done.stdout and "FAIL  notebook kernel" in done.stdout
-    assert "\nOK    Python" in done.stdout
+    checks = ("FAIL  encoder", "FAIL  notebook kernel", "\nOK    Python")
+    assert all(check in done.stdout for check in checks), done.stdout
     assert all(
-        line.endswith("Fix: make setup")
-        for line in done.stdout.splitlines()
-        if line.startswith("FAIL")
+        line.endswith("Fix: make setup") for line in done.stdout.split("\n") if "FAIL" in line
     )
 
 
-HERE, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_answers"
+DOCTOR, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_answers"
 SPEC = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"
 OTHER = types.SimpleNamespace(argv=["/other/python"])
-SEEN = [  # (check, what is set, to what, whether it is well, what is said)
-    ("python_version", HERE + "BITS", 32, False, "32-bit. Fix: install a 64-bit Python"),
-    ("disk", HERE + "DISK_GB", 10**9, False, "GB free"),
-    ("memory", HERE + "MEMORY_GB", 10**9, False, "GB"),
+MACHINES = [  # (check, what is set, to what, whether all is well, words of the finding)
+    ("python_version", DOCTOR + "BITS", 32, False, "32-bit. Fix: install a 64-bit Python"),
+    ("disk", DOCTOR + "DISK_GB", 10**9, False, "GB free"),
+    ("memory", DOCTOR + "MEMORY_GB", 10**9, False, "GB"),
     ("hub", HUB, lambda: True, True, " answers;"),
     ("hub", HUB, lambda: False, True, " does not answer;"),
     (
@@ -75,24 +76,22 @@ SEEN = [  # (check, what is set, to what, whether it is well, what is said)
 ]
 
 
-@pytest.mark.parametrize("check, thing, value, well, says", SEEN)
-def test_the_doctor_says_what_works_and_what_cannot(check, thing, value, well, says, monkeypatch):
+@pytest.mark.parametrize("check, name, value, well, words", MACHINES)
+def test_the_doctor_says_what_works_and_what_cannot(check, name, value, well, words, monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.setattr(thing, value)
+    monkeypatch.setattr(name, value)
     finding = getattr(doctor, check)()
-    assert bool(finding.fix) != well and says in str(finding)
+    assert (finding.fix == "", words in str(finding)) == (well, True)
 
 
 def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_ENCODER", str(tmp_path))
     finding = doctor.first_embedding()
-    assert (
-        finding.fix and "no config.json" in finding.detail and finding.fix == "unset COURSE_ENCODER"
-    )
+    assert (finding.fix, "no config.json" in finding.detail) == ("unset COURSE_ENCODER", True)
 
 
 @pytest.mark.parametrize(
-    "changed, says",
+    "changed, problem",
     [
         ({}, ""),
         ({"course_utils/b.ipynb": None}, "b.ipynb missing or cut off"),
@@ -104,7 +103,7 @@ def test_the_doctor_tries_the_encoder_that_lessons_will_use(monkeypatch, tmp_pat
         ({"course.dist-info/RECORD": None}, "pip has not recorded what it installed"),
     ],
 )
-def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, changed, says):
+def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, changed, problem):
     place = tmp_path / "packages"
     recorded = ("course_utils/a.py", "course_utils/b.ipynb", "course_utils/c.csv", "../bin/course")
     record = "".join(f"{name},,10\n" for name in recorded)
@@ -122,9 +121,9 @@ def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, c
         "distributions",
         lambda name: [PathDistribution(place / "course.dist-info")],
     )
-    assert notebooks.incomplete() == says
+    assert notebooks.incomplete() == problem
     finding = doctor.course()
-    assert bool(finding.fix) == bool(says) and says in finding.detail
+    assert (finding.fix != "", problem in finding.detail) == (problem != "", True)
 
 
 def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
@@ -132,6 +131,5 @@ def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
     monkeypatch.setattr(doctor, "CHECKS", {"broken thing": broken, "Python": doctor.python_version})
     assert doctor.main() == 1
     first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith(
-        "FAIL  broken thing: PermissionError: not for you"
-    ) and second.startswith("OK")
+    assert first.startswith("FAIL  broken thing: PermissionError: not for you")
+    assert second.startswith("OK")

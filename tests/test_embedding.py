@@ -2,8 +2,10 @@
 
 import contextlib
 import functools
+import itertools
 import json
 import random
+import re
 import shutil
 import warnings
 from unittest.mock import Mock
@@ -59,7 +61,7 @@ def _cutting_is_expected(request):
 
 
 def assert_same(ours, theirs):
-    assert isinstance(ours, np.ndarray) and ours.dtype == np.float32 and ours.shape == theirs.shape
+    assert (type(ours), ours.dtype, ours.shape) == (np.ndarray, np.float32, theirs.shape)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-6)
 
 
@@ -80,12 +82,9 @@ def mixed():
     """60 real texts: short sentences, some long ones, and two of several paragraphs, one of which must be truncated."""
     sentences = load_reviews("rotten_tomatoes")["text"]
     short = sentences[sentences.str.count(" ") < 12]
-    parts = [
-        short.sample(46, random_state=0).tolist(),
-        sentences.sample(12, random_state=0).tolist(),
-    ]
+    few, some = short.sample(46, random_state=0), sentences.sample(12, random_state=0)
     paragraphs = [" ".join(sentences[:number]) for number in (7, 30)]
-    return random.Random(1).sample(parts[0] + parts[1] + paragraphs, 60)
+    return random.Random(1).sample([*few, *some, *paragraphs], 60)
 
 
 def test_real_texts_of_all_lengths(library, mixed):
@@ -97,14 +96,14 @@ def test_real_texts_of_all_lengths(library, mixed):
     "pooling, normalize", [("cls", True), *((pooling, False) for pooling in POOLINGS)]
 )
 def test_other_poolings(pooling, normalize, library, mixed):
-    # more than MIN_TOKENS_TO_PACK
+    # so many tokens that they are packed
     sentences = [*AWKWARD["emoji"], *AWKWARD["scripts"], *mixed[:16], "", LONG]
     modules = SentenceTransformer(
         modules=[library[0], Pooling(384, pooling_mode=pooling)], device="cpu"
     )
     ours = embed(sentences, pooling=pooling, normalize=normalize)
     theirs = modules.encode(sentences, batch_size=4, normalize_embeddings=normalize)
-    # 1, or 6 to 10; rounding errors grow with it
+    # rounding errors grow with a vector's length, which is 6 to 10 before it is normalised
     lengths = np.linalg.norm(theirs, axis=1, keepdims=True)
     assert_same(ours / lengths, theirs / lengths)
     assert np.allclose(lengths, 1) == normalize
@@ -150,13 +149,14 @@ def change(path, **settings):
 
 
 def own_class(folder):
+    # the transformer is of a class that is not the library's
     path = folder / "modules.json"
     modules = json.loads(path.read_text())
     modules[0]["type"] = "custom_st.Transformer"
     path.write_text(json.dumps(modules))
 
 
-FOLDERS = {  # how it is made: the words of the refusal, "" if it is accepted
+FOLDERS = {  # name: (arguments of `saved`, words of the refusal or "" if the folder is accepted)
     "mean": ({}, ""),
     "cls": ({"pooling_mode": "cls"}, ""),
     "max": ({"pooling_mode": "max", "more": [Normalize()]}, ""),
@@ -215,16 +215,18 @@ def saved(
     return folder
 
 
-@pytest.mark.parametrize("how, refusal", FOLDERS.values(), ids=list(FOLDERS))
-def test_what_a_folder_says_is_done_as_the_library_does_it_or_refused(how, refusal, tiny, tmp_path):
-    folder, texts = (
-        saved(tmp_path / "model", tiny, **how),
-        ["one two", "a longer sentence, cut by some", "  x "],
-    )
+@pytest.mark.parametrize("changes, refusal", FOLDERS.values(), ids=list(FOLDERS))
+def test_what_a_folder_says_is_done_as_the_library_does_it_or_refused(
+    changes, refusal, tiny, tmp_path
+):
+    folder = saved(tmp_path / "model", tiny, **changes)
+    texts = ["one two", "a longer sentence, cut by some", "  x "]
     if refusal:
         with pytest.raises(EncoderError) as error:
             embed(texts, model=folder)
-        assert refusal in str(error.value) and "Use SentenceTransformer.encode" in str(error.value)
+        assert all(
+            words in str(error.value) for words in (refusal, "Use SentenceTransformer.encode")
+        )
     else:
         expected = SentenceTransformer(str(folder), device="cpu").encode(
             texts, normalize_embeddings=True
@@ -254,25 +256,30 @@ def test_what_a_folder_says_is_done_as_the_library_does_it_or_refused(how, refus
 def test_a_damaged_folder_of_the_library_is_named(name, text, words, tiny, tmp_path):
     folder = saved(tmp_path / "model", tiny)
     (folder / name).write_text(text)
-    with pytest.raises(EncoderError) as error:
+    with pytest.raises(EncoderError, match=re.escape(words)):
         embed(["a"], model=folder)
-    assert words in str(error.value)
 
 
-def test_every_sequence_of_strings(tiny):
+SEQUENCES = {  # what makes a sequence of a list of strings
+    "tuple": tuple,
+    "iterator": iter,
+    "generator": lambda sentences: (text for text in sentences),
+    "keys": lambda sentences: dict.fromkeys(sentences).keys(),
+    "series": lambda sentences: pd.Series(sentences, index=[7, 7, 9]),
+    "array of pandas": lambda sentences: pd.Series(sentences).array,
+    "index": pd.Index,
+    "array": np.array,
+    "array of objects": lambda sentences: np.array(sentences, dtype=object),
+    "numpy's strings": lambda sentences: [np.str_(text) for text in sentences],
+}
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES.values(), ids=SEQUENCES)
+def test_every_sequence_of_strings(sequence, tiny):
     sentences = ["one", "two", "three"]
-    expected = embed(sentences, model=tiny)
-    assert expected.shape == (3, 32)
-    series = pd.Series(sentences, index=[7, 7, 9])
-    lazy = (iter(sentences), (text for text in sentences), dict.fromkeys(sentences).keys())
-    arrays = (
-        np.array(sentences),
-        np.array(sentences, dtype=object),
-        [np.str_(text) for text in sentences],
-    )
-    for given_ in (tuple(sentences), *lazy, series, series.array, pd.Index(sentences), *arrays):
-        assert np.array_equal(embed(given_, model=tiny), expected), type(given_)
-    assert sentences == ["one", "two", "three"]
+    vectors = embed(sequence(sentences), model=tiny)
+    assert np.array_equal(vectors, embed(["one", "two", "three"], model=tiny))
+    assert sentences == ["one", "two", "three"], "the caller's list stays as it is"
 
 
 def test_a_model_by_pair_by_name_and_by_folder(tiny, encoder):
@@ -351,20 +358,21 @@ def pieces(number):
     return "a " * number  # the tiny model's tokenizer adds two special tokens
 
 
-@pytest.mark.parametrize(
+@pytest.mark.parametrize(  # 62 pieces and two special tokens are the model's 64
     "lengths, cut",
-    [([62], 0), ([63], 1), ([1, 62, 63, 64, 0], 2), ([200] * 3 + [10], 3), ([62 * 5] * 2, 2)],
+    [([62], 0), ([63], 1), ([1, 62, 63, 64, 0], 2), ([200, 200, 200, 10], 3), ([310, 310], 2)],
 )
 def test_one_warning_counts_the_cut_sentences(lengths, cut, tiny):
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         vectors = embed([pieces(length) for length in lengths], model=tiny)
     words = f"{cut} of {len(lengths)} sentences are longer than the model's 64 tokens; the rest of each was cut off"
-    assert [str(warning.message) for warning in said] == ([words] if cut else [])
-    assert all(warning.filename == __file__ for warning in said), (
-        "the warning points at the caller's line"
+    # it points at the caller's line
+    expected = [(words, __file__)] if cut else []
+    assert ([(str(warning.message), warning.filename) for warning in caught], vectors.shape) == (
+        expected,
+        (len(lengths), 32),
     )
-    assert vectors.shape == (len(lengths), 32)
 
 
 # Progress
@@ -374,12 +382,13 @@ def test_one_warning_counts_the_cut_sentences(lengths, cut, tiny):
     "disable, seconds_a_look, shown", [("0", 1, True), ("0", 0, False), ("1", 1, False)]
 )
 def test_a_bar_shows_after_two_seconds(disable, seconds_a_look, shown, tiny, capsys, monkeypatch):
-    clock = iter(range(0, 10**6, seconds_a_look)) if seconds_a_look else iter(lambda: 0, 1)
+    """seconds_a_look: by so much tqdm's clock goes on each time it is read."""
+    clock = itertools.count(0, seconds_a_look)
     monkeypatch.setattr("tqdm.std.time", functools.partial(next, clock))
     monkeypatch.setenv("TQDM_DISABLE", disable)
     embed([f"{pieces(30)} {number}" for number in range(100)], model=tiny)
     captured = capsys.readouterr()
-    assert captured.out == "" and ("token/s" in captured.err) == shown, captured.err
+    assert (captured.out, "token/s" in captured.err) == ("", shown), captured.err
 
 
 @pytest.fixture
@@ -419,8 +428,9 @@ def test_in_a_notebook_a_bar_begins_and_ends_empty(
     if last is None:
         assert not shown
     else:
-        assert shown[0] == ({"text/plain": ""}, False), "who knows no updates keeps this state"
-        assert shown[-2][0]["text/plain"].startswith(last) and shown[-1] == ({}, True)
+        assert shown[0] == ({"text/plain": ""}, False), "a page without updates keeps this state"
+        assert shown[-2][0]["text/plain"].startswith(last)
+        assert shown[-1] == ({}, True)
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -442,10 +452,10 @@ def test_a_shared_pair_that_somebody_changed_gives_the_same_and_stays_changed(
     try:
         with pytest.raises(KeyboardInterrupt) if interrupted else contextlib.nullcontext():
             assert np.array_equal(embed(sentences), before)
-        assert (
-            model.training
-            and model.embeddings.dropout.training
-            and tokenizer.truncation_side == "left"
+        assert (model.training, model.embeddings.dropout.training, tokenizer.truncation_side) == (
+            True,
+            True,
+            "left",
         )
     finally:
         model.eval()

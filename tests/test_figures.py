@@ -1,5 +1,7 @@
 """How matplotlib's own figures are shown: what they say of themselves, their data as text, and nothing beside them."""
 
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -19,8 +21,9 @@ def table(value):
     )
 
 
-def by(draw, **more):
-    return lambda value: draw(table(value), x="x", y="y", hue="kind", **more)
+def by(draw, **options):
+    # a function that draws the table of a value, with a colour for each kind
+    return lambda value: draw(table(value), x="x", y="y", hue="kind", **options)
 
 
 GRID = np.arange(9.0).reshape(3, 3)
@@ -87,9 +90,7 @@ def test_the_text_of_a_figure_holds_its_data(kind):
     assert texts[0] != texts[1], "another datum, the same text"
     for words in holds:
         assert any(line.startswith(words) for line in texts[0]), texts[0]
-    assert (
-        "child" not in str(texts) and "nolegend" not in str(texts) and "container" not in str(texts)
-    )
+    assert not re.search("child|nolegend|container", str(texts)), "names that matplotlib makes up"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,11 @@ def test_what_has_no_words_is_an_error_and_is_shown_all_the_same(draw, what, sho
     with pytest.raises(NotImplementedError, match=what):
         drawn(plt.gcf())
     content, _ = show(plt.gcf())
-    assert f"{WITHOUT_WORDS}{what}." in content["text/plain"] and "<svg" in content["text/html"]
+    assert (
+        content["text/plain"].count(f"{WITHOUT_WORDS}{what}.")
+        == content["text/html"].count("<svg")
+        == 1
+    )
 
 
 @pytest.fixture
@@ -127,10 +132,9 @@ def test_a_figure_is_shown_as_a_drawing_a_picture_and_text(show):
         f"Figure. {alt}",
         "line a $x$ line: x 1 2 | y 0.500 0.250",
     ]
-    assert (
-        content["text/html"].startswith('<figure class="cu-figure"')
-        and "prefers-color" not in content["text/html"]
-    )
+    assert re.findall('^<figure class="cu-figure"|prefers-color', content["text/html"]) == [
+        '<figure class="cu-figure"'
+    ]
     assert content["text/html"].count("Half as much") > 9, (
         "the title and its copy for screen readers, in rows"
     )
@@ -174,8 +178,6 @@ def test_parts_of_a_figure_print_nothing_and_other_values_do(show):
         axes[0].set(xlabel="x", xscale="log"),
         axes[0].bar([1], [1]),
         axes[1].pie([1]),
-    ]
-    silent += [
         plt.title("t"),
         axes[0].imshow([[1]]),
         sns.FacetGrid(table(1), col="kind"),
@@ -183,19 +185,8 @@ def test_parts_of_a_figure_print_nothing_and_other_values_do(show):
     ]
     for value in silent:
         assert show(value) == ({}, {}), value
-    for value in (
-        [1, 2],
-        (1, "a"),
-        [],
-        np.arange(2),
-        np.array(["a", None], dtype=object),
-        [axes[0], 1],
-    ):
-        assert (
-            show(value)[0] == {"text/plain": repr(value)}
-            or np.ndim(value)
-            and "text/plain" in show(value)[0]
-        )
+    others = [[1, 2], (1, "a"), [], np.arange(2), np.array(["a", None], dtype=object), [axes[0], 1]]
+    assert all("text/plain" in show(value)[0] for value in others)
 
 
 def test_dark_strokes_of_seaborn_can_be_seen_in_dark_mode(show):

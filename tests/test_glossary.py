@@ -93,7 +93,7 @@ def first_uses():
 
     A short term inside a longer one does not count as used.
     """
-    found = {}
+    first = {}
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
             if not is_prose(name, cell):
@@ -104,9 +104,9 @@ def first_uses():
             text = re.sub(EVERYDAY, lambda match: "." * len(match[0]), text, flags=re.IGNORECASE)
             for term in sorted(NAMES, key=len, reverse=True):
                 for match in pattern(term).finditer(text):
-                    found.setdefault(term, (name, cell.id, targets[match.start()]))
+                    first.setdefault(term, (name, cell.id, targets[match.start()]))
                 text = pattern(term).sub(lambda match: "." * len(match[0]), text)
-    return found
+    return first
 
 
 def anchor(term):
@@ -158,15 +158,15 @@ def test_a_definition_is_short_and_ends_with_where_to_go(term):
 @each_term
 def test_a_term_is_linked_once_and_from_its_first_use_which_its_entry_names(term):
     texts = [
-        (name, one)
+        (name, cell)
         for name, notebook in LESSONS.items()
-        for one in notebook.cells
-        if one.cell_type == "markdown"
+        for cell in notebook.cells
+        if cell.cell_type == "markdown"
     ]
     links = [
-        (name, one.id)
-        for name, one in texts
-        for _ in re.findall(rf"\]\((?:\.\./)?glossary\.ipynb#{anchor(term)}\)", one.source)
+        (name, cell.id)
+        for name, cell in texts
+        for _ in re.findall(rf"\]\((?:\.\./)?glossary\.ipynb#{anchor(term)}\)", cell.source)
     ]
     assert term in FIRST, "no lesson uses it in a sentence"
     name, cell_id, target = FIRST[term]
@@ -178,11 +178,11 @@ def test_a_term_is_linked_once_and_from_its_first_use_which_its_entry_names(term
 def test_links_cover_whole_words_and_stand_in_sentences():
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
-            here = re.findall(r"glossary\.ipynb#", cell.source)
-            if here:
+            links = re.findall(r"glossary\.ipynb#", cell.source)
+            if links:
                 assert is_prose(name, cell), f"{name}, {cell.id}"
                 shown = [target for _, target in running_prose(name, cell) if target]
-                assert len(set(shown)) == len(here), (
+                assert len(set(shown)) == len(links), (
                     f"{name}, {cell.id}: a link outside running prose"
                 )
                 assert not re.search(

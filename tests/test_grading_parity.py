@@ -28,7 +28,7 @@ def rows():
     for lesson, module in ANSWERS.items():
         slow = [] if lesson == EACH_RUN else [pytest.mark.nightly]
         for kind in ("right", "wrong"):
-            exercises = {one: first(module, kind, one) for one in module.RIGHT}
+            exercises = {name: first(module, kind, name) for name in module.RIGHT}
             yield pytest.param(
                 lesson, exercises, kind == "right", id=f"{lesson}-{kind}", marks=slow
             )
@@ -93,8 +93,8 @@ def test_the_grader_says_what_the_check_says(
             cases=cases_of(exercise_id, SEED),
         )
         assert (mark.status, mark.messages) == (report.status, list(report.messages)), exercise_id
-        assert mark.points == (mark.of if right else 0) and mark.of == FUNCTIONS[exercise_id][1] > 0
-        assert mark.mistakes == list(report.mistakes)
+        assert mark.of == FUNCTIONS[exercise_id][1] > 0
+        assert (mark.points, mark.mistakes) == (mark.of if right else 0, list(report.mistakes))
 
 
 # in a cold sandbox, importing transformers takes the time that a submission has
@@ -106,11 +106,8 @@ own = AutoModel.from_pretrained("{PUBLIC_NAME}")
 def tokens_read(lengths):
     one = own(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape[1] - 2
     return sum(lengths), (len(lengths) - one) * sum(lengths) - len(lengths) * (len(lengths) - 1) // 2'''
-    mark = (
-        Marker(sandbox, ("09",), SEED)
-        .mark(hand_in("09", tokens=loads).encode())
-        .exercises["09-tokens"]
-    )
+    notebook = hand_in("09", tokens=loads).encode()
+    mark = Marker(sandbox, ("09",), SEED).mark(notebook).exercises["09-tokens"]
     assert mark.status == "passed", mark.messages
 
 
@@ -124,13 +121,12 @@ def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
         "    held = glob.glob(folder + '/**/held_out*', recursive=True)\n"
         "    assert not held and not sum(map(len, load_plot_queries()))"
     )
-    marks = marker.mark(hand_in("14", search=ITSELF.format(look)).encode()).exercises["14-search"]
-    assert marks.status == "passed" and "held-out queries the mean nDCG@10" in " ".join(
-        marks.messages
-    ), marks
+    mark = marker.mark(hand_in("14", search=ITSELF.format(look)).encode()).exercises["14-search"]
+    passed = (mark.status, "held-out queries the mean nDCG@10" in " ".join(mark.messages))
+    assert passed == ("passed", True), mark
     show = "if 'bars that lie on their side' in queries:\n        raise ValueError(queries)"
-    marks = marker.mark(hand_in("14", search=ITSELF.format(show)).encode()).exercises["14-search"]
-    assert marks.status == "failed" and not shows_a_query(marks.discreet), marks
+    mark = marker.mark(hand_in("14", search=ITSELF.format(show)).encode()).exercises["14-search"]
+    assert (mark.status, shows_a_query(mark.discreet)) == ("failed", False), mark
 
 
 def test_the_folder_of_a_linked_python_can_be_entered_by_all_users(tmp_path, monkeypatch):

@@ -38,23 +38,23 @@ def marked(answer):
 
 
 def test_the_check_of_a_learner_asks_none_of_them():
-    asked = {
+    queries = {
         query
         for seed in range(5)
         for case in EXERCISE.cases(random.Random(seed))
         for query in case.args[0]
     }
-    assert asked > set(DEV) and not asked & set(HELD)
+    assert (queries > set(DEV), queries & set(HELD)) == (True, set())
     (case,) = [case for case in cases_of("14-search", 1) if case.secret]
-    assert set(case.args[0]) == set(HELD) and set(case.args[1]) == set(TEXTS)
+    assert (set(case.args[0]), set(case.args[1])) == (set(HELD), set(TEXTS))
 
 
 def test_a_passed_search_is_told_its_value_on_them_by_the_grader_alone():
     report = marked(EXERCISE.reference)
-    (told,) = re.findall(
+    (value,) = re.findall(
         r"On 24 held-out queries the mean nDCG@10 is (0\.\d+)\.", " ".join(report.messages)
     )
-    assert report.passed and float(told) >= HELD_OUT_TARGET
+    assert (report.passed, float(value) >= HELD_OUT_TARGET) == (True, True)
     assert "held-out" not in repr(check("14-search", EXERCISE.reference, 1))
 
 

@@ -73,19 +73,19 @@ def test_what_a_job_calls_exists(key):
         re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     )
     for line in commands(key):
-        if found := re.match(r"make ([\w-]+)", line):
-            assert found[1] in targets, line
+        if target := re.match(r"make ([\w-]+)", line):
+            assert target[1] in targets, line
         elif line.startswith(".ci/"):
             script = ROOT / line.split()[0]
             assert script.is_file() and (os.name == "nt" or os.access(script, os.X_OK))
-        elif found := re.search(r"python3? -m ([\w.]+)", line):
+        elif module := re.search(r"python3? -m ([\w.]+)", line):
             # not importlib.util.find_spec: asked for pip, it makes setuptools fail in this process from then on
-            package = found[1].rpartition(".")[0].replace(".", "/")
-            assert PathFinder.find_spec(found[1], [str(ROOT / package)] if package else None), line
-            for path in re.findall(r"(?<=\s)(?:notebooks|tests\S*)(?=\s|$)", line[found.end() :]):
+            package = module[1].rpartition(".")[0].replace(".", "/")
+            assert PathFinder.find_spec(module[1], [str(ROOT / package)] if package else None), line
+            for path in re.findall(r"(?<=\s)(?:notebooks|tests\S*)(?=\s|$)", line[module.end() :]):
                 assert (ROOT / path).exists(), line
-        elif found := re.search(r"/course (\S+)", line):
-            assert found[1] in (*course.commands, "--version"), line
+        elif command := re.search(r"/course (\S+)", line):
+            assert command[1] in (*course.commands, "--version"), line
 
 
 def test_the_oldest_and_the_newest_python_on_three_systems():
@@ -155,12 +155,11 @@ def test_version_and_citation_stand_in_one_place_and_the_others_agree(monkeypatc
     assert re.fullmatch(r"\d+\.\d+\.\d+", version) and course_utils.__version__ == version
     assert PROJECT["project"]["name"] == course_utils.PROJECT
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["version"] == version
-    assert citation["license"] == PROJECT["project"]["license"]
+    assert (citation["version"], citation["license"]) == (version, PROJECT["project"]["license"])
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = re.findall(r"^## (\d[\d.]*)", changes, re.MULTILINE)
     numbers = [[*map(int, name.split("."))] for name in released]
-    assert released[0] == version and numbers == sorted(numbers, reverse=True)
+    assert (released[0], numbers) == (version, sorted(numbers, reverse=True))
     # installed, not a checkout
     monkeypatch.setattr(course_utils, "__file__", str(tmp_path / "course_utils" / "__init__.py"))
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "another"\nversion = "9.9.9"\n')
@@ -169,7 +168,7 @@ def test_version_and_citation_stand_in_one_place_and_the_others_agree(monkeypatc
 
 def test_updates_leave_out_what_the_numbers_come_from():
     updates = yaml.safe_load((GITHUB / "dependabot.yml").read_text(encoding="utf-8"))["updates"]
-    assert [one["package-ecosystem"] for one in updates] == ["github-actions", "pip"]
+    assert [update["package-ecosystem"] for update in updates] == ["github-actions", "pip"]
     known = str(PROJECT["project"])
     assert all(f"'{ignored['dependency-name']}==" in known for ignored in updates[1]["ignore"])
-    assert all(one["cooldown"]["default-days"] >= 7 for one in updates)
+    assert all(update["cooldown"]["default-days"] >= 7 for update in updates)

@@ -25,7 +25,7 @@ from course_utils.tools.ideas import asking, gains, route, sheets
 from course_utils.tools.ideas.inventory import FORMS, inventory
 from course_utils.tools.workspace.lab import write_at_first
 
-from .commands import run
+from .commands import output_of
 from .sources import SOURCES
 
 DAY = timedelta(days=1)
@@ -137,8 +137,11 @@ def test_the_route_of_a_profile(whole, half, begin, skip, sections):
         sure = 2 if asked.id.removesuffix(".before") in known else 0
         assert session.answer(asked.right, sure) == "", "no feedback before the end"
     found = route.route(known & {item.removesuffix(".before") for item, _, _ in session.given})
-    assert (found.begin, list(found.skip)) == (begin, skip)
-    assert sorted({idea[:2] for idea in found.sections}) == sections
+    assert (found.begin, list(found.skip), sorted({idea[:2] for idea in found.sections})) == (
+        begin,
+        skip,
+        sections,
+    )
     assert f"Begin with lesson {begin}" in session.end()
     skipped = {
         one for idea in IDEAS if idea.lesson in set(skip) - set(sections) for one in idea.exercises
@@ -186,8 +189,10 @@ def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(
     for name in ("02-pad-batch", "02-find-the-bug"):
         check(name, all_exercises()[name].reference)
     today = sheets.due_today(workspace)[0]
-    assert today[1:] == sheets.material("02")[:new_a_day]
-    assert sheets.material("02")[:3] == ["02-recall-1", "02-recall-2", "02-recall-3"]
+    assert (today[1:], sheets.material("02")[:3]) == (
+        sheets.material("02")[:new_a_day],
+        ["02-recall-1", "02-recall-2", "02-recall-3"],
+    )
     _, writing, _ = sheets.due_today(workspace, datetime.now(UTC) + 30 * DAY)
     assert sorted(writing) == ["02-find-the-bug", "02-pad-batch"]
     assert f"to review today: {len(today)}" in repr(progress())
@@ -212,8 +217,10 @@ def test_a_wrong_function_that_the_lesson_gives_is_not_the_learners_mistake(work
         namespace = {}
         exec(compile(source, name, "exec"), namespace)
         (function,) = (thing for word, thing in namespace.items() if word.endswith("nearest"))
-        assert check("00-nearest", function).status == "failed"
-        assert sheets.due_today(workspace)[0] == recorded
+        assert (check("00-nearest", function).status, sheets.due_today(workspace)[0]) == (
+            "failed",
+            recorded,
+        )
 
 
 def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
@@ -251,8 +258,10 @@ def test_a_damaged_record_is_moved_aside(workspace, path, old, new):
     path.write_text(damaged)
     assert old not in damaged and "will be moved aside" in repr(asking.review())
     schedule.record(workspace, "02-mask.before", True, 2)
-    assert (workspace / ".schedule.damaged.json").read_text() == damaged
-    assert schedule.read_schedule(workspace).cards.keys() == {"02-mask.before"}
+    assert (
+        (workspace / ".schedule.damaged.json").read_text(),
+        schedule.read_schedule(workspace).cards.keys(),
+    ) == (damaged, {"02-mask.before"})
 
 
 def test_a_record_of_a_newer_version_is_left_alone(workspace, path):
@@ -289,8 +298,10 @@ for number in range(25):
 def test_two_windows_lose_no_answer(workspace):
     command = [sys.executable, "-c", WRITER, str(workspace)]
     writers = [subprocess.Popen(command) for _ in range(2)]
-    assert [writer.wait() for writer in writers] == [0, 0]
-    assert len(schedule.read_schedule(workspace).answers) == 50
+    assert (
+        [writer.wait() for writer in writers],
+        len(schedule.read_schedule(workspace).answers),
+    ) == ([0, 0], 50)
 
 
 # ---------------------------------------------------------------- what a class has gained
@@ -434,32 +445,27 @@ def test_the_column_that_names_most_learners_in_both_tables_counts(
 # ---------------------------------------------------------------- the commands
 
 
-def said(*words, keys="", status=0):
-    """What a command prints that ends with this status."""
-    text, ended = run(*words, keys=keys)
-    assert ended == status, text
-    return text
-
-
 def test_place_and_review_ask_in_a_terminal(workspace):
     answer = "A\n3\n"
-    asked = said("place", keys=answer * 20)
+    asked = output_of("place", keys=answer * 20)
     assert "20 of 20 · Lesson 10" in asked and "Begin with lesson" in asked
     old = CliRunner(charset="cp1252")  # as a terminal of Windows
     assert "20 of 20" in old.invoke(main, ["place"], input=answer * 20).output
-    assert "04-mean-pool" in said("place", "--by-doing", "--workspace", workspace)
+    assert "04-mean-pool" in output_of("place", "--by-doing", "--workspace", workspace)
     for name in ("02-pad-batch", "02-find-the-bug"):
         remember(name, workspace)
     due = sheets.due_today(workspace)[0][: asking.A_DAY]
-    asked = said("review", keys="".join("\nA\n" if "-recall-" in item else answer for item in due))
+    asked = output_of(
+        "review", keys="".join("\nA\n" if "-recall-" in item else answer for item in due)
+    )
     assert f"{len(due)} of {len(due)} · Lesson 02" in asked and f"of {len(due)} right." in asked
     assert len(schedule.read_schedule(workspace).answers) == len(due)
-    said("place", keys="A\n", status=1)  # stopped
+    output_of("place", keys="A\n", status=1)  # stopped
 
 
 def test_the_forms_are_exported_and_gains_writes_a_table(tmp_path):
     for flag, form in (("--before", "moodle"), ("--after", "qti")):
-        assert f"{len(IDEAS)} questions in" in said(
+        assert f"{len(IDEAS)} questions in" in output_of(
             "quiz", flag, "--format", form, "--out", tmp_path / form
         )
     assert "i02-mask.before" in (tmp_path / "moodle").read_text()
@@ -468,9 +474,9 @@ def test_the_forms_are_exported_and_gains_writes_a_table(tmp_path):
     for file, form, answers in zip(files, FORMS, right):
         file.write_text(table(form, answers, range(6)))
     out = tmp_path / "gains.csv"
-    assert "6 learners answered both forms" in said("gains", *files, "--out", out)
+    assert "6 learners answered both forms" in output_of("gains", *files, "--out", out)
     assert out.read_text().startswith("idea,before,after,gain,gain from,gain to")
-    assert "none.csv" in said("gains", files[0], tmp_path / "none.csv", status=1)
+    assert "none.csv" in output_of("gains", files[0], tmp_path / "none.csv", status=1)
 
 
 def test_todays_notebook_is_written_once(workspace):

@@ -33,16 +33,16 @@ def ordinary_user(writable):
     Paths that only root can enter, such as root's home, are bind-mounted where any user can enter.
     """
     command = "bwrap --bind /proc /proc --dev-bind /dev /dev --cap-add ALL --perms 1777 --tmpfs /tmp".split()
-    seen = []
+    mounted = []
     pythons = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]}
     for folder in [*map(Path, SYSTEM), *sorted(pythons | {ROOT})]:
         if folder.is_symlink():
             command += ["--symlink", os.readlink(folder), str(folder)]
-        elif folder.exists() and not any(folder.is_relative_to(other) for other in seen):
+        elif folder.exists() and not any(folder.is_relative_to(other) for other in mounted):
             command += read_only(folder)
-            seen.append(folder)
+            mounted.append(folder)
     for parent in reversed(Path(writable).parents[:-1]):
-        known = any(parent.is_relative_to(other) for other in (*seen, Path("/tmp")))
+        known = any(parent.is_relative_to(other) for other in (*mounted, Path("/tmp")))
         if not known or str(parent).startswith("/tmp/"):
             command += ["--perms", "0755", "--dir", str(parent)]
     command += ["--bind", str(writable), str(writable)]

@@ -60,9 +60,9 @@ class Kernel:
 
     def run(self, code):
         """The messages with the output of a cell."""
-        seen = []
-        self.client.execute_interactive(code, timeout=60, output_hook=seen.append)
-        return seen
+        messages = []
+        self.client.execute_interactive(code, timeout=60, output_hook=messages.append)
+        return messages
 
     def says(self, code):
         parts = [message["content"] for message in self.run(code)]
@@ -90,8 +90,8 @@ def shared(kernels, tmp_path_factory):
 
 def test_a_kernel_is_a_child_of_the_warm_process_and_needs_little_memory(warm, shared):
     assert isinstance(shared.process, provisioner.Forked)
-    where = f"{warm.pid} {shared.manager.provisioner.cwd}"
-    assert shared.says("import os; print(os.getppid(), os.getcwd())") == where
+    parent_and_folder = f"{warm.pid} {shared.manager.provisioner.cwd}"
+    assert shared.says("import os; print(os.getppid(), os.getcwd())") == parent_and_folder
     private = psutil.Process(shared.process.pid).memory_full_info().uss
     assert private / 2**20 < 150  # an ordinary kernel needs about 500
 
@@ -121,13 +121,13 @@ def test_it_has_everything_loaded_and_computes_as_an_ordinary_one(shared, code, 
 
 
 def test_pictures_appear_and_warnings_too(shared):
-    seen = shared.run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
-    assert any("image/png" in message["content"].get("data", {}) for message in seen)
+    messages = shared.run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
+    assert any("image/png" in message["content"].get("data", {}) for message in messages)
     assert "UserWarning: mind this" in shared.says("import warnings; warnings.warn('mind this')")
 
 
 @pytest.mark.parametrize("start", ["warm", "cold"])
-def test_the_field_s_own_lines_run_without_a_variable_and_without_a_word(
+def test_the_lines_that_everybody_writes_run_without_a_variable_and_without_a_word(
     start, kernels, monkeypatch
 ):
     """A warm kernel was forked from a process that had imported the libraries; they have read their variables there."""
@@ -136,18 +136,18 @@ def test_the_field_s_own_lines_run_without_a_variable_and_without_a_word(
         monkeypatch.setenv(COLD, "1")
     kernel = kernels()
     assert isinstance(kernel.process, provisioner.Forked) == (start == "warm")
-    seen = kernel.run("from course_utils import setup\nsetup()")
-    seen += kernel.run(
+    messages = kernel.run("from course_utils import setup\nsetup()")
+    messages += kernel.run(
         "from sentence_transformers import SentenceTransformer\nfrom transformers import AutoModel, AutoTokenizer"
     )
     begun = time.monotonic()
-    seen += kernel.run(f"""
+    messages += kernel.run(f"""
 model = AutoModel.from_pretrained("{PUBLIC_NAME}")
 tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
 print(SentenceTransformer("{SHORT_NAME}").encode("one").shape)
 """)
     assert time.monotonic() - begun < 5
-    streams = [message["content"] for message in seen if message["msg_type"] == "stream"]
+    streams = [message["content"] for message in messages if message["msg_type"] == "stream"]
     assert [(stream["name"], stream["text"]) for stream in streams] == [("stdout", "(384,)\n")]
     bars_are_text = "import tqdm.autonotebook; print(tqdm.autonotebook.tqdm is tqdm.tqdm)"
     assert kernel.says(bars_are_text) == "True"
@@ -185,9 +185,9 @@ def test_restart_interrupt_and_that_a_kernel_ended(kernels):
         pass
     kernel.manager.interrupt_kernel()
     reply = kernel.client.get_shell_msg(timeout=30)
-    assert (
-        reply["parent_header"]["msg_id"] == message
-        and reply["content"]["ename"] == "KeyboardInterrupt"
+    assert (reply["parent_header"]["msg_id"], reply["content"]["ename"]) == (
+        message,
+        "KeyboardInterrupt",
     )
     assert kernel.says("print('alive')") == "alive"
     kernel.client.execute("import os; os._exit(7)")
@@ -287,9 +287,9 @@ def test_a_dead_warm_process_leaves_its_kernels_alone_and_others_start_as_ever(w
     warm.wait()
     assert kernel.says("print(x + 1)") == "42" and kernel.process.poll() is None
     other = kernels(env={**os.environ, "MINE": "2"})
-    assert (
-        isinstance(other.process, subprocess.Popen)
-        and other.says("import os; print(os.environ['MINE'])") == "2"
+    assert (type(other.process), other.says("import os; print(os.environ['MINE'])")) == (
+        subprocess.Popen,
+        "2",
     )
     process = kernel.process
     kernel.manager.shutdown_kernel(now=False)
