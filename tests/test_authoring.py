@@ -131,7 +131,8 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
 
 def test_a_page_can_have_no_exercise(course):
     course("new-lesson", "98", "A map", "--kind", "page")
-    assert "page, which has no exercises" in course("new-exercise", "98", "first", status=1)
+    text = course("new-exercise", "98", "first", status=1)
+    assert "is a page, which has no exercises" in text
 
 
 def test_the_first_exercise_of_a_new_lesson_makes_its_files(course):

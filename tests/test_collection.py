@@ -193,9 +193,11 @@ NOTES = ["Überblick.md", "two.md"]
             [{1: 2}, {}],
         ),
         (  # a column of one's own, with missing values
-            pd.DataFrame({"id": ["a"], "part": ["dev"], "query": ["one"], "more": [pd.NA]}),
+            pd.DataFrame(
+                {"id": ["a", "b"], "part": "dev", "query": ["one", "two"], "more": [pd.NA, None]}
+            ),
             NO_GRADES,
-            [{}],
+            [{}, {}],
         ),
     ],
 )

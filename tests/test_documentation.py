@@ -67,7 +67,10 @@ def test_every_query_has_its_kind_and_its_answers(docs):
     assert len(load_doc_queries("dev")) == len(load_doc_queries("test")) == 96
     # judgements: no pair twice, and of queries and texts that there are
     assert (judged.duplicated(["id", "name"]).any(), set(judged["grade"])) == (False, {0, 1, 2})
-    assert not {*judged["name"], *judged["id"]} - {*docs["name"], *queries["id"]}
+    assert (set(judged["name"]) - set(docs["name"]), set(judged["id"]) - set(queries["id"])) == (
+        set(),
+        set(),
+    )
     best = judged.groupby("id")["grade"].max().reindex(queries["id"], fill_value=0)
     unanswered = queries["kind"].to_numpy() == "none"
     assert (set(best[unanswered]), set(best[~unanswered])) == ({0}, {2})

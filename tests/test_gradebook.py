@@ -434,7 +434,9 @@ def test_a_teacher_overrides_a_mark_and_says_why(tmp_path):
     given = (
         f"your teacher gives {most} of {most}, because the idea is right, &lt;b&gt;Ada&lt;/b&gt;"
     )
-    assert all(words in adas for words in (f"Computed: 0 of {most}; {given}", "1 marked by your"))
+    assert all(
+        words in adas for words in (f"Computed: 0 of {most}; {given}", "1 marked by your teacher")
+    )
     assert all(words in bobs for words in ("Comment of your teacher", "Look at the mask."))
     assert [f'hint("{FIRST}")' in page for page in (adas, bobs)] == [False, True]
     assert "The points of one mark were given by hand" in (tmp_path / "summary.html").read_text()

@@ -125,7 +125,7 @@ def given(monkeypatch):
     """The session was given a network and a cache named "mine"; what `use_cache` sets is undone."""
     for name in ("HF_HUB_OFFLINE", "HF_HUB_CACHE"):
         monkeypatch.setattr(constants, name, getattr(constants, name))
-    monkeypatch.setattr(hub_cache, "_given", lambda: (False, "mine"))
+    monkeypatch.setattr(hub_cache, "_original_settings", lambda: (False, "mine"))
 
 
 def test_online_gives_back_what_was_there(given):
