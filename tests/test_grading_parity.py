@@ -38,11 +38,10 @@ def first(module, kind, exercise_id):
     """The expression that is this answer in the answers' file."""
     if kind == "right":
         return f"RIGHT[{exercise_id!r}][0]"
-    return (
-        f"WRONG[{exercise_id!r}][0][0]"
-        if exercise_id in module.WRONG
-        else f"PROMISES[{exercise_id!r}][0][1]"
-    )
+    if exercise_id in module.WRONG:
+        return f"WRONG[{exercise_id!r}][0][0]"
+    assert module.PROMISES[exercise_id], f"{exercise_id} has no answer under WRONG or PROMISES"
+    return f"PROMISES[{exercise_id!r}][0][1]"
 
 
 def notebook(lesson, exercises):

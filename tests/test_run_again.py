@@ -45,7 +45,7 @@ def differing(notebook, cells, folder):
     copies = [deepcopy(cell) for cell in cells]
     for place, cell in enumerate(copies):
         cell.outputs, cell.execution_count, cell.id = [], None, f"{cell.id[:50]}-{place}"
-    run = nbformat.v4.new_notebook(cells=copies, metadata=notebook.metadata)
+    run = nbformat.v4.new_notebook(cells=copies, metadata=deepcopy(notebook.metadata))
     client = NotebookClient(
         run, timeout=300, record_timing=False, coalesce_streams=True, allow_errors=True,
         resources={"metadata": {"path": str(folder)}},

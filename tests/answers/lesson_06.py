@@ -135,6 +135,12 @@ COMPLETED = {
 }
 
 WRONG = {
+    "06-assign": [
+        (
+            lambda vectors, centres, threshold: assign_in_loops(vectors, centres, -2),
+            "assign every vector",
+        )
+    ],
     "06-cosine": [
         (
             lambda first, second: (
