@@ -61,7 +61,7 @@ def rows_of(name):
 def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):
     before = files()
     text = course("new-exercise", "04", "new-task")
-    assert all(words in text for words in ("make lesson L=04", "PROMISES are required"))
+    assert all(words in text for words in ("make lesson L=04", "at least one answer under WRONG"))
     after = files()
     notebook = nbformat.reads(after["04_pooling.ipynb"], as_version=4)
     nbformat.validate(notebook)
@@ -110,6 +110,14 @@ def test_the_routes_in_a_text_are_brought_into_line():
     )
 
 
+def test_a_skeleton_of_a_further_part_is_named_after_its_core(course):
+    shutil.copy(authoring.NOTEBOOKS / "README.md", ".")
+    text = course("new-lesson", "04", "Sums", "--kind", "further")
+    for words in ("row in the table of notebooks/README.md", "claims/04-sums.toml", "L=04-sums."):
+        assert words in text
+    assert "further/04_sums.ipynb) | TODO | 5 | 0 |" in files()["README.md"]
+
+
 @pytest.mark.parametrize("kind", ["full", "page"])
 def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     text = course("new-lesson", "98", "Where to go: a map", "--kind", kind)
@@ -155,8 +163,11 @@ def test_the_first_exercise_of_a_new_lesson_makes_its_files(course):
         (["new-exercise", "13", "first"], "There is no lesson 13; the lessons are 04, 05."),
         (["new-exercise", "../04", "first"], "There is no lesson ../04"),
         (["new-exercise", "04"], "Missing argument 'NAME'"),
-        (["new-lesson", "04", "A"], "two digits that no other lesson has; got '04'"),
-        (["new-lesson", "4", "A"], "two digits that no other lesson has; got '4'"),
+        (
+            ["new-lesson", "04", "A"],
+            "two digits that no other lesson has (a further part: --kind further); got '04'",
+        ),
+        (["new-lesson", "4", "A"], "--kind further); got '4'"),
         (["new-lesson", "13"], "Missing argument 'TITLE'"),
         (["new-lesson", "13", " "], "A lesson needs a one-line title"),
         (["new-lesson", "13", "?"], "A lesson needs a one-line title"),

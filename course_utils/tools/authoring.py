@@ -141,7 +141,11 @@ def new_lesson(
     """
     is_further = kind == "further"
     if not re.fullmatch(r"\d\d", number) or (number in parts(folder)) != is_further:
-        wanted = "that of a lesson" if is_further else "two digits that no other lesson has"
+        wanted = (
+            "that of a lesson, as a further part has the number of its core"
+            if is_further
+            else "two digits that no other lesson has (a further part: --kind further)"
+        )
         raise AuthoringError(f"The number must be {wanted}; got {number!r}.")
     name = re.sub("[^a-z0-9]+", "_", title.lower()).strip("_")
     if not name or "\n" in title:
@@ -187,6 +191,7 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
     names = {
         "title": title.replace('"', "'"),
         "lesson": path.stem,
+        "minutes": "20" if path.parent.name == FURTHER else "30",
         "section": sections[0],
         "cell": shown[0],
         "notebook": f"../{name_of(path)}.ipynb",

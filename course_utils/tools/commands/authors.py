@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ..._support.notebooks import KINDS, as_key
+from ..._support.notebooks import KINDS, as_key, part_of
 from .options import FOLDER
 
 
@@ -50,12 +50,12 @@ def new_exercise(lesson: str, name: str, title: str | None) -> None:
     click.echo(
         f"Written: text, answer and check in {path}; cases and mistakes in {code}; title, hints "
         f"and messages in {words}; right and wrong answers in {answers}.\n"
-        "All of it stands at the end of each file: move the three cells to where they belong, and "
-        "the rest into the order of the lesson.\n"
+        "The three cells stand above the end of the lesson, and the rest at the end of each file: "
+        "move them to where they belong.\n"
         "A core has room for three exercises; others go into a further part, such as 04-lengths.\n"
-        f"Fill in everything marked TODO, then: make lesson L={lesson}. PROMISES are required: for "
-        "each promise of the text an answer that breaks only this, or a mistake whose `breaks` "
-        "has its words."
+        f"Fill in everything marked TODO, then: make lesson L={lesson}. For each promise of the "
+        "text, a mistake whose `breaks` has its words, or under PROMISES an answer that breaks only "
+        "this; and at least one answer under WRONG or PROMISES."
     )
 
 
@@ -74,11 +74,9 @@ def new_lesson(number: str, title: str, kind: str) -> None:
     from ..pages import filled
 
     path = authoring.new_lesson(number, title, kind)
-    click.echo(
-        f"Written: {_short(path)}, a row in the table of README.md, and tests/claims/{number}.toml."
-    )
-    needed = "needed_by_a_page.txt" if kind == "page" else "needed.txt"
-    click.echo(f"{filled(needed, number=number).rstrip()}\nThen: make lesson L={number}.")
+    table = "notebooks/README.md" if kind == "further" else "README.md"
+    names = {"path": _short(path), "table": table, "key": part_of(path), "number": number}
+    click.echo(filled("needed.txt", **names, kind=kind).rstrip())
 
 
 @click.command()
