@@ -113,8 +113,8 @@ def test_the_routes_in_a_text_are_brought_into_line():
 def test_a_skeleton_of_a_further_part_is_named_after_its_core(course):
     shutil.copy(authoring.NOTEBOOKS / "README.md", ".")
     text = course("new-lesson", "04", "Sums", "--kind", "further")
-    for words in ("row in the table of notebooks/README.md", "claims/04-sums.toml", "L=04-sums."):
-        assert words in text
+    needed = ("row in the table of notebooks/README.md", "claims/04-sums.toml", "L=04-sums.")
+    assert all(words in text for words in needed)
     assert "further/04_sums.ipynb) | TODO | 5 | 0 |" in files()["README.md"]
 
 
