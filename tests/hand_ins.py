@@ -25,7 +25,7 @@ def packed(files, method=zipfile.ZIP_DEFLATED):
 def collecting(tmp_path):
     """A function that gathers these files, which stand in a folder or, zipped, in one archive.
 
-    It returns the files that each learner `has`, those left `out`, and `why`, in one text; and the hand-ins `found`.
+    It returns the `hand_ins`, the `files_of` each learner, and those `left_out`, with the `reasons`.
     """
 
     def collect(files, roster=None, zipped=False):
@@ -48,10 +48,10 @@ def collecting(tmp_path):
             if hand_in.path and hand_in.file in files:
                 assert hand_in.path.read_text() == files[hand_in.file], "not its own bytes"
         return SimpleNamespace(
-            has=files_of,
-            out=[file.file for file in gathered.left_out],
-            why=" ".join(file.why for file in gathered.left_out),
-            found=gathered,
+            files_of=files_of,
+            left_out=[file.file for file in gathered.left_out],
+            reasons=" ".join(file.why for file in gathered.left_out),
+            hand_ins=gathered,
         )
 
     return collect

@@ -57,13 +57,13 @@ def learners(collect, tmp_path, monkeypatch):
     """A class from three platforms, all of whom have full points."""
     monkeypatch.setattr(platforms, "PLATFORMS", (*platforms.PLATFORMS, NUMBERS_FIRST))
     collected, work = collect([*FILES, HERS]), assignment(("04",))
-    assert collected.out == [HERS] and "1236 and 4711" in collected.why
+    assert collected.left_out == [HERS] and "1236 and 4711" in collected.reasons
     passed = result(*work["exercises"])
     entries = {
         (hand_in.learner, hand_in.file): Entry(hand_in.learner, "", hand_in.file, "", "", passed)
-        for hand_in in collected.found
+        for hand_in in collected.hand_ins
     }
-    of_class = records(collected.found, entries, {}, work)
+    of_class = records(collected.hand_ins, entries, {}, work)
     write_tables(tmp_path, of_class, work, True)
     return of_class
 
