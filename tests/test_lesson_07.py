@@ -66,23 +66,19 @@ def test_masks_and_labels_lead_to_the_librarys_loss(seed):
     tokenizer, model = load_masked_lm()
     batch = tokenizer(PLAIN, padding=True, return_tensors="pt")
     draws = torch.rand(batch["input_ids"].shape, generator=torch.Generator().manual_seed(seed))
-    special = tokenizer.all_special_ids
     ids, labels = MASK_TOKENS.reference(
-        batch["input_ids"], special, tokenizer.mask_token_id, draws, 0.4
+        batch["input_ids"], tokenizer.all_special_ids, tokenizer.mask_token_id, draws, 0.4
     )
     chosen = labels != IGNORED
     assert not torch.isin(batch["input_ids"][chosen], torch.tensor(tokenizer.all_special_ids)).any()
-    assert (ids[chosen] == tokenizer.mask_token_id).all() and torch.equal(
-        ids[~chosen], batch["input_ids"][~chosen]
+    assert torch.equal(ids, torch.where(chosen, tokenizer.mask_token_id, batch["input_ids"])), (
+        "the chosen tokens are masked, and no others"
     )
     with torch.inference_mode():
         output = model(input_ids=ids, attention_mask=batch["attention_mask"], labels=labels)
     bits = SURPRISAL.reference(output.logits[chosen], labels[chosen])
-    assert bits.mean().item() * math.log(2) == pytest.approx(output.loss.item(), rel=1e-5)
-    assert BUG.reference(output.logits, labels) == pytest.approx(
-        math.exp(output.loss.item()), rel=1e-5
-    )
-    assert 2 ** bits.mean().item() == pytest.approx(math.exp(output.loss.item()), rel=1e-5)
+    perplexity = pytest.approx(math.exp(output.loss.item()), rel=1e-5)
+    assert BUG.reference(output.logits, labels) == perplexity == 2 ** bits.mean().item()
 
 
 @pytest.mark.parametrize("text", PLAIN)
@@ -115,37 +111,31 @@ def test_filling_by_hand_is_the_librarys_pipeline(text):
     unmasker = pipeline("fill-mask", model=model, tokenizer=tokenizer, device="cpu")
     batch = tokenizer(text, return_tensors="pt")
     with torch.inference_mode():
-        space = {"batch": batch, "logits": model(**batch).logits}
-    by_hand = cell_of("07", "softmax").source.split("top =")[0]
-    exec(by_hand, space)
+        names = {"batch": batch, "logits": model(**batch).logits}
+    exec(cell_of("07", "softmax").source.split("top =")[0], names)
     for answer in unmasker(text, top_k=60):
-        assert space["probabilities"][answer["token"]].item() == pytest.approx(
-            answer["score"], abs=1e-6
-        )
+        probability = names["probabilities"][answer["token"]].item()
+        assert probability == pytest.approx(answer["score"], abs=1e-6)
 
 
-@pytest.mark.parametrize("p", [0.01, 0.5, 0.97])
-def test_an_edited_row_gives_its_piece_the_probability_in_the_model(p):
+@pytest.mark.parametrize("probability", [0.01, 0.5, 0.97])
+def test_an_edited_row_gives_its_piece_the_probability_in_the_model(probability):
     # The head alone is changed: with the table tied, the row of a piece in the text would change
     # the vectors, too.
     tokenizer, model = load_masked_lm()
-    encoded, cat = (
-        tokenizer("The [MASK] sat on the mat.", return_tensors="pt"),
-        tokenizer.convert_tokens_to_ids("cat"),
-    )
-    vector = _from_the_notebook("edit-at-mask", "at_mask")(
-        "The [MASK] sat on the mat.", tokenizer, model
-    )
+    cat = tokenizer.convert_tokens_to_ids("cat")
+    encoded = tokenizer(SENTENCE, return_tensors="pt")
+    vector = _from_the_notebook("edit-at-mask", "at_mask")(SENTENCE, tokenizer, model)
     table, bias = model.cls.predictions.decoder.weight.detach(), model.cls.predictions.bias.detach()
     edited = table.clone()
-    edited[cat] = EDIT_ROW.reference(vector, table, bias, cat, p)
+    edited[cat] = EDIT_ROW.reference(vector, table, bias, cat, probability)
     with torch.inference_mode():
-        before = model(**encoded).logits[0, 2].softmax(-1)[cat].item()
+        before = model(**encoded).logits[0, MASK_PLACE].softmax(-1)[cat].item()
         assert (table @ vector + bias).softmax(-1)[cat] == pytest.approx(before, abs=1e-6)
         # no "cat" in the text, so the vectors stay, and the edited model can be run as a whole
         changed = {"bert.embeddings.word_embeddings.weight": edited}
-        logits = functional_call(model, changed, kwargs=dict(encoded)).logits[0, 2]
-    assert logits.softmax(-1)[cat].item() == pytest.approx(p, abs=1e-4)
+        logits = functional_call(model, changed, kwargs=dict(encoded)).logits[0, MASK_PLACE]
+    assert logits.softmax(-1)[cat].item() == pytest.approx(probability, abs=1e-4)
 
 
 def test_the_lessons_functions_take_another_model():

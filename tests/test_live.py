@@ -1,4 +1,4 @@
-"""Live copies: worked cells to type, their code on a page beside, `reveal`; and `course lab --live` and `--route`."""
+"""Live copies: worked cells to type, their code on a page, `reveal`; `course lab --live`."""
 
 import json
 import os
@@ -64,22 +64,22 @@ def test_a_live_copy_is_the_learners_with_comments_for_code_that_reveal_brings_b
     assert len(emptied) == len(typed_cells(SOURCES[key]))
     for number, (cell, own) in enumerate(emptied, 1):
         assert cell.source.startswith(f"# {number}. ")
-        lines = cell.source.splitlines()
-        assert all(line.startswith("# ") and len(line) <= WIDTH for line in lines)
+        assert all(
+            line.startswith("# ") and len(line) <= WIDTH for line in cell.source.splitlines()
+        )
         assert run_in_a_cell(monkeypatch, f"{cell.source}\nreveal()", cell.id) == (own.source, True)
 
 
 @each_typed
 def test_no_solution_is_in_a_live_copy_or_on_its_page(key):
     region = re.compile(f"{BEGIN}\n(.*?)\n *{END}", re.DOTALL)
-    solutions = [found for cell in code_of(SOURCES[key]) for found in region.findall(cell.source)]
-    page = "\n".join(cell.source for cell in typed_cells(SOURCES[key]))
-    copied = "\n".join(cell.source for cell in live(key).cells)
-    assert bool(solutions) >= (key in DIVIDED) and BEGIN not in copied + page
-    assert not any(one.strip() in copied + page for one in solutions)
-    shown = page_to_type(SOURCES[key], key)
-    assert shown.count("<section") == len(typed_cells(SOURCES[key]))
-    headings = re.findall("<h2>.*</h2>", shown)
+    solutions = [code for cell in code_of(SOURCES[key]) for code in region.findall(cell.source)]
+    assert solutions or key not in DIVIDED
+    sources = "\n".join(cell.source for cell in [*typed_cells(SOURCES[key]), *live(key).cells])
+    assert not [code for code in (BEGIN, *solutions) if code.strip() in sources]
+    page = page_to_type(SOURCES[key], key)
+    assert page.count("<section") == len(typed_cells(SOURCES[key]))
+    headings = re.findall("<h2>.*</h2>", page)
     assert headings and len(set(headings)) == len(headings)
 
 
@@ -87,10 +87,10 @@ def test_links_lead_out_of_the_folder():
     texts = [
         cell.source for key in TYPED for cell in live(key).cells if cell.cell_type == "markdown"
     ]
-    found = [one for text in texts for one in re.findall(r"\]\(([^)#:]+\.ipynb)", text)]
-    assert len(found) > 50 and all(
-        one.startswith("../") and (NOTEBOOKS / one[3:]).is_file() for one in found
-    )
+    links = re.findall(r"\]\(([^)#:]+\.ipynb)", "\n".join(texts))
+    lessons = [NOTEBOOKS / link.removeprefix("../") for link in links if link.startswith("../")]
+    assert len(lessons) == len(links) > 50
+    assert all(lesson.is_file() for lesson in lessons)
 
 
 # ---------------------------------------------------------------- in a workspace
@@ -116,16 +116,14 @@ def test_an_edited_live_copy_stays_and_others_are_renewed(sources, tmp_path):
     file, edited = write_live(workspace, "04", sources)
     page = (workspace / file).with_suffix(".html")
     assert not edited and file.as_posix() == f"{LIVE}/04_sums_live.ipynb"
-    assert (
-        "<h2>A <code>sum</code></h2>" in page.read_text()
-        and "print(1 &lt; 2)</span><span><br>" in page.read_text()
-    )
+    for markup in ("<h2>A <code>sum</code></h2>", "print(1 &lt; 2)</span><span><br>"):
+        assert markup in page.read_text()
     write_source(sources, "Add two.")
     assert write_live(workspace, "04", sources) == (file, False)
-    mine = nbformat.read(workspace / file, as_version=4)
-    assert mine.cells[-1].source == "# 1. Add two." and "Add two." in page.read_text()
-    mine.cells[-1].source += "\nx = 3"
-    nbformat.write(mine, workspace / file)
+    copy = nbformat.read(workspace / file, as_version=4)
+    assert copy.cells[-1].source == "# 1. Add two." and "Add two." in page.read_text()
+    copy.cells[-1].source += "\nx = 3"
+    nbformat.write(copy, workspace / file)
     before = (workspace / file).read_bytes()
     assert write_live(workspace, "04", sources) == (file, True)  # the course is as it was
     write_source(sources, "Add four.")
@@ -151,9 +149,8 @@ def test_a_live_copy_is_no_hand_in_and_no_lesson_of_a_workspace(sources, tmp_pat
     file, _ = write_live(workspace, "04", sources)
     (workspace / "04_sums.ipynb").write_bytes((workspace / file).read_bytes())
     (tmp_path / "unpacked").mkdir()
-    assert [one.file for one in gather(tmp_path / "class", tmp_path / "unpacked")] == [
-        "ada/04_sums.ipynb"
-    ]
+    (hand_in,) = gather(tmp_path / "class", tmp_path / "unpacked")
+    assert hand_in.file == "ada/04_sums.ipynb"
     assert list(parts(workspace)) == ["04"]
 
 
@@ -176,8 +173,9 @@ def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
         third.source,
         True,
     )
-    code = "# 3. Multiply\nhidden * 2\nreveal()"
-    assert run_in_a_cell(monkeypatch, code, f"live_04_{third.id}") == (third.source, False)
+    assert run_in_a_cell(
+        monkeypatch, "# 3. Multiply\nhidden * 2\nreveal()", f"live_04_{third.id}"
+    ) == (third.source, False)
 
 
 NOWHERE = [  # cell, arguments

@@ -1,4 +1,4 @@
-"""The masked language model: the adapter that the course ships, the script that trained it, and other models."""
+"""The masked language model: the adapter of the course, its training script, and other models."""
 
 import random
 import re
@@ -54,10 +54,10 @@ def test_its_scores_on_text_it_was_not_trained_on(adapted):
         text for source in ("imdb", "rotten_tomatoes") for text in load_reviews(source)["text"]
     )
     held = [text for text in texts if train.held_out(text)]
-    found = train.passages(
+    passages = train.passages(
         random.Random(3).sample(held, 100), tokenizer, random.Random(0), lengths=(64,)
     )
-    result = train.scores(model, tokenizer, found)
+    result = train.scores(model, tokenizer, passages)
     assert result["tokens"] > 2000
     card = (ADAPTER.parent / "adapter.md").read_text()
     top1, top5 = map(
@@ -123,15 +123,16 @@ def test_an_encoder_without_a_head_is_refused(tiny):
 # The script
 
 
-def small(**settings):
+def small_encoder(**settings):
     """An encoder that trains in a second."""
     torch.manual_seed(0)
-    sizes = {"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **settings}
-    return random_model("bert", **sizes)
+    return random_model(
+        "bert", **{"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **settings}
+    )
 
 
 def test_differences_bring_a_model_back_to_a_part_in_a_hundred(one_thread):
-    encoder, before = small(), torch.get_rng_state()
+    encoder, before = small_encoder(), torch.get_rng_state()
     model = masked_lm_on(encoder)
     assert torch.equal(torch.get_rng_state(), before), "the caller's random generator is left alone"
     with torch.no_grad():
@@ -147,12 +148,12 @@ def test_differences_bring_a_model_back_to_a_part_in_a_hundred(one_thread):
 
 
 def test_training_lowers_the_surprise_and_leaves_the_positions(tiny, one_thread):
-    tokenizer, encoder = load_encoder(tiny)[0], small(num_hidden_layers=1)
+    tokenizer, encoder = load_encoder(tiny)[0], small_encoder(num_hidden_layers=1)
     model = masked_lm_on(encoder)
-    found = train.passages(["a b c d e f g h i j"] * 100, tokenizer, random.Random(0))
-    before = train.scores(model, tokenizer, found)
-    assert train.train(model, tokenizer, found, 30, 0.02) > 0
-    after = train.scores(model, tokenizer, found)
+    passages = train.passages(["a b c d e f g h i j"] * 100, tokenizer, random.Random(0))
+    before = train.scores(model, tokenizer, passages)
+    assert train.train(model, tokenizer, passages, 30, 0.02) > 0
+    after = train.scores(model, tokenizer, passages)
     assert after["bits"] < before["bits"] - 1 and after["top1"] > before["top1"]
     for name, value in model.bert.embeddings.named_parameters():
         assert torch.equal(value, encoder.embeddings.get_parameter(name)) == (
@@ -165,7 +166,9 @@ def test_the_command_stores_what_it_trained(tiny, tmp_path, monkeypatch, one_thr
         " ".join(random.Random(number).sample("abcdefgh", 8)) + " a b c d." for number in range(150)
     ]
     monkeypatch.setattr(train, "TEXTS", {"letters": lambda: letters})
-    monkeypatch.setattr(train, "load_encoder", lambda name: (load_encoder(tiny)[0], small()))
+    monkeypatch.setattr(
+        train, "load_encoder", lambda name: (load_encoder(tiny)[0], small_encoder())
+    )
     path = tmp_path / "made.safetensors"
     done = CliRunner().invoke(train.main, ["--steps", "6", "--output", str(path)])
     assert done.exit_code == 0 and "none trained on" in done.output, done.output
@@ -175,23 +178,23 @@ def test_the_command_stores_what_it_trained(tiny, tmp_path, monkeypatch, one_thr
 @given(st.lists(st.text(alphabet="abc .!?", max_size=300), max_size=5), st.integers(0, 99))
 def test_passages_hold_the_text_in_order_and_fit(texts, seed):
     tokenizer = load_encoder()[0]
-    found = train.passages(texts, tokenizer, random.Random(seed))
+    passages = train.passages(texts, tokenizer, random.Random(seed))
     rest = iter(
         piece for text in texts for piece in tokenizer(text, add_special_tokens=False)["input_ids"]
     )
-    assert all(piece in rest for passage in found for piece in passage[1:-1]), (
+    assert all(piece in rest for passage in passages for piece in passage[1:-1]), (
         "in order, nothing made up"
     )
-    for passage in found:
+    for passage in passages:
         assert (passage[0], passage[-1]) == (tokenizer.cls_token_id, tokenizer.sep_token_id)
         assert 7 <= len(passage) <= max(train.LENGTHS)
 
 
 @given(st.lists(st.integers(7, 64), min_size=1, max_size=200), st.integers(0, 99))
 def test_batches_hold_every_passage_once_and_little_padding(lengths, seed):
-    found = [[number] * length for number, length in enumerate(lengths)]
-    groups = train.batches(found, random.Random(seed), size=256)
-    assert sorted(passage[0] for group in groups for passage in group) == list(range(len(found)))
+    passages = [[number] * length for number, length in enumerate(lengths)]
+    groups = train.batches(passages, random.Random(seed), size=256)
+    assert sorted(passage[0] for group in groups for passage in group) == list(range(len(passages)))
     assert all(len(group) * max(map(len, group)) <= 256 for group in groups)
 
 

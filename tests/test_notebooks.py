@@ -1,4 +1,7 @@
-"""The source lessons and the learners' copies follow the rules. No notebook is run here, only unanswered stubs."""
+"""The source lessons and the learners' copies follow the rules.
+
+No notebook is run here, only unanswered stubs.
+"""
 
 import itertools
 import json
@@ -22,10 +25,11 @@ from .verdicts import names
 EXERCISES = all_exercises()
 BY_HAND = list(assignment()["by_hand"])
 SETUP = "from course_utils import setup, check, hint, solution\nsetup()"
+NOISE = re.compile(r"<Figure size|/home/|site-packages|0x[0-9a-f]{8}")
 MOST_LINES = 18  # of a code cell
 MOST_LINES_OF_A_PROGRAM = 47  # of the one cell that is a whole program
 
-# What is no result is left out of the prose: "\tag{5.1}", "formula (5.1)", "Formulas (5.1) to (5.3)"
+# These are not results: "\tag{5.1}", "formula (5.1)", "Formulas (5.1) to (5.3)"
 OF_FORMULAS = re.compile(r"\\tag\{[\d.]+\}|\b[Ff]ormulas? \([\d.]+\)( (and|to) \([\d.]+\))?")
 # "0.83" and "-0.83"; not "section 2.1", "version 4.5" and "1.2.3"
 DECIMAL = re.compile(r"(?<!section )(?<!version )(?<![\w.:])([-\u2212]?)(\d+\.\d+)(?![\d.])")
@@ -34,8 +38,9 @@ OF_CODE_LINKS_AND_TIMES = re.compile(r"`[^`]*`|\(http[^)]*\)|\d+ minutes")
 # "384" and "10,000"; not "issue 123", "1.384" and "384d2"
 WHOLE_NUMBER = re.compile(r"(?<!issue )(?<![\w.:,])\d[\d,]*\d{2}(?![\w.]*\d)")
 YEAR = re.compile(r"(19|20)\d\d")
-# By how many units of its last digit a number in the prose may differ from the computed one: by half a unit when it is
-# rounded, and by a little more because floating-point numbers are not exact (0.125 - 0.12 > 0.005).
+# By how many units of its last digit a number in the prose may differ from the computed one: by
+# half a unit when it is rounded, and by a little more because floating-point numbers are not exact
+# (0.125 - 0.12 > 0.005).
 ROUNDING = 0.51
 
 
@@ -98,8 +103,7 @@ def test_no_noise_in_stored_outputs(key):
         assert is_error == ("raises-exception" in tags(cell)), cell.id
         for output in cell.outputs:
             assert output.get("name") != "stderr", cell.id
-            text = json.dumps(output)
-            noise = re.search(r"<Figure size|/home/|site-packages|0x[0-9a-f]{8}", text)
+            noise = NOISE.search(json.dumps(output))
             assert not noise, f"{cell.id}: {noise[0]}"
             assert "application/vnd.jupyter.widget-view+json" not in output.get("data", {}), cell.id
 
@@ -133,8 +137,8 @@ def test_every_decimal_in_the_prose_is_in_an_output_rounded_as_there(key):
             # a text may speak of the size of a negative number
             values = [-value for value in computed] if sign else map(abs, computed)
             near = ROUNDING * 10 ** -len(number.partition(".")[2])
-            is_computed = any(abs(value - float(number)) <= near for value in values)
-            assert is_computed, f"{cell.id}: {sign}{number}"
+            distance = min(abs(value - float(number)) for value in values)
+            assert distance <= near, f"{cell.id}: {sign}{number}"
 
 
 @each_lesson
@@ -144,8 +148,9 @@ def test_every_whole_number_over_99_in_the_prose_is_in_an_output_or_in_the_code(
     known = sources + printed_by(SOURCES[key]).replace(",", "")
     for cell in prose_of(SOURCES[key]):
         for number in WHOLE_NUMBER.findall(OF_CODE_LINKS_AND_TIMES.sub("", cell.source)):
-            is_known = number.replace(",", "") in known
-            assert is_known or YEAR.fullmatch(number), f"{cell.id}: {number}"
+            assert YEAR.fullmatch(number) or number.replace(",", "") in known, (
+                f"{cell.id}: {number}"
+            )
 
 
 @each_lesson
@@ -174,8 +179,7 @@ def test_a_lesson_has_its_exercises_and_a_page_has_none(key):
     names = [marks_of(cell).grade_id for cell in cells if marks_of(cell).get("solution")]
     exercises = [name for name in EXERCISES if exercise_parts()[name] == key]
     assert [name for name in names if name not in BY_HAND] == exercises
-    is_page = kind_of(SOURCES[key]) == "page"
-    assert bool(names) != is_page, "a page has no exercises, other lessons have some"
+    assert (names == []) == (kind_of(SOURCES[key]) == "page"), "only a page has no exercises"
 
 
 @each_lesson
@@ -204,8 +208,7 @@ def test_an_exercise_has_its_text_above_and_its_check_below(key):
         if cell.cell_type == "code" and marks_of(cell).get("solution"):
             exercise = EXERCISES[marks_of(cell).get("grade_id")]
             stars = rf"^`{exercise.id}` · difficulty [123] of 3 · [1-9]\d? minutes$"
-            text = cells[place - 1].source
-            assert re.search(stars, text, re.MULTILINE), (
+            assert re.search(stars, cells[place - 1].source, re.MULTILINE), (
                 f"{cell.id}: the text above must say: {stars}"
             )
             below = cells[place + 1]

@@ -1,4 +1,4 @@
-"""Lesson 14 on folders of one's own: its cells run as a learner changes them, with other texts and other tables."""
+"""Lesson 14 on learners' own folders: its cells run with other texts and other tables."""
 
 import re
 import runpy
@@ -14,13 +14,26 @@ from course_utils._support.hub_cache import cache_with
 
 from .sources import SOURCES, code_of, tags
 
-LOADED = re.compile(r"^docs = load_docstrings\(.*\)$", re.MULTILINE)
-TABLES = ("my-queries", "my-judgements", "my-judgements-more")
-FRONT = "---\ntitle: Note {0}\ntags: [a, b]\n---\n# Topic {0}\n\nSome words about topic {0}.\n\n## Detail\n\n- more\n"
+LINE_THAT_LOADS = re.compile(r"^docs = load_docstrings\(.*\)$", re.MULTILINE)
+NOTE = """---
+title: Note {0}
+tags: [a, b]
+---
+# Topic {0}
+
+Some words about topic {0}.
+
+## Detail
+
+- more
+"""
 
 
 def tables(queries, judgements=()):
-    """The texts of both tables. queries: (part, query). judgements: (place of a query, name, grade)."""
+    """The texts of both tables.
+
+    queries: (part, query). judgements: (place of a query, name, grade).
+    """
     rows = [(f"q{place}", *query) for place, query in enumerate(queries)]
     judged = [(f"q{place}", name, grade) for place, name, grade in judgements]
     return [
@@ -71,58 +84,58 @@ FOLDERS = {  # {name: (files, tables)}
         ),
     ),
     "400 notes": (
-        {f"folder {at % 7}/{at}.md": FRONT.format(at) for at in range(400)},
+        {f"folder {number % 7}/{number}.md": NOTE.format(number) for number in range(400)},
         tables(
-            [("dev" if at % 2 else "test", f"topic {at}") for at in range(40)],
-            [(at, f"folder {at % 7}/{at}.md", 2) for at in range(30)],
+            [(("test", "dev")[number % 2], f"topic {number}") for number in range(40)],
+            # the last ten have no answer
+            [(number, f"folder {number % 7}/{number}.md", 2) for number in range(30)],
         ),
     ),
 }
 
 
-def run(key, folder, texts, checkpoint, capsys):
-    """What the learner's cells of a notebook print for a folder; a failing cell is named."""
-    queries, judgements = texts
-    tables = (
-        f"my_queries = {queries!r}",
-        f"my_judgements = {judgements!r}",
-        "held_judgements = ''",
-    )
-    given, names, shown = dict(zip(TABLES, tables)), {}, []
-    # without setup
-    for cell in code_of(SOURCES[key])[1:]:
-        if "nbgrader" in cell.metadata or {"completion", "take-along"} & set(tags(cell)):
+def run_lesson(key, folder, queries, judgements, checkpoint, capsys):
+    """(what the cells of a notebook print for a folder, the names that they bind)."""
+    learners_sources = {
+        "my-queries": f"my_queries = {queries!r}",
+        "my-judgements": f"my_judgements = {judgements!r}",
+        "my-judgements-more": "held_judgements = ''",
+    }
+    names, printed = {}, ""
+    for cell in code_of(SOURCES[key])[1:]:  # the first is the setup
+        is_task = "nbgrader" in cell.metadata or {"completion", "take-along"} & set(tags(cell))
+        if is_task or cell.id == "search-try":  # it needs search.py, which is tested below
             continue
-        if cell.id == "search-try":  # of search.py, whose tests are below
-            continue
-        source = CHECKPOINT.sub(
-            f"checkpoint = {str(checkpoint)!r}", given.get(cell.id, cell.source)
+        source = learners_sources.get(cell.id, cell.source)
+        source = CHECKPOINT.sub(f"checkpoint = {str(checkpoint)!r}", source)
+        # a function, so that no backslash of a path is read as a group
+        source, count = LINE_THAT_LOADS.subn(
+            lambda _: f"docs = load_texts({str(folder)!r})", source
         )
-        source, replaced = LOADED.subn(lambda _: f"docs = load_texts({str(folder)!r})", source)
-        assert replaced == (cell.id == "corpus"), cell.id
+        assert count == (cell.id == "corpus"), cell.id
         print(cell.id, file=sys.stderr)  # pytest shows it if the cell fails
         exec(source, names)
-        shown.append(capsys.readouterr().out)
-    return "".join(shown), names
+        printed += capsys.readouterr().out
+    return printed, names
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("key", ["14", "14-report"])
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.nightly if name == "400 notes" else [])
-                                  for name in FOLDERS])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", [*list(FOLDERS)[:-1], pytest.param("400 notes", marks=pytest.mark.nightly)]
+)
 def test_each_cell_runs_on_any_folder_and_its_tables(
     name, key, tiny, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    files, texts = FOLDERS[name]
+    files, (queries, judgements) = FOLDERS[name]
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
-    printed, names = run(key, tmp_path, texts, tiny, capsys)
-    assert set(names["pieces"]["name"]) == set(files) and len(names["vectors"]) == len(
-        names["pieces"]
-    )
-    assert "nan" not in printed.lower() and "plots" not in printed
+    printed, names = run_lesson(key, tmp_path, queries, judgements, tiny, capsys)
+    assert set(names["pieces"]["name"]) == set(files)
+    assert len(names["vectors"]) == len(names["pieces"])
+    assert not re.search("nan|plots", printed, re.IGNORECASE)
     if name == "three notes":
         # no query without an answer: no threshold
         assert "all are shown" in printed or key == "14-report"
@@ -138,7 +151,10 @@ def test_each_cell_runs_on_any_folder_and_its_tables(
 
 @pytest.fixture
 def search_py(tmp_path, monkeypatch, capsys):
-    """A function that runs the program with arguments, or imports it as `name`; it returns the printed lines."""
+    """A function that runs the program with arguments, or imports it as `name`.
+
+    It returns the printed lines.
+    """
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache_with()))
     program = tmp_path / "search.py"
 
@@ -154,30 +170,31 @@ def search_py(tmp_path, monkeypatch, capsys):
 def test_the_program_keeps_vectors_and_encodes_only_what_is_new(tmp_path, search_py):
     notes = tmp_path / "my notes"
     (notes / ".hidden").mkdir(parents=True)
-    odd = {".hidden/x.md": "hidden", "d.py": "x = 1", "e.md": "", "f.md": NOTES["a.md"]}
-    for name, text in {**NOTES, **odd}.items():
+    others = {".hidden/x.md": "hidden", "d.py": "x = 1", "e.md": "", "f.md": NOTES["a.md"]}
+    for name, text in {**NOTES, **others}.items():
         (notes / name).write_text(text, encoding="utf-8")
     first = search_py(notes, "departure of the coach")
-    # not those of an empty file and of a copy
+    # an empty file and a copy have no pieces
     assert first[0] == "3 pieces, 3 of them new; f.md: a copy of a.md"
-    assert first[1].split()[1:] == ["c.txt:1"] and first[2].strip() == "The bus leaves at noon."
+    assert first[1].split()[1:] == ["c.txt:1"]  # after its score
+    assert first[2].strip() == "The bus leaves at noon."
     (notes / "b.md").unlink()
-    coffee = "# Tea\nBoil the water.\n# Coffee\nGrind the beans."
-    (notes / "a.md").write_text(coffee, encoding="utf-8")
+    (notes / "a.md").write_text(NOTES["a.md"] + "\n# Coffee\nGrind the beans.")
     (notes / "g.txt").write_text("caf\u00e9", encoding="latin-1")
     second = search_py(notes, "how do I make an espresso")
-    assert (
-        second[0] == "5 pieces, 3 of them new; g.txt: not UTF-8" and "a.md:4  Coffee" in second[1]
-    )
+    assert second[0] == "5 pieces, 3 of them new; g.txt: not UTF-8"
+    assert "a.md:4  Coffee" in second[1]
     assert len(second) == 1 + 2 * 3  # three files: none is there twice
     strict = PROGRAM.replace("-1.0  # shows all", "0.99  # shows all")
-    third = search_py(notes, "bread", text=strict)
-    assert third == ["5 pieces, 0 of them new; g.txt: not UTF-8", "I found nothing."]
+    assert search_py(notes, "bread", text=strict) == [
+        "5 pieces, 0 of them new; g.txt: not UTF-8",
+        "I found nothing.",
+    ]
 
 
 def test_the_program_says_how_it_is_called_and_what_it_lacks(search_py):
     assert search_py("nosuch") == ['python search.py FOLDER "a question"']
-    assert search_py(name="search") == []
+    assert search_py(name="search") == [], "imported, it prints nothing"
     with pytest.raises(AssertionError, match="no texts in nosuch"):
         search_py("nosuch", "x")
 

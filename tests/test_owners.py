@@ -256,7 +256,6 @@ def cases(table):
 
 
 JUNK = ["Thumbs.db", "desktop.ini", "._x.ipynb"]
-ZOE = "Zoe\u0308"  # with a letter and an accent, as macOS writes it
 
 
 @each_packing
@@ -273,7 +272,8 @@ ZOE = "Zoe\u0308"  # with a letter and an accent, as macOS writes it
         ),
         (["कि/x.ipynb", "का/x.ipynb"], "id,name\n1,कि\n", ["1", "का"], 0),
         (
-            [*JUNK, *(f"{ZOE}/{name}" for name in JUNK), f"{ZOE}/x.ipynb"],
+            # an e and an accent, as macOS writes them
+            [*JUNK, *(f"Zoe\u0308/{name}" for name in [*JUNK, "x.ipynb"])],
             "id,name\n1,Zoë\n2,B\n",
             ["1"],
             0,
@@ -409,10 +409,15 @@ def test_a_zip_within_a_zip_is_opened_once(collect):
 
 
 def test_data_are_no_notebooks(collect):
-    data = {"data.json": '{"metadata": {"rows": 3}}', "notes.txt": NOTEBOOK, "LICENSE": "MIT"}
-    collected = collect({"ada.ipynb": NOTEBOOK, **data})
-    assert collected.files_of == {"ada": ["ada.ipynb"]}
-    assert collected.left_out == ["data.json", "notes.txt"]
+    collected = collect(
+        {
+            "ada.ipynb": NOTEBOOK,
+            "data.json": '{"metadata": {"rows": 3}}',
+            "notes.txt": NOTEBOOK,
+            "LICENSE": "MIT",
+        }
+    )
+    assert (list(collected.files_of), collected.left_out) == (["ada"], ["data.json", "notes.txt"])
 
 
 @pytest.mark.parametrize("others", [[], ["bob/x.ipynb"], ["ADA/x.ipynb", "ada\u202d/x.ipynb"]])
@@ -428,8 +433,7 @@ def test_different_texts_have_different_keys_of_at_most_120_characters():
     ]
     keys = [for_keys(text) for text in texts]
     assert keys[0] == "ada"
-    assert len(set(keys)) == len(texts)
-    assert max(map(len, keys)) <= 120
+    assert (len(set(keys)), max(map(len, keys))) == (len(texts), 120)
 
 
 def test_long_names_of_files_are_shortened_and_stay_different(collect):
@@ -462,8 +466,7 @@ def test_16000_members_take_no_time_and_are_bounded(tmp_path, name):
     assert len(adas) <= 140
     if name.startswith("ada/") and name.endswith(".ipynb"):
         assert sum(hand_in.path is not None for hand_in in adas) == handed_files.MOST_OF_ONE
-        problems = "\n".join(hand_in.problem for hand_in in adas)
-        assert re.search("too many|at most 100", problems)
+        assert re.search("too many|at most 100", str([hand_in.problem for hand_in in adas]))
 
 
 @pytest.mark.parametrize(
@@ -493,8 +496,9 @@ def test_too_many_members_of_the_classs_archive_stop_the_run(collect, monkeypatc
 
 
 def test_when_all_files_are_left_out_the_message_names_one_and_why(collect):
-    message = "belong to a learner; .*can be read as a hand-in of 812 and 813"
-    with pytest.raises(GradeError, match=message):
+    with pytest.raises(
+        GradeError, match="belong to a learner; .*can be read as a hand-in of 812 and 813"
+    ):
         collect(["mallorym_813_99002_x_812_assignsubmission_y.ipynb"])
 
 

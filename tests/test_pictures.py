@@ -79,22 +79,24 @@ def test_formulas_are_typeset_numbered_and_explained(name):
     cells = for_learners(name, "markdown")
     cells = [cell for cell in cells if not cell.source.startswith("## Further reading")]
     earlier = [other for other in LESSONS[: LESSONS.index(name)] if other[:2] == name[:2]]
-    first = 1 + sum(len(numbers_of_formulas(for_learners(one, "markdown"))) for one in earlier)
+    first = 1 + sum(len(numbers_of_formulas(for_learners(part, "markdown"))) for part in earlier)
     numbers = numbers_of_formulas(cells)
-    assert numbers == [(int(name[:2]), first + at) for at in range(len(numbers))]
+    assert numbers == [(int(name[:2]), first + place) for place in range(len(numbers))]
     for cell, after in zip(cells, [*cells[1:], cells[-1]]):
         prose = CODE.sub("", cell.source)
         assert not NOT_TYPESET.search(TYPESET.sub("", prose)), cell.id
         formulas = numbers_of_formulas([cell])
         assert cell.source.count("$$") == 2 * len(formulas), f"{cell.id}: a formula has no number"
         if formulas:
-            named = SYMBOL_AND_VARIABLE.search(cell.source + after.source)
-            assert named, f"{cell.id}: no variable is named"
+            assert SYMBOL_AND_VARIABLE.search(cell.source + after.source), (
+                f"{cell.id}: no variable is named"
+            )
         if "formula" in cell.source:
             for lesson, number in re.findall(r"\((\d+)\.(\d+)\)", prose):
                 if int(lesson) == int(name[:2]):
-                    there = 0 < int(number) < first + len(numbers)
-                    assert there, f"{cell.id}: there is no formula ({lesson}.{number})"
+                    assert 0 < int(number) < first + len(numbers), (
+                        f"{cell.id}: there is no formula ({lesson}.{number})"
+                    )
 
 
 @each_lesson
@@ -114,6 +116,5 @@ def test_a_figure_does_not_answer_the_question_above_it(name):
             continue
         pictures = any("image/png" in output.get("data", {}) for output in cell.outputs)
         if asked and pictures:
-            folded = cell.metadata.get("jupyter", {}).get("source_hidden")
-            assert folded, f"{cell.id} is not folded"
+            assert cell.metadata.get("jupyter", {}).get("source_hidden"), f"{cell.id} is not folded"
         asked = False
