@@ -25,7 +25,7 @@ def packed(files, method=zipfile.ZIP_DEFLATED):
 def collecting(tmp_path):
     """A function that gathers these files, which stand in a folder or, zipped, in one archive.
 
-    It returns the `hand_ins`, the `files_of` each learner, and those `left_out`, with the `reasons`.
+    It returns the `hand_ins`, the `files_of` each learner, those `left_out`, and the `reasons`.
     """
 
     def collect(files, roster=None, zipped=False):
