@@ -76,18 +76,25 @@ def test_each_starts_with_a_picture_and_a_module_of_its_own(name, state, one_thr
     assert re.findall("^import |export default", module(name), re.MULTILINE) == ["export default"]
 
 
-def test_what_is_not_there_is_named():
-    with pytest.raises(ValueError, match=r"no explorer 'token'.*tokens, merges"):
-        explore("token")
-    with pytest.raises(TypeError, match="'txt'"):
-        explore("tokens", txt="a")
+@pytest.mark.parametrize(
+    ("name", "state", "problem", "sentence"),
+    [
+        ("token", {}, ValueError, "no explorer 'token'.*tokens, merges"),
+        ("tokens", {"txt": "a"}, TypeError, "'txt'"),
+    ],
+)
+def test_what_is_not_there_is_named(name, state, problem, sentence):
+    with pytest.raises(problem, match=sentence):
+        explore(name, **state)
 
 
 @pytest.mark.parametrize("name", [name for name in STARTS if "text" in STARTS[name]])
 def test_no_text_and_too_much_of_it_get_a_sentence(name, one_thread):
     start = STARTS[name]
-    empty = {**start, "text": " \n", "asked": 3}
-    assert answer(name, empty) == {"asked": 3, "problem": "Type a text."}
+    assert answer(name, {**start, "text": " \n", "asked": 3}) == {
+        "asked": 3,
+        "problem": "Type a text.",
+    }
     too_long = answer(name, {**start, "text": "word " * 5000})["problem"]
     assert re.fullmatch(r"This text has [\d,]+ (tokens|characters)[;,] .*", too_long)
     assert answer(name, {**start, "text": 7})["problem"].startswith("This cannot be shown (")
@@ -591,7 +598,7 @@ def test_in_the_book(page_of_all):
                 theme,
             )
             assert page.evaluate(AXE) == [], (width, theme)
-        assert page.outside == [] and page.problems == []
+        assert (page.outside, page.problems) == ([], [])
 
 
 @in_chromium
@@ -612,25 +619,27 @@ def test_a_link_carries_the_state_and_a_failed_download_can_be_tried_again(page_
         )
 
 
-CANNOT = {
-    "WebAssembly.validate = () => false;": "it lacks WebAssembly SIMD",
-    "WebAssembly.Memory = function () { throw new RangeError('could not allocate memory'); };": (
-        "This device has too little free memory for it."
-    ),
-}
-
-
 @in_chromium
-@pytest.mark.parametrize(("cause", "said"), CANNOT.items(), ids=["no SIMD", "no memory"])
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        ("WebAssembly.validate = () => false;", "it lacks WebAssembly SIMD"),
+        (
+            "WebAssembly.Memory = function () { throw new RangeError('could not allocate memory'); };",
+            "This device has too little free memory for it.",
+        ),
+    ],
+    ids=["no SIMD", "no memory"],
+)
 def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(
-    page_of_all, tmp_path, cause, said
+    page_of_all, tmp_path, cause, reason
 ):
     site = shutil.copytree(page_of_all, tmp_path / "site")
     with (site / "_static" / "explore" / "worker.js").open("a", encoding="utf-8") as worker:
         worker.write(cause)
     with shown_in_a_browser(site) as page:
         page.click("#explore-pooling button.explore")
-        page.wait_for_selector(f"#explore-pooling .explore-note:has-text('{said}')")
+        page.wait_for_selector(f"#explore-pooling .explore-note:has-text('{reason}')")
         assert page.locator("[data-explorer=pooling] svg").first.is_visible()
         page.click("#explore-tokens button.explore")  # needs no wasm
         page.wait_for_function(LINE, arg="Tokens")
@@ -669,9 +678,11 @@ def test_in_jupyterlab(tmp_path):
     """Each with Python behind it, by the keyboard; without the kernel they keep the last state and say so."""
     workspace = tmp_path / "workspace"
     workspace.mkdir()
-    cells = [new_code_cell("from course_utils.explore import explore")]
-    cells += [new_code_cell(f"explore({name!r})") for name in STARTS]
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    sources = [
+        "from course_utils.explore import explore",
+        *(f"explore({name!r})" for name in STARTS),
+    ]
+    notebook = new_notebook(cells=[*map(new_code_cell, sources)], metadata={"kernelspec": KERNEL})
     nbformat.write(notebook, workspace / "explorers.ipynb")
     with running_lab(workspace) as (address, _), chromium() as open_page:
         page = open_page(1280, 1100 * len(STARTS))  # JupyterLab draws only the cells in view
@@ -697,4 +708,4 @@ def test_in_jupyterlab(tmp_path):
             "[data-explorer-view=Tokens] .cu-line.cu-bad:has-text('Python does not answer')"
         )
         assert "more" in page.locator("[data-explorer-view=Tokens] .cu-place").inner_text()
-        assert page.outside == [] and page.problems == []
+        assert (page.outside, page.problems) == ([], [])

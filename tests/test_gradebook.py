@@ -36,6 +36,8 @@ from .marks import ALL_04, ALL_05, BOTH, FULL, WORK, learners, result
 
 FAILED = Result(NOT_MARKED, "its marking process ended twice")
 RUBRIC, REPORT = WORK["rubrics"]["14-report"], points_of("14-report")
+# of a report, which a person marks
+HANDED_IN = result(lesson="14-report", texts={"14-report": "My report."})
 
 
 def test_a_hand_in_that_was_replaced_says_nothing_any_more():
@@ -122,14 +124,11 @@ def test_what_is_no_notebook_is_said(data, words):
     "nothing, strangers, words", [(1, 0, ""), (9, 0, "Nearly everybody"), (1, 1, "run this again")]
 )
 def test_a_class_whose_hand_ins_may_be_other_peoples_is_doubted(nothing, strangers, words):
-    learners = [
-        LearnerRecord(f"n{number}", "", status="nothing handed in") for number in range(nothing)
-    ]
-    learners += [
-        LearnerRecord("x", "", notes=["not on the roster"], files=["hw4 x/a.ipynb"])
-        for _ in range(strangers)
-    ]
-    doubt = doubtful_owners([*learners, LearnerRecord("ada", "")])
+    without = LearnerRecord("n", "", status="nothing handed in")
+    stranger = LearnerRecord("x", "", notes=["not on the roster"], files=["hw4 x/a.ipynb"])
+    doubt = doubtful_owners(
+        [*[without] * nothing, *[stranger] * strangers, LearnerRecord("ada", "")]
+    )
     assert words in doubt if words else doubt == ""
 
 
@@ -358,9 +357,8 @@ def test_what_belongs_to_nobody_is_said(tmp_path):
 
 @pytest.fixture
 def capstone():
-    # the records of two learners who handed a report in, which a person marks
-    report = result(lesson="14-report", texts={"14-report": "My report."})
-    return learners(("ada", "a.ipynb", 1, report), ("José", "b.ipynb", 1, report))
+    """The records of two learners who handed a report in."""
+    return learners(("ada", "a.ipynb", 1, HANDED_IN), ("José", "b.ipynb", 1, HANDED_IN))
 
 
 def test_a_report_has_points_when_all_lines_of_its_rubric_have_some(tmp_path, capstone):
@@ -507,8 +505,7 @@ TWICE, TOO_MUCH = "line 3: ada has a second line", "line 2: points must be a num
 def test_bad_tables_change_nothing(tmp_path, lines, words):
     text = "learner,cell\nada,14-report\n" if lines is None else f"{HEADER}{lines}\n"
     (tmp_path / "manual.csv").write_text(text)
-    report = result(lesson="14-report", texts={"14-report": "My report."})
-    ada = learners(("ada", "a.ipynb", 1, result()), ("ada", "b.ipynb", 1, report))["ada"]
+    ada = learners(("ada", "a.ipynb", 1, result()), ("ada", "b.ipynb", 1, HANDED_IN))["ada"]
     with pytest.raises(GradeError, match=words):
         read_manual(tmp_path / "manual.csv", [ada])
     assert (tmp_path / "manual.csv").read_text() == text
