@@ -1,4 +1,4 @@
-"""Passed exercises are remembered, never at a lesson's expense; the overview; the stated minutes per lesson."""
+"""Passed exercises are remembered without disturbing a lesson; the overview; the minutes per lesson."""
 
 import errno
 import json
@@ -45,11 +45,14 @@ from course_utils.tools.workspace.overview import (
 )
 
 from .commands import run
+from .sources import cell_of
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = list(parts().values())
-ALL = len(all_exercises())
-OF_CORES = sum(len(key) == 2 for key in exercise_parts().values())
+# The key of a core has two characters ("04"); that of a further part is longer ("04-further").
+EXERCISES_OF_CORES = sum(len(key) == 2 for key in exercise_parts().values())
+NONE_PASSED = f"0 of {EXERCISES_OF_CORES} exercises of the cores passed"
+DAMAGED = ".progress.damaged.json"
 
 
 @pytest.fixture
@@ -62,15 +65,20 @@ def workspace(tmp_path, monkeypatch):
     return folder
 
 
+# Two answers to the exercise 00-nearest, which asks for the text most similar to text `i`: the
+# wrong one does not leave out the text itself.
+
+
 def right(similarity, i):
-    return max((j for j in range(len(similarity)) if j != i), key=lambda j: similarity[i, j])
+    others = [other for other in range(len(similarity)) if other != i]
+    return max(others, key=lambda other: similarity[i, other])
 
 
 def wrong(similarity, i):
     return int(similarity[i].argmax())
 
 
-def full(*_, **__):
+def fill_disk(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -86,28 +94,29 @@ def as_remembered(workspace):
 
 
 def test_a_passed_check_is_remembered_and_stays(workspace):
-    assert not check("00-nearest", wrong).passed and not (workspace / PROGRESS).exists()
+    assert not check("00-nearest", wrong).passed
+    assert not (workspace / PROGRESS).exists()
     assert check("00-nearest", right).passed
     assert as_remembered(workspace) == {"passed": ["00-nearest"]}
-    assert not check("00-nearest", wrong).passed and passed(workspace) == {"00-nearest"}
+    assert (check("00-nearest", wrong).passed, passed(workspace)) == (False, {"00-nearest"})
     written = (workspace / PROGRESS).stat().st_mtime_ns
     assert check("00-nearest", right).passed
     assert (workspace / PROGRESS).stat().st_mtime_ns == written, "nothing new, nothing written"
 
 
-def test_elsewhere_nothing_is_written_and_the_report_and_the_random_numbers_are_the_same(
+def test_remembering_leaves_the_random_numbers_of_a_learner_alone(workspace):
+    before = random.getstate()
+    check("00-nearest", right, seed=1)
+    assert (random.getstate(), passed(workspace)) == (before, {"00-nearest"})
+
+
+def test_outside_a_workspace_the_report_is_the_same_and_nothing_is_written(
     workspace, tmp_path, monkeypatch
 ):
-    random.seed(3)
-    before = random.getstate()
-    here = check("00-nearest", right, seed=1)
-    assert random.getstate() == before and passed(workspace)
+    inside = check("00-nearest", right, seed=1)
     monkeypatch.chdir(tmp_path)
-    assert (
-        here == check("00-nearest", right, seed=1)
-        and here.passed
-        and os.listdir(tmp_path) == [workspace.name]
-    )
+    assert check("00-nearest", right, seed=1) == inside
+    assert os.listdir(tmp_path) == [workspace.name]
 
 
 STRANGE = {
@@ -120,20 +129,18 @@ STRANGE = {
 @pytest.mark.parametrize("content", STRANGE.values(), ids=STRANGE)
 def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
     (workspace / PROGRESS).write_bytes(content)
-    assert passed(workspace) == set() and f"0 of {OF_CORES}" in repr(progress())
+    assert passed(workspace) == set()
+    assert NONE_PASSED in repr(progress())
     remember("04-mean-pool")
-    assert (
-        passed(workspace) == {"04-mean-pool"}
-        and (workspace / ".progress.damaged.json").read_bytes() == content
-    )
+    assert passed(workspace) == {"04-mean-pool"}
     (workspace / PROGRESS).write_bytes(content + b"again")
     remember("04-max-pool")
-    assert (workspace / ".progress.damaged.json").read_bytes() == content
+    assert (workspace / DAMAGED).read_bytes() == content
     assert (workspace / ".progress.damaged-2.json").read_bytes() == content + b"again"
 
 
 @pytest.mark.parametrize(
-    "there, then, damaged",
+    "stored, remembered, is_damaged",
     [
         ({"passed": ["00-nearest", 3, None]}, ["00-nearest", "04-mean-pool"], True),
         ({}, ["04-mean-pool"], False),
@@ -143,15 +150,15 @@ def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(workspace, content):
             False,
         ),
     ],
-    ids=["damaged", "of others", "later"],
+    ids=["entries that are no names", "no list yet", "names of a later course"],
 )
-def test_what_can_be_read_of_a_file_counts_and_what_others_wrote_stays(
-    workspace, there, then, damaged
+def test_readable_entries_of_a_file_count_and_those_of_a_later_course_stay(
+    workspace, stored, remembered, is_damaged
 ):
-    (workspace / PROGRESS).write_text(json.dumps({**there, "later": [1]}))
+    (workspace / PROGRESS).write_text(json.dumps({**stored, "later": [1]}))
     remember("04-mean-pool")
-    assert as_remembered(workspace) == {"later": [1], "passed": then}
-    assert (workspace / ".progress.damaged.json").exists() == damaged
+    assert as_remembered(workspace) == {"later": [1], "passed": remembered}
+    assert (workspace / DAMAGED).exists() == is_damaged
 
 
 SOMETHING_ELSE = {
@@ -165,86 +172,84 @@ SOMETHING_ELSE = {
 def test_something_else_of_that_name_does_no_harm(workspace, thing):
     SOMETHING_ELSE[thing](workspace / PROGRESS)
     began = time.monotonic()
-    assert check("00-nearest", right).passed and time.monotonic() - began < 20
-    assert passed(workspace) == {"00-nearest"} and os.path.lexists(
-        workspace / ".progress.damaged.json"
-    )
+    assert check("00-nearest", right).passed
+    assert time.monotonic() - began < 20, "reading a pipe would wait for ever"
+    assert (passed(workspace), os.path.lexists(workspace / DAMAGED)) == ({"00-nearest"}, True)
 
 
 @pytest.mark.parametrize(
-    "where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.open"]
+    "function", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.open"]
 )
 @pytest.mark.parametrize("before", ['{"passed": ["04-mean-pool"]}', "damaged"])
-def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch, where, before):
+def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch, function, before):
     (workspace / PROGRESS).write_text(before)
     with monkeypatch.context() as patch:
         patch.chdir(workspace.parent)
         report = check("00-nearest", right, seed=1)
     with monkeypatch.context() as patch:
-        patch.setattr(where, full)
+        patch.setattr(function, fill_disk)
         assert check("00-nearest", right, seed=1) == report
     assert (workspace / PROGRESS).read_text() == before
-    assert not [
-        path for path in workspace.iterdir() if path.suffix == ".tmp" or "damaged" in path.name
-    ]
+    assert [*workspace.glob("*.tmp"), *workspace.glob("*damaged*")] == []
 
 
 def test_a_lock_that_another_holds_delays_a_lesson_by_a_second_at_most(workspace):
     with FileLock(workspace / f"{PROGRESS}.lock"):
         began = time.monotonic()
         remember("00-nearest")
-        assert 0.5 < time.monotonic() - began < 5 and passed(workspace) == set()
+        assert 0.5 < time.monotonic() - began < 5  # a second, and room for a slow machine
+        assert passed(workspace) == set()
     remember("00-nearest")
     assert passed(workspace) == {"00-nearest"}
 
 
 def test_without_rights_a_lesson_goes_on(workspace, monkeypatch):
     (workspace / PROGRESS).write_text("{}")
-    with monkeypatch.context() as patch:
-        read = Path.read_bytes
-        patch.setattr(
-            Path, "read_bytes", lambda path: refuse(path) if path.name == PROGRESS else read(path)
-        )
-        remember("00-nearest")
-        assert f"0 of {OF_CORES}" in repr(progress())
+    read = Path.read_bytes
+    monkeypatch.setattr(
+        Path, "read_bytes", lambda path: refuse(path) if path.name == PROGRESS else read(path)
+    )
+    remember("00-nearest")
+    assert NONE_PASSED in repr(progress())
     assert (workspace / PROGRESS).read_text() == "{}"
 
 
 def test_a_folder_that_is_gone_does_no_harm(workspace):
     shutil.rmtree(workspace)
     remember("00-nearest")
-    assert f"0 of {OF_CORES}" in repr(progress())
+    assert NONE_PASSED in repr(progress())
+
+
+# Waits for a moment, so that two processes remember 50 names each at once.
+REMEMBER_MANY = """
+import sys, time
+from course_utils.diary.passed import remember
+folder, name, start = sys.argv[1:]
+while time.time() < float(start):
+    pass
+for number in range(50):
+    remember(f"{name}-{number}", folder)
+"""
 
 
 def test_two_kernels_at_once_lose_nothing(tmp_path):
     (tmp_path / RECORD).write_text("{}")
-    script = (
-        "import sys, time\nfrom course_utils.diary.passed import remember\n"
-        "while time.time() < float(sys.argv[3]): pass\n"
-        "for n in range(50): remember(f'{sys.argv[2]}-{n}', sys.argv[1])"
-    )
-    start = time.time() + 1
-    command = [sys.executable, "-c", script, str(tmp_path)]
-    running = [subprocess.Popen([*command, name, str(start)], cwd=ROOT) for name in ("00", "01")]
+    start = str(time.time() + 1)
+    command = [sys.executable, "-c", REMEMBER_MANY, str(tmp_path)]
+    running = [subprocess.Popen([*command, name, start], cwd=ROOT) for name in ("00", "01")]
     assert [process.wait(120) for process in running] == [0, 0]
-    assert passed(tmp_path) == {f"{name}-{n}" for name in ("00", "01") for n in range(50)}
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        RECORD,
-        PROGRESS,
-        f"{PROGRESS}.lock",
-    ]
+    assert passed(tmp_path) == {f"{name}-{number}" for name in ("00", "01") for number in range(50)}
+    assert sorted(os.listdir(tmp_path)) == [RECORD, PROGRESS, f"{PROGRESS}.lock"]
 
 
 # ---------------------------------------------------------------- the picture
 
 
 def test_the_lessons_say_what_the_exercises_say():
-    found = [one for lesson in lessons() for one, _ in lesson.exercises]
-    assert sorted(found) == sorted(all_exercises())
+    names, titles = zip(*(exercise for lesson in lessons() for exercise in lesson.exercises))
+    assert sorted(names) == sorted(all_exercises())
     assert [lesson.key for lesson in lessons()] == [part_of(path) for path in LESSONS]
-    assert all(
-        title and title[0].isupper() for lesson in lessons() for _, title in lesson.exercises
-    )
+    assert [title for title in titles if not title[:1].isupper()] == []
 
 
 def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, monkeypatch):
@@ -254,22 +259,20 @@ def test_outside_a_workspace_everything_is_open_whatever_lies_there(tmp_path, mo
         monkeypatch.chdir(folder)
         pictures.add((repr(progress()), progress()._repr_html_()))
     ((text, _),) = pictures
-    cores = (
-        f"0 of {OF_CORES} exercises of the cores passed, 0 of {len(WITH_EXERCISES)} cores finished"
-    )
-    assert text.startswith(cores) and "✓" not in text
+    assert text.startswith(f"{NONE_PASSED}, 0 of {len(WITH_EXERCISES)} cores finished")
+    assert "✓" not in text
 
 
-SIMPLE = Overview((Lesson("00", "Start", 25, (("00-a", "A"),)),), frozenset({"00-a"}))
+LESSONS_WITH_MARKUP = (
+    Lesson("00", "Start", 25, (("00-a", "A"), ("00-b", "B"))),
+    Lesson("01", "Tokens: <b>", 100, (("01-a", '"><img src=x>'),)),
+    Lesson("02", "A page", 5, ()),  # counts as neither finished nor open
+)
+FINISHED = Overview(LESSONS_WITH_MARKUP, frozenset({"00-a", "00-b", "01-a"}))
 
 
-def test_the_text_picture_and_titles_that_are_no_markup():
-    course = (
-        Lesson("00", "Start", 25, (("00-a", "A"), ("00-b", "B"))),
-        Lesson("01", "Tokens: <b>", 100, (("01-a", '"><img src=x>'),)),
-        Lesson("02", "A page", 5, ()),  # counts as neither finished nor open
-    )
-    assert repr(Overview(course, frozenset({"00-a", "99-x"}))).splitlines() == [
+def test_the_text_picture_has_a_row_for_each_lesson():
+    assert repr(Overview(LESSONS_WITH_MARKUP, frozenset({"00-a", "99-x"}))).splitlines() == [
         "1 of 3 exercises of the cores passed, 0 of 2 cores finished. The cores take about 2 hours, the "
         "one-day route 2, everything 2.",
         "",
@@ -279,43 +282,50 @@ def test_the_text_picture_and_titles_that_are_no_markup():
         "",
         "next: lesson 00, Start (exercise 00-b)",
     ]
-    everything = Overview(course, frozenset({"00-a", "00-b", "01-a"}))
-    assert everything.advice == "next: nothing is open; every exercise is passed."
-    assert "2 of 2 cores finished" in everything.totals
-    html = replace(everything, due=2)._repr_html_()
-    assert "(<code>course review</code>, " in html and "`" not in html
-    assert (
-        html.count(" of 1</td>") == 1
-        and "of 0" not in html
-        and "<b>" not in html
-        and "<img" not in html
-    )
+
+
+def test_a_finished_course_has_no_advice():
+    assert FINISHED.advice == "next: nothing is open; every exercise is passed."
+    assert "2 of 2 cores finished" in FINISHED.totals
+
+
+def test_the_html_picture_shows_titles_and_commands_as_text():
+    html = replace(FINISHED, due=2)._repr_html_()
+    assert "(<code>course review</code>, " in html
+    assert html.count(" of 1</td>") == 1, "only lesson 01 has one exercise"
+    # no Markdown, no count for a lesson without exercises, and no markup from titles
+    assert [text for text in ("`", "of 0", "<b>", "<img") if text in html] == []
 
 
 def test_the_html_picture_is_a_table_that_can_be_read_without_colours(workspace):
     remember("04-mean-pool")
     text = progress()._repr_html_()
-    # fails where one is not closed
+    # fails where a tag is not closed
     tags = list(ElementTree.fromstring(f"<div>{text}</div>").iter())
     squares = [tag.attrib for tag in tags if tag.get("role") == "img"]
-    exercises = [one for lesson in lessons() for one, _ in lesson.exercises]
-    assert [square["title"].partition(",")[0] for square in squares] == exercises
-    assert all(square["aria-label"] == square["title"] for square in squares)
-    done = [square["title"] for square in squares if square["title"].endswith(": passed")]
-    assert done == ["04-mean-pool, Mean pooling: passed"]
-    assert text.count("✓") == 1 and text.count("○") == ALL - 1
+    titles = [square["title"] for square in squares]
+    exercises = [name for lesson in lessons() for name, _ in lesson.exercises]
+    assert [title.partition(",")[0] for title in titles] == exercises
+    assert [square["aria-label"] for square in squares] == titles
+    assert [title for title in titles if title.endswith(": passed")] == [
+        "04-mean-pool, Mean pooling: passed"
+    ]
+    assert (text.count("✓"), text.count("○")) == (1, len(exercises) - 1)
     scopes = [tag.get("scope") for tag in tags]
     assert (scopes.count("row"), scopes.count("col")) == (len(LESSONS), 4)
-    assert [tag.tag for tag in tags].count("caption") == 1 and "<script" not in text
+    assert (text.count("<caption"), text.count("<script")) == (1, 0)
     assert not any(name.startswith("on") for tag in tags for name in tag.attrib)
+    # the values of the properties "background" and "color", other than a border's
     colours = re.findall(r"(?<!border: )(?:background|color): ([^;\"]+)", text)
     # what is not a square takes the page's own colours, dark or light
     assert set(colours) <= {"inherit", "transparent", "#007a5e", "#ffffff"}
 
 
 def test_ticks_are_seen_on_their_square_and_squares_on_light_and_dark_pages():
-    square = re.search(r"background: (#\w+)", SIMPLE._repr_html_())[1]
-    assert contrast(square, "#ffffff") > 4.5 and contrast(square, "#111111") > 3
+    square = re.search(r"background: (#\w+)", FINISHED._repr_html_())[1]
+    # The least contrasts for text and for graphics by WCAG 2.
+    assert contrast(square, "#ffffff") > 4.5
+    assert contrast(square, "#111111") > 3
 
 
 # ---------------------------------------------------------------- the command
@@ -337,18 +347,16 @@ def test_the_command_prints_the_picture(workspace, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("command", [["progress"], ["reset", "04"], ["update"]])
 @pytest.mark.parametrize("folder", ["empty", "missing", "file"])
-def test_what_is_no_workspace_is_one_sentence(tmp_path, command, folder):
+def test_a_command_says_in_one_line_that_a_folder_is_no_workspace(tmp_path, command, folder):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
     printed, status = run(*command, "--workspace", tmp_path / folder)
-    assert status == 1 and len(printed.splitlines()) == 1
+    assert (status, len(printed.splitlines())) == (1, 1)
     assert printed.startswith(f"Error: {tmp_path / folder} is not a folder with your lessons")
-    assert (
-        sorted(os.listdir(tmp_path)) == ["empty", "file"] and os.listdir(tmp_path / "empty") == []
-    )
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / "empty", tmp_path / "file"]
 
 
-def test_notes_that_may_not_be_read_are_one_sentence(workspace, monkeypatch):
+def test_progress_that_may_not_be_read_is_an_error_of_one_line(workspace, monkeypatch):
     remember("00-nearest")
     monkeypatch.setattr("course_utils.diary.passed._read", refuse)
     assert run("progress") == (f"Error: {PROGRESS}: Permission denied.\n", 1)
@@ -379,7 +387,7 @@ def cell(kind, text, name="x", **metadata):
 
 WORDS = "word " * 160
 PLAIN = cell("markdown", f"# 04 Title\n\n{WORDS * 5}")
-COUNTED = {  # what takes ten minutes more
+TEN_MINUTES_MORE = {
     "code": [cell("code", "x = 1")] * 22,
     "folded": [cell("code", "x = 1\n" * 18, jupyter={"source_hidden": True})] * 24,
     "pictures": [{**cell("code", ""), "outputs": [{"data": {"image/png": ""}}]}] * 8,
@@ -392,7 +400,7 @@ COUNTED = {  # what takes ten minutes more
         )
     ],
 }
-UNREAD = [
+NOT_COUNTED = [
     *[cell("code", "x", tags=["completion"])] * 99,
     cell("raw", WORDS * 50),
     cell("markdown", WORDS * 50, nbgrader={"solution": True}),
@@ -405,12 +413,17 @@ UNREAD = [
 
 
 @pytest.mark.parametrize(
-    "more, minutes", [([], 5), (UNREAD, 5), *((more, 15) for more in COUNTED.values())]
+    "cells, minutes",
+    [
+        ([], 5),
+        ([PLAIN], 5),
+        ([PLAIN, *NOT_COUNTED], 5),
+        *(([PLAIN, *cells], 15) for cells in TEN_MINUTES_MORE.values()),
+    ],
+    ids=["no cells", "plain", "not counted", *TEN_MINUTES_MORE],
 )
-def test_minutes_count_what_a_learner_reads_runs_and_writes(more, minutes):
-    assert (
-        lesson_minutes({"cells": [PLAIN, *more]}) == minutes and lesson_minutes({"cells": []}) == 5
-    )
+def test_minutes_count_what_a_learner_reads_runs_and_writes(cells, minutes):
+    assert lesson_minutes({"cells": cells}) == minutes
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
@@ -418,40 +431,39 @@ def test_a_lesson_its_copy_and_the_readme_say_how_long_it_takes_and_how_many_exe
     readme = (ROOT if len(part_of(path)) == 2 else NOTEBOOKS) / "README.md"
     notebook, text = nbformat.read(path, as_version=4), readme.read_text(encoding="utf-8")
     (row,) = re.findall(ROW.format(name=path.stem) + ".*$", text, re.MULTILINE)
-    number, minutes = list(exercise_parts().values()).count(part_of(path)), lesson_minutes(notebook)
-    number -= path.stem.endswith("_report")  # a text
-    assert learner_copy(notebook).cells[0].source == notebook.cells[0].source
-    assert re.findall(r"About (\d+) minutes", notebook.cells[0].source) == [str(minutes)]
-    exercises = re.findall(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", notebook.cells[0].source)
+    number = list(exercise_parts().values()).count(part_of(path))
+    number -= path.stem.endswith("_report")  # its exercise is a text
+    minutes, start = str(lesson_minutes(notebook)), notebook.cells[0].source
+    assert learner_copy(notebook).cells[0].source == start
+    assert re.findall(r"About (\d+) minutes", start) == [minutes]
+    exercises = re.findall(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", start)
     assert exercises in ([], [COUNTS[number]])
-    assert [part.strip() for part in row.split("|")][-3:-1] == [
-        str(minutes),
-        str(number),
-    ] and "TODO" not in row
-    assert (
-        f"# {row[3 : row.index(']')]}"
-        == notebook.cells[0].source.partition("\n")[0].partition(", further:")[0]
-    )
+    link, *_, minutes_of_row, number_of_row, _ = row.removeprefix("|").split("|")
+    assert (minutes_of_row.strip(), number_of_row.strip()) == (minutes, str(number))
+    assert "TODO" not in row
+    title = re.search(r"\[(.*?)\]", link)[1]
+    assert start.partition("\n")[0].partition(", further:")[0] == f"# {title}"
 
 
 @pytest.mark.parametrize(
-    "where, way", [("README.md", "notebooks/"), ("notebooks/00_start_here.ipynb", "")]
+    "text, prefix",
+    [
+        ((ROOT / "README.md").read_text(encoding="utf-8"), "notebooks/"),
+        (cell_of("00", "map").source, ""),
+    ],
+    ids=["README.md", "lesson 00"],
 )
-def test_the_readme_and_lesson_00_say_how_long_each_route_takes_and_link_to_one_day(where, way):
-    text = (ROOT / where).read_text(encoding="utf-8")
-    if where.endswith(".ipynb"):
-        text = next(
-            "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["id"] == "map"
-        )
+def test_the_readme_and_lesson_00_say_how_long_each_route_takes_and_link_to_one_day(text, prefix):
     for route, hours in overview(None).hours.items():
         assert re.findall(rf"^- \*{route}\* \((\d+) hours\): ", text, re.MULTILINE) == [str(hours)]
-    assert overview(None).on("one day").minutes <= 7.5 * 60
+    assert overview(None).on("one day").minutes <= 7.5 * 60  # a working day with a break
     (day,) = re.findall(r"^- \*one day\* .*$", text, re.MULTILINE)
     assert re.findall(r"\[(\d\d)\]\((.*?)\)", day) == [
-        (number, f"{way}{cores()[number].name}") for number in ROUTES["one day"]
+        (number, f"{prefix}{cores()[number].name}") for number in ROUTES["one day"]
     ]
     tensors = overview(None).on("everything").lessons[1]
-    assert tensors.key == "00-tensors" and f"add {tensors.minutes} minutes for [tensors]" in text
+    assert tensors.key == "00-tensors"
+    assert f"add {tensors.minutes} minutes for [tensors]" in text
 
 
 # ---------------------------------------------------------------- files
@@ -462,24 +474,23 @@ def test_a_file_is_whole_or_as_before_and_keeps_its_permissions(tmp_path, monkey
     files.write_whole(path, "one")
     path.chmod(0o600)
     files.write_whole(path, "two")
-    assert path.read_text() == "two" and path.stat().st_mode & 0o777 == 0o600
-    for where in ("os.fsync", "os.replace", "os.chmod"):
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("two", 0o600)
+    for function in ("os.fsync", "os.replace", "os.chmod"):
         with monkeypatch.context() as patch:
-            patch.setattr(where, full)
+            patch.setattr(function, fill_disk)
             with pytest.raises(OSError, match="No space"):
                 files.write_whole(path, "three")
     with pytest.raises(UnicodeEncodeError):
         files.write_whole(path, "\ud800")
-    assert path.read_text() == "two" and os.listdir(tmp_path) == ["a b.txt"]
+    assert (path.read_text(), os.listdir(tmp_path)) == ("two", ["a b.txt"])
 
 
 def test_a_link_stays_a_link(tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "elsewhere" / "file")
-    files.write_whole(tmp_path / "link", "text")
-    assert (tmp_path / "link").is_symlink() and (
-        tmp_path / "elsewhere" / "file"
-    ).read_text() == "text"
+    link, target = tmp_path / "link", tmp_path / "elsewhere" / "file"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    files.write_whole(link, "text")
+    assert (link.is_symlink(), target.read_text()) == (True, "text")
 
 
 def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path, monkeypatch):
@@ -489,7 +500,7 @@ def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path, monke
     assert files.save_beside(b"one", folder, "a.ipynb") == folder / "a-1.ipynb"
     (folder / "a-3.ipynb").symlink_to(folder / "nowhere")
     with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", full)
+        patch.setattr("os.fsync", fill_disk)
         with pytest.raises(OSError, match="No space"):
             files.save_beside(b"three", folder, "a.ipynb")
     assert sorted(os.listdir(folder)) == ["a-1.ipynb", "a-2.ipynb", "a-3.ipynb"]
@@ -501,7 +512,6 @@ def test_a_saved_lesson_counts_for_the_workspace_that_it_belongs_to(workspace, m
     (workspace / inner).mkdir()
     monkeypatch.chdir(workspace / inner)
     remember("00-nearest")
-    assert passed(workspace) == {
-        "00-nearest"
-    } and f"1 of {OF_CORES} exercises of the cores passed" in repr(progress())
+    assert passed(workspace) == {"00-nearest"}
+    assert f"1 of {EXERCISES_OF_CORES} exercises of the cores passed" in repr(progress())
     assert os.listdir(workspace / inner) == []

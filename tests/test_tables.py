@@ -4,6 +4,7 @@ import importlib.util
 import re
 from collections import Counter
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -19,6 +20,7 @@ from course_utils._support.downloads import EncoderError
 from course_utils.data import TABLES
 
 TEXTS = ["anchor", "positive", "negative"]
+# English words, and three about films, that any two sentences of the reviews may share
 COMMON = set(
     """
     a an and as at be but by for from has have he her his i in is it its more no not of on one or s she so t than
@@ -53,10 +55,12 @@ def test_another_part_is_refused(load, parts, part):
 @pytest.mark.parametrize("source, rows", [("rotten_tomatoes", 8530), ("imdb", 25_000)])
 def test_reviews_are_whole_and_balanced(source, rows):
     table = load_reviews(source)
-    assert list(table.columns) == ["text", "label"] and list(table.index) == list(range(rows))
+    assert list(table.columns) == ["text", "label"]
+    assert list(table.index) == list(range(rows))
     assert table["label"].value_counts().to_dict() == {0: rows // 2, 1: rows // 2}
-    assert all(isinstance(text, str) and text and text == text.strip() for text in table["text"])
-    assert not table["text"].str.contains("<br", regex=False).any()
+    texts = table["text"]
+    assert (texts.ne("") & texts.eq(texts.str.strip())).all()
+    assert not texts.str.contains("<br", regex=False).any()
 
 
 @pytest.mark.parametrize("source", ["IMDB", "", None, 3, ["imdb"]])
@@ -89,26 +93,27 @@ def test_an_unknown_word_is_named(word):
 
 def test_there_are_two_halves_and_each_sentence_is_asked_for_once():
     table = load_queries()
-    assert list(table.columns) == ["part", "row", "query"] and not table.isna().any().any()
-    assert len(load_queries("dev")) == len(load_queries("test")) == 102
-    assert (
-        table["row"].is_unique
-        and table["query"].is_unique
-        and table["row"].between(0, len(load_reviews()) - 1).all()
-    )
+    assert list(table.columns) == ["part", "row", "query"]
+    assert table.notna().all(axis=None)
+    assert (len(load_queries("dev")), len(load_queries("test"))) == (102, 102)
+    assert (table["row"].is_unique, table["query"].is_unique) == (True, True)
+    assert table["row"].between(0, len(load_reviews()) - 1).all()
 
 
 def test_each_wanted_sentence_is_in_the_collection_of_the_capstone():
-    words_of = load_reviews()["text"].str.split().str.len()
-    assert words_of[load_queries()["row"]].between(12, 24).all()
+    lengths = load_reviews()["text"].str.split().str.len()
+    # as lesson 09 chooses them: sentences of 12 to 24 words
+    assert lengths[load_queries()["row"]].between(12, 24).all()
 
 
 def test_queries_are_in_other_words_than_their_sentences():
-    texts, shares = load_reviews()["text"], []
+    sentences, shares = load_reviews()["text"], []
     for query, row in load_queries()[["query", "row"]].itertuples(index=False):
-        asked, wanted = (words(text.replace("'", " ")) - COMMON for text in (query, texts[row]))
-        shares.append(len(asked & wanted) / len(asked))
-    assert sum(shares) / len(shares) < 0.2 and max(shares) <= 0.6
+        of_query = words(query.replace("'", " ")) - COMMON
+        of_sentence = words(sentences[row].replace("'", " "))
+        shares.append(len(of_query & of_sentence) / len(of_query))
+    assert sum(shares) / len(shares) < 0.2
+    assert max(shares) <= 0.6
 
 
 # ---------------------------------------------------------------- triplets
@@ -117,91 +122,92 @@ def test_queries_are_in_other_words_than_their_sentences():
 def test_the_triplets_have_their_columns_and_no_gaps():
     table = load_triplets()
     assert list(table.columns) == ["part", "construction", *TEXTS]
-    assert len(table) >= 400 and not table.isna().any().any()
-    assert [len(load_triplets(part)) for part in ("train", "dev", "test")] == [
-        168,
-        42,
-        198,
-    ] and len(table) == 408
+    assert table.notna().all(axis=None)
+    assert table["part"].value_counts().to_dict() == {"train": 168, "dev": 42, "test": 198}
+    for part, rows in table.groupby("part"):
+        assert load_triplets(part).equals(rows.reset_index(drop=True))
 
 
 def test_no_construction_is_in_two_parts():
-    parts = [Counter(load_triplets(part)["construction"]) for part in ("train", "dev", "test")]
-    every = Counter(load_triplets()["construction"])
-    assert [len(part) for part in parts] == [8, 2, 10] and len(every) == 20
-    assert min(every.values()) >= 15 and max(every.values()) <= 25
+    table = load_triplets()
+    of_parts = table.groupby("part")["construction"].nunique()
+    assert of_parts.to_dict() == {"train": 8, "dev": 2, "test": 10}
+    assert table["construction"].nunique() == of_parts.sum()
+
+
+def test_each_construction_has_about_twenty_triplets():
+    assert load_triplets()["construction"].value_counts().between(15, 25).all()
 
 
 def test_every_sentence_of_a_triplet_stands_once():
-    found = Counter(load_triplets()[TEXTS].to_numpy().ravel())
-    assert max(found.values()) == 1, found.most_common(3)
+    counts = Counter(load_triplets()[TEXTS].to_numpy().ravel())
+    assert max(counts.values()) == 1, counts.most_common(3)
 
 
 def test_texts_of_triplets_are_short_sentences():
     for sentence in load_triplets()[TEXTS].to_numpy().ravel():
-        assert re.fullmatch(r"[A-Z].*[.?]", sentence) and sentence == " ".join(sentence.split()), (
-            sentence
-        )
+        assert re.fullmatch(r"[A-Z].*[.?]", sentence), sentence
+        assert sentence == " ".join(sentence.split())
         assert 2 <= len(sentence.split()) <= 16, sentence
 
 
 def test_the_denial_has_the_words_of_the_anchor_and_the_paraphrase_has_not():
-    words_of = load_triplets()[TEXTS].map(words).itertuples(index=False)
-    shared = [(len(of & by) / len(of), len(of & against) / len(of)) for of, by, against in words_of]
-    paraphrases, denials = map(sum, zip(*shared))
-    assert sum(against > by for by, against in shared) >= 0.85 * len(shared)
-    assert denials / len(shared) > 0.7 > 0.4 > paraphrases / len(shared)
+    by_paraphrases, by_denials = [], []  # the share of the anchor's words that is in each
+    for anchor, paraphrase, denial in load_triplets()[TEXTS].map(words).itertuples(index=False):
+        by_paraphrases.append(len(anchor & paraphrase) / len(anchor))
+        by_denials.append(len(anchor & denial) / len(anchor))
+    assert np.mean(np.greater(by_denials, by_paraphrases)) >= 0.85
+    assert np.mean(by_denials) > 0.7
+    assert np.mean(by_paraphrases) < 0.4
 
 
-def test_not_alone_does_not_tell_the_denial():
+def test_the_denial_is_seldom_the_only_text_with_a_negation():
     negations = (
         r"(?i)\b(?:not|never|no|nobody|nothing|none|without|hardly|barely|scarcely|neither)\b|n't\b"
     )
     table = load_triplets()
-    first, last = (table[name].str.contains(negations).sum() for name in ("anchor", "negative"))
-    assert first >= 0.1 * len(table) and last <= 0.4 * len(table), (first, last)
+    assert table["anchor"].str.contains(negations).mean() >= 0.1
+    assert table["negative"].str.contains(negations).mean() <= 0.4
 
 
 def test_no_template_is_used_for_more_than_five_paraphrases():
-    words_of = [sentence.split() for sentence in load_triplets()["positive"]]
-    starts = Counter(" ".join(first[:3]).lower() for first in words_of)
-    assert starts.most_common(1)[0][1] <= 5, starts.most_common(3)
-    openings = Counter(first[0] for first in words_of if first[0].startswith(("There", "One")))
-    assert max(openings.values()) <= 15
+    words_of_each = load_triplets()["positive"].str.split()
+    starts = words_of_each.str[:3].str.join(" ").str.lower().value_counts()
+    assert starts.max() <= 5, starts.head(3)
+    openings = words_of_each.str[0].value_counts()
+    assert openings[openings.index.str.startswith(("There", "One"))].max() <= 15
 
 
 def test_a_word_stands_once_and_has_a_capital_where_it_is_a_name(encoder):
-    names = pd.read_csv(TABLES / "names.csv")
-    assert (
-        names.groupby("word", sort=False)["name"].apply(list).map(tuple) == (1, 1, 0, 0)
-    ).all() and len(names) == 64
+    names, (tokenizer, _) = pd.read_csv(TABLES / "names.csv"), encoder
+    # 16 words of four sentences each: twice a name, then twice not
+    assert names.groupby("word")["name"].apply(list).tolist() == 16 * [[1, 1, 0, 0]]
     for row in names.itertuples():
-        (place,) = re.finditer(rf"\b{row.word}\b", row.sentence, re.IGNORECASE)
-        assert place.start() > 0 and place[0][0].isupper() == bool(row.name), row
-        assert len(encoder[0].tokenize(row.word)) == 1, row
+        (occurrence,) = re.finditer(rf"\b{row.word}\b", row.sentence, re.IGNORECASE)
+        assert occurrence.start() > 0, "a capital at the start says nothing"
+        assert occurrence[0][0].isupper() == bool(row.name), row
+        assert len(tokenizer.tokenize(row.word)) == 1, row
 
 
-def test_each_question_is_about_a_text_and_none_is_about_a_page_for_the_queries_its_author_had_seen():
-    asked, judged = (
-        pd.read_csv(TABLES / "doc_questions.csv"),
-        pd.read_csv(TABLES / "doc_judgements.csv"),
-    )
-    assert len(asked) == 536 and asked["name"].nunique() == 527 and asked["query"].is_unique
-    seen = "t03 t13 t18 t21 t44 t62 t63 t65 t68 t72 t75 t87 t92 t96".split()
-    helpful = judged[(judged["grade"] > 0) & judged["id"].isin(seen)]["name"]
-    assert set(asked["name"]) <= set(load_docstrings()["name"]) - set(helpful)
-    answers = judged[judged["grade"] == 2].groupby("id")["name"].agg(set)
-    assert (
-        sum(
-            not rows.isdisjoint(asked["name"])
-            for rows in answers[answers.index.str.startswith("t")]
-        )
-        == 66
-    )
+# the test queries that the author of the questions had read before writing them
+QUERIES_SEEN_BY_THE_AUTHOR = "t03 t13 t18 t21 t44 t62 t63 t65 t68 t72 t75 t87 t92 t96".split()
+
+
+def test_questions_are_about_texts_but_not_about_answers_to_queries_their_author_had_seen():
+    questions = pd.read_csv(TABLES / "doc_questions.csv")
+    judged = pd.read_csv(TABLES / "doc_judgements.csv")
+    assert (len(questions), questions["name"].nunique()) == (536, 527)
+    assert questions["query"].is_unique
+    helpful = judged[(judged["grade"] > 0) & judged["id"].isin(QUERIES_SEEN_BY_THE_AUTHOR)]["name"]
+    assert set(questions["name"]) <= set(load_docstrings()["name"]) - set(helpful)
+    # For 66 of the test queries, some question is about a page that answers the query.
+    answers = judged[(judged["grade"] == 2) & judged["id"].str.startswith("t")]
+    assert answers[answers["name"].isin(questions["name"])]["id"].nunique() == 66
 
 
 def test_each_paragraph_stands_once_beside_its_german():
-    both = pd.read_csv(TABLES / "german.csv")
-    assert list(both.columns) == ["english", "german"] and len(both) == 78
-    assert both["english"].is_unique and not both["english"].eq(both["german"]).any()
-    assert both["english"].str.split().str.len().between(5, 40).all()
+    paragraphs = pd.read_csv(TABLES / "german.csv")
+    assert (list(paragraphs.columns), len(paragraphs)) == (["english", "german"], 78)
+    assert paragraphs["english"].is_unique
+    assert paragraphs["english"].ne(paragraphs["german"]).all()
+    assert paragraphs["english"].str.split().str.len().between(5, 40).all()
