@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 import nbformat
@@ -78,8 +79,7 @@ def wrong(similarity, i):
     return int(similarity[i].argmax())
 
 
-def fill_disk(*_, **__):
-    raise OSError(errno.ENOSPC, "No space left on device")
+NO_SPACE = OSError(errno.ENOSPC, "No space left on device")
 
 
 def refuse(path):
@@ -183,11 +183,10 @@ def test_something_else_of_that_name_does_no_harm(workspace, thing):
 @pytest.mark.parametrize("before", ['{"passed": ["04-mean-pool"]}', "damaged"])
 def test_a_full_disk_reaches_no_lesson_and_loses_nothing(workspace, monkeypatch, function, before):
     (workspace / PROGRESS).write_text(before)
-    with monkeypatch.context() as patch:
-        patch.chdir(workspace.parent)
+    with monkeypatch.context() as context:
+        context.chdir(workspace.parent)
         report = check("00-nearest", right, seed=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(function, fill_disk)
+    with patch(function, side_effect=NO_SPACE):
         assert check("00-nearest", right, seed=1) == report
     assert (workspace / PROGRESS).read_text() == before
     assert [*workspace.glob("*.tmp"), *workspace.glob("*damaged*")] == []
@@ -469,17 +468,15 @@ def test_the_readme_and_lesson_00_say_how_long_each_route_takes_and_link_to_one_
 # ---------------------------------------------------------------- files
 
 
-def test_a_file_is_whole_or_as_before_and_keeps_its_permissions(tmp_path, monkeypatch):
+def test_a_file_is_whole_or_as_before_and_keeps_its_permissions(tmp_path):
     path = tmp_path / "a b.txt"
     files.write_whole(path, "one")
     path.chmod(0o600)
     files.write_whole(path, "two")
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("two", 0o600)
     for function in ("os.fsync", "os.replace", "os.chmod"):
-        with monkeypatch.context() as patch:
-            patch.setattr(function, fill_disk)
-            with pytest.raises(OSError, match="No space"):
-                files.write_whole(path, "three")
+        with patch(function, side_effect=NO_SPACE), pytest.raises(OSError, match="No space"):
+            files.write_whole(path, "three")
     with pytest.raises(UnicodeEncodeError):
         files.write_whole(path, "\ud800")
     assert (path.read_text(), os.listdir(tmp_path)) == ("two", ["a b.txt"])
@@ -493,16 +490,14 @@ def test_a_link_stays_a_link(tmp_path):
     assert (link.is_symlink(), target.read_text()) == (True, "text")
 
 
-def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path, monkeypatch):
+def test_saving_beside_takes_free_names_and_writes_nothing_twice(tmp_path):
     folder = tmp_path / "saved"
     assert files.save_beside(b"one", folder, "a.ipynb") == folder / "a-1.ipynb"
     assert files.save_beside(b"two", folder, "a.ipynb") == folder / "a-2.ipynb"
     assert files.save_beside(b"one", folder, "a.ipynb") == folder / "a-1.ipynb"
     (folder / "a-3.ipynb").symlink_to(folder / "nowhere")
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", fill_disk)
-        with pytest.raises(OSError, match="No space"):
-            files.save_beside(b"three", folder, "a.ipynb")
+    with patch("os.fsync", side_effect=NO_SPACE), pytest.raises(OSError, match="No space"):
+        files.save_beside(b"three", folder, "a.ipynb")
     assert sorted(os.listdir(folder)) == ["a-1.ipynb", "a-2.ipynb", "a-3.ipynb"]
     assert files.save_beside(b"three", folder, "a.ipynb") == folder / "a-4.ipynb"
 

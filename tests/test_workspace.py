@@ -1,4 +1,4 @@
-"""The learner's copies: written once, renewed if unedited, otherwise merged; no work is ever overwritten.
+"""The learner's copies: written once, renewed if unedited, otherwise merged; no work is overwritten.
 
 Also the commands that manage them.
 """
@@ -14,7 +14,7 @@ import sys
 import tempfile
 import uuid
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import nbformat
 import pytest
@@ -53,20 +53,27 @@ ANSWER = {
 }
 
 
-def part(name, text, kind="markdown", **metadata):
+def course_cell(name, text, kind="markdown", **metadata):
     return (new_code_cell if kind == "code" else new_markdown_cell)(
         text, id=name, metadata=metadata
     )
 
 
 def answer(name="f"):
-    return part("00-f", SOLVED.replace("def f", f"def {name}"), "code", nbgrader=ANSWER)
+    return course_cell("00-f", SOLVED.replace("def f", f"def {name}"), "code", nbgrader=ANSWER)
 
 
 def lesson(title="# Title", work="x = 1", f="f", end="The end", *, above=(), below=()):
     """Cells: a title, some work, `above`, an exercise, an end (unless None), `below`."""
-    last = [] if end is None else [part("end", end)]
-    return [part("title", title), part("work", work, "code"), *above, answer(f), *last, *below]
+    last = [] if end is None else [course_cell("end", end)]
+    return [
+        course_cell("title", title),
+        course_cell("work", work, "code"),
+        *above,
+        answer(f),
+        *last,
+        *below,
+    ]
 
 
 def course(folder, *cells):
@@ -88,8 +95,8 @@ def workspace(sources, tmp_path):
     return tmp_path / "my work"
 
 
-class Mine:
-    """A learner's copy, to be edited as JupyterLab would."""
+class LearnersCopy:
+    """A learner's copy of the lesson, to be edited as JupyterLab would."""
 
     def __init__(self, workspace):
         self.path = workspace / FILE
@@ -119,8 +126,11 @@ class Mine:
 
 
 def edited(workspace, own=None, **texts):
-    """Give cells other texts, and add an own cell, (after, text); the exercise is `f`. Returns the file's bytes."""
-    mine = Mine(workspace)
+    """Give cells other texts, and add an own cell, (after, text). Returns the file's bytes.
+
+    The cell of the exercise has the key `f`.
+    """
+    mine = LearnersCopy(workspace)
     for name, text in texts.items():
         mine["00-f" if name == "f" else name]["source"] = text
     if own:
@@ -129,28 +139,22 @@ def edited(workspace, own=None, **texts):
 
 
 def updated(workspace, cells):
-    """Change the course's lesson and update. Returns what the update says it did, and the texts of the cells."""
+    """Change the course's lesson and update. Returns the update's message, and the cells' texts."""
     sources = workspace.with_name("notebooks")
     course(sources, *cells)
     ((_, _, words),) = update_workspace(workspace, sources)
-    return words, Mine(workspace).texts()
+    return words, LearnersCopy(workspace).texts()
 
 
 def updates_nothing(workspace):
     """Whether another update leaves the lesson as it is."""
-    before, report = (
-        (workspace / FILE).read_bytes(),
-        update_workspace(workspace, workspace.with_name("notebooks")),
-    )
+    before = (workspace / FILE).read_bytes()
+    report = update_workspace(workspace, workspace.with_name("notebooks"))
     return report == [(FILE, "unchanged", "")] and (workspace / FILE).read_bytes() == before
 
 
 def reset(workspace, sources):
     return copies.reset_lesson(workspace, "00", sources)
-
-
-def full(*_, **__):
-    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 # ---------------------------------------------------------------- written once
@@ -161,10 +165,13 @@ def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_onl
 ):
     copy = workspace / FILE
     copy.unlink()
-    course(sources, *lesson(below=[part("pictures", PICTURES), part("draw", "draw()", "code")]))
+    course(
+        sources,
+        *lesson(below=[course_cell("pictures", PICTURES), course_cell("draw", "draw()", "code")]),
+    )
     assert write_workspace(workspace, sources) == [(FILE, "written", "")]
-    assert Mine(workspace).texts() == ["# Title", "x = 1", STUBBED, "The end"]
-    metadata = Mine(workspace).notebook["metadata"]  # as JupyterLab stores it on opening
+    assert LearnersCopy(workspace).texts() == ["# Title", "x = 1", STUBBED, "The end"]
+    metadata = LearnersCopy(workspace).notebook["metadata"]  # as JupyterLab stores it on opening
     assert metadata["kernelspec"]["display_name"] == "Python 3 (ipykernel)"
     assert metadata["language_info"]["version"] == platform.python_version()
     before = copy.stat().st_mtime_ns
@@ -173,13 +180,13 @@ def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_onl
 
 
 def test_a_copy_that_was_only_run_is_renewed(sources, workspace):
-    mine = Mine(workspace)
+    mine = LearnersCopy(workspace)
     mine["work"]["execution_count"] = 7
     mine.notebook["metadata"]["language_info"] = {"name": "python", "version": "3"}
     mine.save()
     course(sources, *lesson("second text"))
     assert write_workspace(workspace, sources) == [(FILE, "renewed", "")]
-    assert Mine(workspace).texts()[0] == "second text"
+    assert LearnersCopy(workspace).texts()[0] == "second text"
 
 
 ODD_ENTRIES = [7, None, [], {"whole": 3, "cells": []}, {"cells": {"title": 4}}]
@@ -195,29 +202,31 @@ def test_what_was_edited_is_kept_whatever_the_record_holds(sources, workspace, r
         (workspace / RECORD).write_text(record)
     assert write_workspace(workspace, sources) == [(FILE, "kept", "")]
     assert json.loads((workspace / RECORD).read_text())["version"] == __version__
-    course(sources, part("title", "# New"))
+    course(sources, course_cell("title", "# New"))
     assert write_workspace(workspace, sources) == [(FILE, "kept", "")]
     assert (workspace / FILE).read_bytes() == mine
-    assert "# Title!" in "".join(updated(workspace, [part("title", "# New")])[1])
+    assert "# Title!" in "".join(updated(workspace, [course_cell("title", "# New")])[1])
 
 
-def test_a_damaged_or_missing_source_and_nowhere_to_write_are_one_sentence(
-    sources, tmp_path, monkeypatch
-):
-    (tmp_path / "w").write_text("a file stands here")
+def test_a_file_in_the_place_of_the_workspace_is_named(sources):
     with pytest.raises(CopyError, match="Cannot write .*: File exists"):
-        write_workspace(tmp_path / "w", sources)
+        write_workspace(sources / FILE, sources)
+
+
+def test_missing_and_damaged_lessons_of_the_course_are_named(sources, tmp_path):
     with pytest.raises(CopyError, match="There are no lessons"):
-        write_workspace(tmp_path / "v", tmp_path / "nothing")
+        write_workspace(tmp_path / "new", tmp_path / "nothing")
     (sources / FILE).write_text("<<<<<<< HEAD")
     with pytest.raises(ValueError, match="00_start_here.ipynb is damaged"):
-        write_workspace(tmp_path / "v", sources)
+        write_workspace(tmp_path / "new", sources)
+
+
+def test_an_incomplete_installation_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(copies, "incomplete", lambda: "05_attention.ipynb is missing")
-    with pytest.raises(
-        CopyError, match="only in part: 05_attention.ipynb is missing. Install it again"
-    ):
-        write_workspace(tmp_path / "u")
-    assert not (tmp_path / "u").exists()
+    message = "only in part: 05_attention.ipynb is missing. Install it again"
+    with pytest.raises(CopyError, match=message):
+        write_workspace(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(
@@ -233,7 +242,7 @@ def test_marks_without_partner_are_an_error(source):
 
 
 def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, workspace):
-    mine = Mine(workspace)
+    mine = LearnersCopy(workspace)
     mine["00-f"]["source"] = ANSWERED
     mine["00-f"]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["seen\n"]}]
     mine.add("work", "my_own = 2")
@@ -243,26 +252,28 @@ def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, work
     course(
         sources,
         *lesson(
-            "# New title", end=None, above=[part("extra", "More")], below=[part("last", "Now ends")]
+            "# New title",
+            end=None,
+            above=[course_cell("extra", "More")],
+            below=[course_cell("last", "Now ends")],
         ),
     )
-    said = (
+    message = (
         "cells: 2 new, 1 renewed, 1 removed, 1 with your answer kept, 3 of your own kept; your previous file is "
         "yours_saved/00_start_here-1.ipynb"
     )
-    assert update_workspace(workspace, sources) == [(FILE, "merged", said)]
-    now = Mine(workspace)
+    assert update_workspace(workspace, sources) == [(FILE, "merged", message)]
+    merged = LearnersCopy(workspace)
     own = ["# my note", "my_own = 2"]
-    assert now.texts() == [
+    assert merged.texts() == [
         "before all", "# New title", "x = 1", *own, "More", ANSWERED, "Now ends"
     ]  # fmt: skip
-    assert now["00-f"]["outputs"][0]["text"] == ["seen\n"]
-    assert now["00-f"]["metadata"]["nbgrader"]["solution"]
+    assert merged["00-f"]["outputs"][0]["text"] == ["seen\n"]
+    assert merged["00-f"]["metadata"]["nbgrader"]["solution"]
     assert (workspace / SAVED / "00_start_here-1.ipynb").read_bytes() == before
-    nbformat.validate(nbformat.read(now.path, as_version=4))
-    assert updates_nothing(workspace) and write_workspace(workspace, sources) == [
-        (FILE, "unchanged", "")
-    ]
+    nbformat.validate(nbformat.read(merged.path, as_version=4))
+    assert updates_nothing(workspace)
+    assert write_workspace(workspace, sources) == [(FILE, "unchanged", "")]
     assert os.listdir(workspace / SAVED) == ["00_start_here-1.ipynb"]
 
 
@@ -286,35 +297,36 @@ def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays
     code = f"{CODE_NOTE}````python\nx = 10\n```y```\n````"
     text = f"{TEXT_NOTE}# Mine ``` with fences"
     assert texts == ["# Theirs", text, "x = 2", code, ANSWERED, frame, "Half \ud83d"]
-    words, again = updated(workspace, lesson("# Theirs again", "x = 3", "f_of"))
-    assert (
-        words.startswith("cells: 2 renewed, 1 with your answer kept") and again[1::2] == texts[1::2]
-    )
+    words, texts_after_another = updated(workspace, lesson("# Theirs again", "x = 3", "f_of"))
+    assert words.startswith("cells: 2 renewed, 1 with your answer kept")
+    assert texts_after_another[1::2] == texts[1::2], "the learner's cells and notes stay"
 
 
 def test_a_report_that_a_person_marks_is_an_answer_too(workspace):
-    report = part(
+    report = course_cell(
         "report", "By the teacher", nbgrader={**ANSWER, "grade": True, "grade_id": "00-report"}
     )
-    assert updated(workspace, [part("title", "# Title"), report])[1] == [
+    assert updated(workspace, [course_cell("title", "# Title"), report])[1] == [
         "# Title",
         "YOUR ANSWER HERE",
     ]
     edited(workspace, report="My report ✓")
-    words, texts = updated(workspace, [part("title", "# Other"), report])
-    assert texts == ["# Other", "My report ✓"] and "1 with your answer kept" in words
+    words, texts = updated(workspace, [course_cell("title", "# Other"), report])
+    assert texts == ["# Other", "My report ✓"]
+    assert "1 with your answer kept" in words
 
 
 def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(
     workspace,
 ):
-    mine = Mine(workspace)
+    mine = LearnersCopy(workspace)
     mine.cells.remove(mine["work"])
     mine["title"]["source"] = "   "  # of blanks there is nothing to keep
     mine["end"]["source"] = "My end"
     mine.save()
     words, texts = updated(workspace, lesson("# Other", end=None))
-    assert texts == ["# Other", STUBBED, "My end"] and "1 deleted by you and not restored" in words
+    assert texts == ["# Other", STUBBED, "My end"]
+    assert "1 deleted by you and not restored" in words
     assert updated(workspace, lesson("# Other", "x = 2", end=None))[1] == [
         "# Other",
         "x = 2",
@@ -336,7 +348,7 @@ LOST_IDS = {
 
 @pytest.mark.parametrize("way", LOST_IDS)
 def test_ids_that_an_editor_lost_or_gave_twice(workspace, way):
-    mine = Mine(workspace)
+    mine = LearnersCopy(workspace)
     mine["00-f"]["source"] = ANSWERED
     mine.add("end", "own")
     twice = ["def f(x):\n    return 4"] if way == "twice" else []
@@ -345,10 +357,10 @@ def test_ids_that_an_editor_lost_or_gave_twice(workspace, way):
         LOST_IDS[way](cell)
     mine.notebook["nbformat_minor"] = 4 if way == "missing" else 5
     mine.save()
-    _, texts = updated(workspace, lesson("# New title", above=[part("more", "More")]))
+    _, texts = updated(workspace, lesson("# New title", above=[course_cell("more", "More")]))
     assert texts == ["# New title", "x = 1", "More", ANSWERED, "The end", "own", *twice]
     nbformat.validate(nbformat.read(mine.path, as_version=4))
-    assert len({cell["id"] for cell in Mine(workspace).cells}) == 6 + len(twice)
+    assert len({cell["id"] for cell in LearnersCopy(workspace).cells}) == 6 + len(twice)
 
 
 def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(workspace):
@@ -366,19 +378,21 @@ def test_without_a_record_all_that_differs_counts_as_the_learners(workspace):
     (workspace / RECORD).write_text("{}")
     edited(workspace, work="x = 10", f=ANSWERED)
     words, texts = updated(workspace, lesson("# New", end=None))
-    assert texts[:3] == ["# New", TEXT_NOTE + "# Title", "x = 1"] and "x = 10" in texts[3]
-    assert texts[4:] == [ANSWERED, "The end"] and "no record of which cells you changed" in words
+    assert texts[:3] == ["# New", TEXT_NOTE + "# Title", "x = 1"]
+    assert "x = 10" in texts[3]
+    assert texts[4:] == [ANSWERED, "The end"]
+    assert "no record of which cells you changed" in words
     assert updates_nothing(workspace)
 
 
 def test_line_ends_of_another_system_are_no_edit(sources, workspace):
-    mine = Mine(workspace)
+    mine = LearnersCopy(workspace)
     mine["00-f"]["source"] = "".join(mine["00-f"]["source"]).replace("\n", "\r\n")
     mine.path.write_bytes(json.dumps(mine.notebook, indent=1).replace("\n", "\r\n").encode())
-    course(sources, part("title", "# New"), answer())
+    course(sources, course_cell("title", "# New"), answer())
     assert update_workspace(workspace, sources)[0][1] == "renewed"
     edited(workspace, f="def f(x):\r\n    return 3")
-    assert updated(workspace, [part("title", "# Newer"), answer()])[1] == [
+    assert updated(workspace, [course_cell("title", "# Newer"), answer()])[1] == [
         "# Newer",
         "def f(x):\r\n    return 3",
     ]
@@ -396,32 +410,30 @@ def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(
 ):
     path = workspace / FILE
     path.write_bytes(content)
-    course(sources, part("title", "# New"))
+    course(sources, course_cell("title", "# New"))
     by_lab = "unreadable" if content in UNREADABLE else "kept"
-    assert (
-        write_workspace(workspace, sources) == [(FILE, by_lab, "")] and path.read_bytes() == content
-    )
-    assert (
-        update_workspace(workspace, sources) == [(FILE, "unreadable", "")]
-        and path.read_bytes() == content
-    )
-    name, saved = reset(workspace, sources)
-    assert saved.read_bytes() == content and Mine(workspace).texts() == ["# New"]
+    assert write_workspace(workspace, sources) == [(FILE, by_lab, "")]
+    assert update_workspace(workspace, sources) == [(FILE, "unreadable", "")]
+    assert path.read_bytes() == content
+    _, saved = reset(workspace, sources)
+    assert (saved.read_bytes(), LearnersCopy(workspace).texts()) == (content, ["# New"])
 
 
 @pytest.mark.parametrize(
-    "where", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.mkdir"]
+    "function", ["os.fsync", "os.replace", "tempfile.NamedTemporaryFile", "os.mkdir"]
 )
 @pytest.mark.parametrize("command", [update_workspace, reset])
-def test_on_a_full_disk_everything_is_as_before(sources, workspace, monkeypatch, where, command):
+def test_on_a_full_disk_everything_is_as_before(sources, workspace, function, command):
     before, record = edited(workspace, title="My title"), (workspace / RECORD).read_bytes()
-    course(sources, part("title", "# New"))
-    said = "my work: No space left on device. None of your work is lost; fix that, and run this again.$"
-    with monkeypatch.context() as patch:
-        patch.setattr(where, full)
-        with pytest.raises(CopyError, match=f"^Cannot write .*{said}"):
-            command(workspace, sources)
-    assert (workspace / FILE).read_bytes() == before and (workspace / RECORD).read_bytes() == record
+    course(sources, course_cell("title", "# New"))
+    no_space = OSError(errno.ENOSPC, "No space left on device")
+    message = (
+        "^Cannot write .*my work: No space left on device. "
+        "None of your work is lost; fix that, and run this again.$"
+    )
+    with patch(function, side_effect=no_space), pytest.raises(CopyError, match=message):
+        command(workspace, sources)
+    assert [(workspace / name).read_bytes() for name in (FILE, RECORD)] == [before, record]
     assert not list(workspace.rglob("*.tmp"))
     command(workspace, sources)
     assert [path.read_bytes() for path in (workspace / SAVED).iterdir()] == [before]
@@ -432,7 +444,7 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(
     sources, workspace, monkeypatch, command
 ):
     edited(workspace, title="My title")
-    course(sources, part("title", "# New"))
+    course(sources, course_cell("title", "# New"))
 
     def saved_meanwhile(*arguments):
         edited(workspace, title="My newest title")
@@ -441,7 +453,7 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(
     monkeypatch.setattr(copies, "save_beside", saved_meanwhile)
     with pytest.raises(CopyError, match="was just saved by another program"):
         command(workspace, sources)
-    assert Mine(workspace).texts()[0] == "My newest title"
+    assert LearnersCopy(workspace).texts()[0] == "My newest title"
 
 
 def test_an_update_brings_the_folder_of_further_parts(sources, workspace):
@@ -464,7 +476,7 @@ def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
     assert record["version"] == __version__
     (workspace / RECORD).write_text(json.dumps(record | {"version": newer}))
     edited(workspace, title="My title")
-    course(sources, part("title", "# Old"))
+    course(sources, course_cell("title", "# Old"))
     before = [(workspace / name).read_bytes() for name in (FILE, RECORD)]
     for command in (write_workspace, update_workspace, reset):
         with pytest.raises(
@@ -485,7 +497,8 @@ def test_one_command_at_a_time(sources, workspace, monkeypatch, command):
 
 def test_a_reset_saves_first_under_a_name_that_is_free(sources, workspace):
     untouched = (workspace / FILE).read_bytes()
-    assert reset(workspace, sources) == (FILE, None) and not (workspace / SAVED).exists()
+    assert reset(workspace, sources) == (FILE, None)
+    assert not (workspace / SAVED).exists()
     versions = [edited(workspace, title="one")]
     reset(workspace, sources)
     versions.append(edited(workspace, title="two"))
@@ -496,7 +509,7 @@ def test_a_reset_saves_first_under_a_name_that_is_free(sources, workspace):
     (workspace / FILE).unlink()
     assert reset(workspace, sources) == (FILE, None)
     assert (workspace / FILE).read_bytes() == untouched
-    course(sources, part("title", "# New"))
+    course(sources, course_cell("title", "# New"))
     assert update_workspace(workspace, sources)[0][1] == "renewed", (
         "after a reset it counts as never edited"
     )
@@ -517,9 +530,10 @@ def test_the_grader_passes_over_what_a_learner_had_before(sources, workspace, tm
         shutil.make_archive(ada / "all", "zip", workspace)
     else:
         workspace.rename(ada / "workspace")
-    found = gather(tmp_path / "class", tmp_path / "unpacked")
-    names = [(one.learner, Path(one.file).name, SAVED in one.file) for one in found]
-    assert names == [("ada", FILE, False), ("bob", FILE, False)]
+    hand_ins = gather(tmp_path / "class", tmp_path / "unpacked")
+    files = [(hand_in.learner, Path(hand_in.file).name) for hand_in in hand_ins]
+    assert files == [("ada", FILE), ("bob", FILE)]
+    assert not any(SAVED in hand_in.file for hand_in in hand_ins)
     with pytest.raises(GradeError, match="no hand-ins"):
         gather(tmp_path / "only", tmp_path / "unpacked")
 
@@ -532,19 +546,24 @@ def histories(draw):
     """A lesson, the learner's edits to it, and the course's changes in the meantime."""
     kinds = {name: draw(st.sampled_from(["code", "markdown"])) for name in NAMES}
 
-    def made(version):
+    def version_of_course(version):
         names = draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
-        own = answer("g" if version and draw(st.integers(0, 4)) == 0 else "f")
+        # in one of five histories, the exercise's function is renamed
+        exercise = answer("g" if version and draw(st.integers(0, 4)) == 0 else "f")
         texts = {name: f"course {name} {draw(st.integers(0, 1)) * version}" for name in names}
-        return [own if name == "00-f" else part(name, texts[name], kinds[name]) for name in names]
+        return [
+            exercise if name == "00-f" else course_cell(name, texts[name], kinds[name])
+            for name in names
+        ]
 
     step = st.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"])
     steps = st.lists(st.tuples(step, st.integers(0, 20)), max_size=6)
-    return made(0), draw(steps), made(1), draw(st.sampled_from(["new", "new", "lost"]))
+    record = st.sampled_from(["kept", "kept", "lost"])
+    return version_of_course(0), draw(steps), version_of_course(1), draw(record)
 
 
-def do(mine, steps):
-    """The steps of a history."""
+def edit_by_steps(mine, steps):
+    """Edit a copy by the steps of a history."""
     for number, (step, where) in enumerate(steps):
         place = where % len(mine.cells) if mine.cells else 0
         text = f"mine {number} \U0001f642\n```\n  "
@@ -579,8 +598,8 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         sources, workspace = Path(folder) / "notebooks", Path(folder) / "work"
         course(sources, *first)
         write_workspace(workspace, sources)
-        mine = Mine(workspace)
-        do(mine, steps)
+        mine = LearnersCopy(workspace)
+        edit_by_steps(mine, steps)
         before = mine.path.read_bytes()
         untouched = fingerprint(before) == fingerprint(course_text(first))
         written = [text for text in mine.texts() if text.startswith("mine")]
@@ -589,19 +608,17 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         course(sources, *second)
         ((_, action, _),) = update_workspace(workspace, sources)
         after = mine.path.read_bytes()
-        texts = Mine(workspace).texts()
-        assert all(any(text in one for one in texts) for text in written)
+        texts = LearnersCopy(workspace).texts()
+        assert [text for text in written if not any(text in kept for kept in texts)] == []
         if action == "merged":
             assert [path.read_bytes() for path in (workspace / SAVED).iterdir()] == [before]
             nbformat.validate(json.loads(after))
-            assert len({cell["id"] for cell in Mine(workspace).cells}) == len(texts)
+            assert len({cell["id"] for cell in LearnersCopy(workspace).cells}) == len(texts)
         else:
             assert not (workspace / SAVED).exists()
         if untouched and record != "lost":
-            assert fingerprint(after) == fingerprint(course_text(second)) and action in (
-                "renewed",
-                "unchanged",
-            )
+            assert fingerprint(after) == fingerprint(course_text(second))
+            assert action in ("renewed", "unchanged")
         if record == "lost" or not steps:  # then all the course's new text is included
             new = copies.learner_copy(new_notebook(cells=second)).cells
             assert all(cell.source in texts for cell in new if cell.id != "00-f")
@@ -619,26 +636,27 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert run("update") == ("Nothing has changed: your lessons are up to date.\n", 0)
     assert "Which lesson? Name it as in: course reset 04" in run("reset")[0]
     text, status = run("reset", "0")
-    assert (
-        status == 0
-        and f"yours is saved as {Path('workspace', SAVED, '00_start_here-1.ipynb')}." in text
-    )
+    assert f"yours is saved as {Path('workspace', SAVED, '00_start_here-1.ipynb')}." in text
+    assert status == 0
     assert passed(workspace) == {"00-nearest"}
     keys = ", ".join(lesson.key for lesson in overview(None).lessons)
     for wrong in ("99", "foo", "", "05_further", "9" * 5000):
         text, status = run("reset", wrong)
-        assert status == 1 and text.endswith(f"; the lessons are {keys}.\n")
+        assert text.endswith(f"; the lessons are {keys}.\n")
+        assert status == 1
     (workspace / "05_attention.ipynb").write_text("{")
     text, _ = run("update")
     assert re.search(r"05_attention.ipynb: this file is not a valid notebook.* `.*reset 05`", text)
 
 
-def test_lab_reports_an_impossible_workspace_and_names_the_commands_that_bring_the_courses_version(
-    tmp_path, monkeypatch
-):
+def test_lab_reports_an_impossible_workspace(tmp_path):
     (tmp_path / "file").write_text("")
     text, status = run("lab", "--workspace", tmp_path / "file")
-    assert status == 1 and text.startswith("Error: Cannot write ")
+    assert text.startswith("Error: Cannot write ")
+    assert status == 1
+
+
+def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
     # `lab` changes it for JupyterLab, and this, which a kernel reads
     monkeypatch.setenv("PATH", os.environ["PATH"])
     monkeypatch.setenv("COURSE_ENCODER", "model")
