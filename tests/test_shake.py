@@ -70,17 +70,20 @@ def calls():
 
 
 def try_calls():
-    """Print, as JSON, how far apart two disturbed results of each call are, and whether whole numbers stay exact."""
+    """Print as JSON how far apart two disturbed results of each call are.
+
+    And whether products of whole numbers stay exact.
+    """
     InteractiveShell.instance().push({"QUERY": QUERY, "TABLE": TABLE})
     disturb(0)
-    apart = {}
+    distances = {}
     with torch.no_grad():
         for name, call in calls().items():
-            one, other = np.asarray(call()), np.asarray(call())
-            apart[name] = float(np.abs(one - other).max())
+            first, second = np.asarray(call()), np.asarray(call())
+            distances[name] = float(np.abs(first - second).max())
         whole = torch.arange(12.0).view(3, 4)
         exact = bool((whole @ whole.T == whole.long() @ whole.long().T).all())
-    print(json.dumps({"apart": apart, "whole numbers are exact": exact}))
+    print(json.dumps({"distances": distances, "whole numbers are exact": exact}))
 
 
 @pytest.mark.nightly  # as the shaken run is
@@ -88,9 +91,10 @@ def test_each_call_of_the_lessons_is_disturbed_by_little():
     ran = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", __name__], capture_output=True, text=True, check=True
     )
-    found = json.loads(ran.stdout.splitlines()[-1])
-    assert {name: far for name, far in found["apart"].items() if not 0 < far < 1e-5} == {}
-    assert found["whole numbers are exact"]
+    report = json.loads(ran.stdout.splitlines()[-1])
+    distances = report["distances"].items()
+    assert {name: distance for name, distance in distances if not 0 < distance < 1e-5} == {}
+    assert report["whole numbers are exact"]
 
 
 @pytest.mark.nightly

@@ -92,8 +92,8 @@ def test_an_unknown_word_is_named(word):
 def test_there_are_two_halves_and_each_sentence_is_asked_for_once():
     table = load_queries()
     assert (list(table.columns), table.notna().all(axis=None)) == (["part", "row", "query"], True)
-    assert (len(load_queries("dev")), len(load_queries("test"))) == (102, 102)
-    assert (table["row"].is_unique, table["query"].is_unique) == (True, True)
+    assert len(load_queries("dev")) == len(load_queries("test")) == 102
+    assert table["row"].nunique() == table["query"].nunique() == len(table) == 204
     assert table["row"].between(0, len(load_reviews()) - 1).all()
 
 
@@ -117,23 +117,18 @@ def test_queries_are_in_other_words_than_their_sentences():
 
 
 def test_the_triplets_have_their_columns_and_no_gaps():
-    table = load_triplets()
-    assert list(table.columns) == ["part", "construction", *TEXTS]
-    assert table.notna().all(axis=None)
-    assert table["part"].value_counts().to_dict() == {"train": 168, "dev": 42, "test": 198}
-    for part, rows in table.groupby("part"):
-        assert load_triplets(part).equals(rows.reset_index(drop=True))
+    table = load_triplets()  # of all parts
+    columns = ["part", "construction", *TEXTS]
+    assert (list(table.columns), len(table), table.notna().all(axis=None)) == (columns, 408, True)
+    assert [len(load_triplets(part)) for part in ("train", "dev", "test")] == [168, 42, 198]
 
 
-def test_no_construction_is_in_two_parts():
+def test_no_construction_is_in_two_parts_and_each_has_about_twenty_triplets():
     table = load_triplets()
     of_parts = table.groupby("part")["construction"].nunique()
     assert of_parts.to_dict() == {"train": 8, "dev": 2, "test": 10}
     assert table["construction"].nunique() == of_parts.sum()
-
-
-def test_each_construction_has_about_twenty_triplets():
-    assert load_triplets()["construction"].value_counts().between(15, 25).all()
+    assert table["construction"].value_counts().between(15, 25).all()
 
 
 def test_every_sentence_of_a_triplet_stands_once():
@@ -143,9 +138,8 @@ def test_every_sentence_of_a_triplet_stands_once():
 
 def test_texts_of_triplets_are_short_sentences():
     for sentence in load_triplets()[TEXTS].to_numpy().ravel():
-        assert re.fullmatch(r"[A-Z].*[.?]", sentence), sentence
-        assert sentence == " ".join(sentence.split())
-        assert 2 <= len(sentence.split()) <= 16, sentence
+        # a capital, 2 to 16 words between single spaces, and a full stop or a question mark
+        assert re.fullmatch(r"[A-Z]\S*(?: \S+){1,15}(?<=[.?])", sentence), sentence
 
 
 def test_the_denial_has_the_words_of_the_anchor_and_the_paraphrase_has_not():
@@ -182,8 +176,8 @@ def test_a_word_stands_once_and_has_a_capital_where_it_is_a_name(encoder):
     assert names.groupby("word")["name"].apply(list).tolist() == 16 * [[1, 1, 0, 0]]
     for row in names.itertuples():
         (occurrence,) = re.finditer(rf"\b{row.word}\b", row.sentence, re.IGNORECASE)
-        assert occurrence.start() > 0, "a capital at the start says nothing"
-        assert occurrence[0][0].isupper() == bool(row.name), row
+        # not at the start of the sentence, where any word has a capital
+        assert (occurrence.start() > 0, occurrence[0].istitle()) == (True, bool(row.name)), row
         assert len(tokenizer.tokenize(row.word)) == 1, row
 
 
@@ -192,10 +186,10 @@ QUERIES_SEEN_BY_THE_AUTHOR = "t03 t13 t18 t21 t44 t62 t63 t65 t68 t72 t75 t87 t9
 
 
 def test_questions_are_about_texts_but_not_about_answers_to_queries_their_author_had_seen():
-    questions = pd.read_csv(TABLES / "doc_questions.csv")
-    judged = pd.read_csv(TABLES / "doc_judgements.csv")
-    assert (len(questions), questions["name"].nunique()) == (536, 527)
-    assert questions["query"].nunique() == 536
+    questions, judged = (
+        pd.read_csv(TABLES / f"doc_{name}.csv") for name in ("questions", "judgements")
+    )
+    assert [len(questions), *questions[["name", "query"]].nunique()] == [536, 527, 536]
     helpful = judged[(judged["grade"] > 0) & judged["id"].isin(QUERIES_SEEN_BY_THE_AUTHOR)]["name"]
     assert set(questions["name"]) <= set(load_docstrings()["name"]) - set(helpful)
     # For 66 of the test queries, some question is about a page that answers the query.
@@ -205,7 +199,7 @@ def test_questions_are_about_texts_but_not_about_answers_to_queries_their_author
 
 def test_each_paragraph_stands_once_beside_its_german():
     paragraphs = pd.read_csv(TABLES / "german.csv")
-    assert (list(paragraphs.columns), len(paragraphs)) == (["english", "german"], 78)
-    assert paragraphs["english"].is_unique
+    assert list(paragraphs.columns) == ["english", "german"]
+    assert (len(paragraphs), paragraphs["english"].is_unique) == (78, True)
     assert paragraphs["english"].ne(paragraphs["german"]).all()
     assert paragraphs["english"].str.split().str.len().between(5, 40).all()

@@ -1,6 +1,5 @@
 """The wheel: built from the committed files, installed outside the clone, and used as a learner would."""
 
-import functools
 import os
 import shutil
 import subprocess
@@ -22,7 +21,7 @@ LESSONS = sorted((ROOT / "notebooks").glob("**/*.ipynb"))
 
 
 def run(*command, folder, **environment):
-    """What a command prints. It sees neither the clone nor the environment that is active here."""
+    """(exit status, what a command prints). It sees neither the clone nor the environment that is active here."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -35,10 +34,10 @@ def run(*command, folder, **environment):
     return done.returncode, done.stdout
 
 
-def works(*command, **where):
+def works(*command, folder, **environment):
     """What a command prints that ends well."""
-    code, printed = run(*command, **where)
-    assert code == 0, printed
+    status, printed = run(*command, folder=folder, **environment)
+    assert status == 0, printed
     return printed
 
 
@@ -52,8 +51,8 @@ def wheel(tmp_path_factory):
     return built
 
 
-def borrowing(folder):
-    """(folder of programs, Python) of a new environment in a folder, which borrows the packages of this one."""
+def borrowing_environment(folder):
+    """(folder of programs, Python) of a new environment, which borrows the packages of this one."""
     venv.create(folder / "env", with_pip=False)
     programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
     python = next(programs.glob("python*"))
@@ -65,9 +64,9 @@ def borrowing(folder):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """(folder to work in, `course`, Python): the wheel in an environment that borrows the packages of this one."""
+    """(folder to work in, `course`, Python), with the wheel in an environment that borrows packages."""
     folder = tmp_path_factory.mktemp("Kurs für alle")
-    programs, python = borrowing(folder)
+    programs, python = borrowing_environment(folder)
     flags = ("--quiet", "--no-deps", "--no-index")
     works(sys.executable, "-m", "pip", "--python", python, "install", *flags, wheel, folder=folder)
     return folder, next(programs.glob("course*")), python
@@ -82,35 +81,65 @@ def test_the_wheel_holds_the_lessons_and_nothing_of_the_tests(wheel):
         "course_utils/notebooks/lectures/04_pooling.md",
     } <= names
     assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
-    here = {
+    package = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "course_utils").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert here <= names, sorted(here - names)
+    assert package <= names, sorted(package - names)
+
+
+# The commands in the order of a learner's first day, and what each prints, among other things.
+FIRST_DAY = [
+    ("lab --write-only", f"{len(LESSONS) - 1} of them newly written"),  # the glossary is no lesson
+    ("update", "up to date"),
+    ("progress", "00"),
+    ("reset 04", "restored"),
+    ("slides 04 --out decks", "04_pooling.slides.html"),
+]
+# a wrong answer: it also averages the padding
+CHECK_AN_ANSWER = """
+from course_utils import check
+print(check("04-mean-pool", lambda token_vectors, attention_mask: token_vectors.mean(1)))
+"""
 
 
 def test_the_commands_work_without_a_clone(installed):
     folder, course, python = installed
-
     share = os.path.join(sysconfig.get_path("data"), "share", "jupyter")  # borrowed, too
-    says = functools.partial(works, course, folder=folder, TQDM_DISABLE="1", JUPYTER_PATH=share)
-    number = len(LESSONS) - 1  # the glossary is none
-    assert f"{number} of them newly written" in says("lab", "--write-only")
-    assert "up to date" in says("update")
-    assert "00" in says("progress") and "restored" in says("reset", "04")
-    assert "04_pooling.slides.html" in says("slides", "04", "--out", "decks")
-    code, said = run(course, "new-exercise", "04", "more", folder=folder)
-    assert code == 2 and "No such command" in said
-    code, said = run(course, "doctor", folder=folder, HF_HUB_OFFLINE="1")
-    assert "installed, in " in said and "OK    packages" in said and "OK    first embedding" in said
-    answered = (
-        "from course_utils import check; "
-        "print(check('04-mean-pool', lambda token_vectors, attention_mask: token_vectors.mean(1)))"
-    )
+    for words, message in FIRST_DAY:
+        assert message in works(
+            course, *words.split(), folder=folder, TQDM_DISABLE="1", JUPYTER_PATH=share
+        )
     assert "padding" in works(
-        python, "-c", answered, folder=folder / "workspace", HF_HUB_OFFLINE="1"
+        python, "-c", CHECK_AN_ANSWER, folder=folder / "workspace", HF_HUB_OFFLINE="1"
     )
+
+
+def test_commands_for_authors_are_not_in_the_wheel(installed):
+    folder, course, _ = installed
+    status, printed = run(course, "new-exercise", "04", "more", folder=folder)
+    assert (status, "No such command" in printed) == (2, True)
+
+
+def test_the_doctor_finds_an_installation_that_works(installed):
+    folder, course, _ = installed
+    _, printed = run(course, "doctor", folder=folder, HF_HUB_OFFLINE="1")
+    lines = ("installed, in ", "OK    packages", "OK    first embedding")
+    assert [line for line in lines if line not in printed] == []
+
+
+# Prints how many lessons there are outside the sandbox; then, from inside, the files of their folder
+# and whether Python is there.
+LOOK_INTO_THE_SANDBOX = """
+import subprocess, sys
+from course_utils._support.notebooks import NOTEBOOKS
+from course_utils.tools.grading.sandbox import walls
+inside = "import os, sys; print(os.listdir(sys.argv[1]), os.path.exists(sys.argv[2]))"
+print(len(list(NOTEBOOKS.glob("**/*.ipynb"))), flush=True)
+command = [*walls(), sys.executable, "-I", "-c", inside, str(NOTEBOOKS), sys.executable]
+subprocess.run(command, check=True)
+"""
 
 
 @pytest.mark.skipif(
@@ -118,14 +147,7 @@ def test_the_commands_work_without_a_clone(installed):
 )
 def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     folder, _, python = installed
-    code = (
-        "import subprocess, sys; from course_utils._support.notebooks import NOTEBOOKS; from "
-        "course_utils.tools.grading.sandbox import walls; assert len(list(NOTEBOOKS.glob('**/*.ipynb'))) == "
-        f"{len(LESSONS)}; inside = 'import os, sys; print(os.listdir(sys.argv[1]), os.path.exists(sys.argv[2]))'; "
-        "print(subprocess.run([*walls(), sys.executable, '-I', '-c', inside, str(NOTEBOOKS), sys.executable], "
-        "capture_output=True, text=True))"
-    )
-    assert r"stdout='[] True\n'" in works(python, "-c", code, folder=folder)
+    assert works(python, "-c", LOOK_INTO_THE_SANDBOX, folder=folder) == f"{len(LESSONS)}\n[] True\n"
 
 
 RUN_CELL = """
@@ -138,30 +160,37 @@ print("outcome:", repr(result.error_before_exec or result.error_in_exec))
 
 
 def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
-    _, python = borrowing(tmp_path)
+    _, python = borrowing_environment(tmp_path)
     project = elsewhere.read_project()
     notebook = nbformat.read(ROOT / "notebooks" / "04_pooling.ipynb", as_version=4)
     copy = elsewhere.colab_copy(notebook, project, "04_pooling")
-    (cell,) = (one.source for one in copy.cells if one.id == "install-the-course")
+    (source,) = [cell.source for cell in copy.cells if cell.id == "install-the-course"]
     (tmp_path / "wanted.txt").write_text(elsewhere.requirements(project), encoding="utf-8")
-    here = cell.replace(
+    source = source.replace(
         elsewhere.address(project, "release", elsewhere.REQUIREMENTS), str(tmp_path / "wanted.txt")
     )
     cells = {
-        "lost.py": here.replace(elsewhere.wheel(project), str(tmp_path / "nowhere.whl")),
-        "cell.py": here.replace(elsewhere.wheel(project), str(wheel)),
+        "lost.py": source.replace(elsewhere.wheel(project), str(tmp_path / "nowhere.whl")),
+        "cell.py": source.replace(elsewhere.wheel(project), str(wheel)),
     }
     assert elsewhere.wheel(project).endswith(f"/{wheel.name}")
 
-    def runs(name):
+    def outcome(name):
         (tmp_path / name).write_text(cells[name], encoding="utf-8")
-        settings = {"PIP_NO_INDEX": "1", "IPYTHONDIR": str(tmp_path)}
-        return works(python, "-c", RUN_CELL, name, folder=tmp_path, **settings)
+        return works(
+            python,
+            "-c",
+            RUN_CELL,
+            name,
+            folder=tmp_path,
+            PIP_NO_INDEX="1",
+            IPYTHONDIR=str(tmp_path),
+        )
 
-    assert "outcome: SystemExit('The course is not installed" in runs("lost.py")
+    assert "outcome: SystemExit('The course is not installed" in outcome("lost.py")
     assert (
         "outcome: SystemExit('The course is installed. Now choose Runtime > Restart session"
-        in runs("cell.py")
+        in outcome("cell.py")
     )
-    assert runs("cell.py").strip() == "outcome: None", "once it is there, the cell does nothing"
+    assert outcome("cell.py").strip() == "outcome: None", "once it is there, the cell does nothing"
     assert works(python, "-m", "course_utils.tools.cli", "--version", folder=tmp_path)

@@ -25,23 +25,22 @@ def three_threads():
 
 
 def test_every_item_is_worked_on_once_by_threads_that_compute_alone():
-    seen = []
+    threads = []  # of each item: the thread's identifier, and how many torch has in it
 
-    def work(item):
-        seen.append((threading.get_ident(), torch.get_num_threads()))
+    def square(item):
+        threads.append((threading.get_ident(), torch.get_num_threads()))
         time.sleep(0.001 * (item % 3))
         return item * item
 
-    assert sorted(each(work, range(50), 3)) == [item * item for item in range(50)]
-    assert {number for _, number in seen} == {1} and len({thread for thread, _ in seen}) == 3
+    assert sorted(each(square, range(50), 3)) == [item * item for item in range(50)]
+    identifiers, numbers = map(set, zip(*threads))
+    assert (len(identifiers), numbers) == (3, {1})
 
 
 @pytest.mark.parametrize("items, threads", [([], 3), ([7], 3), ([7, 8, 9], 1), ([7, 8], 0)])
 def test_little_work_is_done_by_the_caller(items, threads):
-    here = threading.get_ident()
-    assert list(each(lambda item: (item, threading.get_ident()), items, threads)) == [
-        (item, here) for item in items
-    ]
+    results = each(lambda item: (item, threading.get_ident()), items, threads)
+    assert list(results) == [(item, threading.get_ident()) for item in items]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, MemoryError, None])
@@ -54,14 +53,14 @@ def test_an_error_comes_out_and_stops_the_others_as_does_a_caller_that_stops_ask
             raise error("broken")
         time.sleep(0.01)
 
-    found = each(work, range(1000), 2)
+    results = each(work, range(1000), 2)
     if error is None:
-        next(found)
-        found.close()
+        next(results)
+        results.close()
     else:
         with pytest.raises(error, match="broken"):
-            list(found)
-    assert len(begun) < 20
+            list(results)
+    assert len(begun) < 20, "what was begun at that moment, of 1,000 items"
 
 
 def test_the_vectors_do_not_depend_on_the_number_of_workers(monkeypatch):
@@ -74,20 +73,31 @@ def test_the_vectors_do_not_depend_on_the_number_of_workers(monkeypatch):
     torch.set_num_threads(3)
 
 
+# Prints whether the embedding ended soon, torch's threads afterwards, and the rows of another one.
+INTERRUPT_AN_EMBEDDING = """
+import os, signal, threading, time
+import torch
+from course_utils import embed, load_reviews
+torch.set_num_threads(2)
+# a background job of a shell would ignore Ctrl+C
+signal.signal(signal.SIGINT, signal.default_int_handler)
+texts = load_reviews("imdb")["text"].tolist()[:1000]
+embed(texts[:5])
+threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+try:
+    embed(texts)
+except KeyboardInterrupt:
+    print(time.monotonic() - start < 20, torch.get_num_threads(), len(embed(texts[:3])))
+"""
+
+
 @pytest.mark.nightly
 def test_ctrl_c_ends_a_long_embedding_within_a_moment():
-    program = (
-        "import threading, os, signal, time, torch\ntorch.set_num_threads(2)\n"
-        # a shell's background job ignores it
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from course_utils import embed, load_reviews\ntexts = load_reviews('imdb')['text'].tolist()[:1000]\n"
-        "embed(texts[:5])\nthreading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
-        "start = time.monotonic()\ntry:\n    embed(texts)\nexcept KeyboardInterrupt:\n"
-        "    print(time.monotonic() - start < 20, torch.get_num_threads(), len(embed(texts[:3])))"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", INTERRUPT_AN_EMBEDDING],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COURSE_ENCODER": ""},
     )
-    words, environment = (
-        [sys.executable, "-W", "ignore", "-c", program],
-        {**os.environ, "COURSE_ENCODER": ""},
-    )
-    done = subprocess.run(words, capture_output=True, text=True, env=environment)
     assert done.stdout.split() == ["True", "2", "3"], done.stderr

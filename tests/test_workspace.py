@@ -53,22 +53,22 @@ ANSWER = {
 }
 
 
-def course_cell(name, text, kind="markdown", **metadata):
+def new_cell(name, text, kind="markdown", **metadata):
     return (new_code_cell if kind == "code" else new_markdown_cell)(
         text, id=name, metadata=metadata
     )
 
 
 def answer(name="f"):
-    return course_cell("00-f", SOLVED.replace("def f", f"def {name}"), "code", nbgrader=ANSWER)
+    return new_cell("00-f", SOLVED.replace("def f", f"def {name}"), "code", nbgrader=ANSWER)
 
 
 def lesson(title="# Title", work="x = 1", f="f", end="The end", *, above=(), below=()):
     """Cells: a title, some work, `above`, an exercise, an end (unless None), `below`."""
-    last = [] if end is None else [course_cell("end", end)]
+    last = [] if end is None else [new_cell("end", end)]
     return [
-        course_cell("title", title),
-        course_cell("work", work, "code"),
+        new_cell("title", title),
+        new_cell("work", work, "code"),
         *above,
         answer(f),
         *last,
@@ -107,15 +107,8 @@ class LearnersCopy:
         return next(cell for cell in self.cells if cell.get("id") == name)
 
     def add(self, after, text, kind="code", name=None):
-        cell = {
-            "cell_type": kind,
-            "id": name or str(uuid.uuid4()),
-            "metadata": {},
-            "source": text.splitlines(True),
-        }
-        if kind == "code":
-            cell |= {"outputs": [], "execution_count": None}
-        self.cells.insert(self.cells.index(self[after]) + 1 if after else 0, cell)
+        place = self.cells.index(self[after]) + 1 if after else 0
+        self.cells.insert(place, new_cell(name or str(uuid.uuid4()), text, kind))
 
     def save(self):
         self.path.write_text(json.dumps(self.notebook), encoding="utf-8")
@@ -166,8 +159,7 @@ def test_copies_are_written_stubbed_and_without_pictures_for_the_lecture_and_onl
     copy = workspace / FILE
     copy.unlink()
     course(
-        sources,
-        *lesson(below=[course_cell("pictures", PICTURES), course_cell("draw", "draw()", "code")]),
+        sources, *lesson(below=[new_cell("pictures", PICTURES), new_cell("draw", "draw()", "code")])
     )
     assert write_workspace(workspace, sources) == [(FILE, "written", "")]
     assert LearnersCopy(workspace).texts() == ["# Title", "x = 1", STUBBED, "The end"]
@@ -202,10 +194,10 @@ def test_what_was_edited_is_kept_whatever_the_record_holds(sources, workspace, r
         (workspace / RECORD).write_text(record)
     assert write_workspace(workspace, sources) == [(FILE, "kept", "")]
     assert json.loads((workspace / RECORD).read_text())["version"] == __version__
-    course(sources, course_cell("title", "# New"))
+    course(sources, new_cell("title", "# New"))
     assert write_workspace(workspace, sources) == [(FILE, "kept", "")]
     assert (workspace / FILE).read_bytes() == mine
-    assert "# Title!" in "".join(updated(workspace, [course_cell("title", "# New")])[1])
+    assert "# Title!" in "".join(updated(workspace, [new_cell("title", "# New")])[1])
 
 
 def test_a_file_in_the_place_of_the_workspace_is_named(sources):
@@ -223,8 +215,9 @@ def test_missing_and_damaged_lessons_of_the_course_are_named(sources, tmp_path):
 
 def test_an_incomplete_installation_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(copies, "incomplete", lambda: "05_attention.ipynb is missing")
-    message = "only in part: 05_attention.ipynb is missing. Install it again"
-    with pytest.raises(CopyError, match=message):
+    with pytest.raises(
+        CopyError, match="only in part: 05_attention.ipynb is missing. Install it again"
+    ):
         write_workspace(tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
@@ -254,8 +247,8 @@ def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, work
         *lesson(
             "# New title",
             end=None,
-            above=[course_cell("extra", "More")],
-            below=[course_cell("last", "Now ends")],
+            above=[new_cell("extra", "More")],
+            below=[new_cell("last", "Now ends")],
         ),
     )
     message = (
@@ -298,22 +291,21 @@ def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays
     text = f"{TEXT_NOTE}# Mine ``` with fences"
     assert texts == ["# Theirs", text, "x = 2", code, ANSWERED, frame, "Half \ud83d"]
     words, texts_after_another = updated(workspace, lesson("# Theirs again", "x = 3", "f_of"))
-    assert words.startswith("cells: 2 renewed, 1 with your answer kept")
+    assert re.match("cells: 2 renewed, 1 with your answer kept", words)
     assert texts_after_another[1::2] == texts[1::2], "the learner's cells and notes stay"
 
 
 def test_a_report_that_a_person_marks_is_an_answer_too(workspace):
-    report = course_cell(
+    report = new_cell(
         "report", "By the teacher", nbgrader={**ANSWER, "grade": True, "grade_id": "00-report"}
     )
-    assert updated(workspace, [course_cell("title", "# Title"), report])[1] == [
+    assert updated(workspace, [new_cell("title", "# Title"), report])[1] == [
         "# Title",
         "YOUR ANSWER HERE",
     ]
     edited(workspace, report="My report ✓")
-    words, texts = updated(workspace, [course_cell("title", "# Other"), report])
-    assert texts == ["# Other", "My report ✓"]
-    assert "1 with your answer kept" in words
+    words, texts = updated(workspace, [new_cell("title", "# Other"), report])
+    assert (texts, words.count("1 with your answer kept")) == (["# Other", "My report ✓"], 1)
 
 
 def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(
@@ -357,7 +349,7 @@ def test_ids_that_an_editor_lost_or_gave_twice(workspace, way):
         LOST_IDS[way](cell)
     mine.notebook["nbformat_minor"] = 4 if way == "missing" else 5
     mine.save()
-    _, texts = updated(workspace, lesson("# New title", above=[course_cell("more", "More")]))
+    _, texts = updated(workspace, lesson("# New title", above=[new_cell("more", "More")]))
     assert texts == ["# New title", "x = 1", "More", ANSWERED, "The end", "own", *twice]
     nbformat.validate(nbformat.read(mine.path, as_version=4))
     assert len({cell["id"] for cell in LearnersCopy(workspace).cells}) == 6 + len(twice)
@@ -378,9 +370,8 @@ def test_without_a_record_all_that_differs_counts_as_the_learners(workspace):
     (workspace / RECORD).write_text("{}")
     edited(workspace, work="x = 10", f=ANSWERED)
     words, texts = updated(workspace, lesson("# New", end=None))
-    assert texts[:3] == ["# New", TEXT_NOTE + "# Title", "x = 1"]
-    assert "x = 10" in texts[3]
-    assert texts[4:] == [ANSWERED, "The end"]
+    (code,) = [text for text in texts if "x = 10" in text]
+    assert texts == ["# New", TEXT_NOTE + "# Title", "x = 1", code, ANSWERED, "The end"]
     assert "no record of which cells you changed" in words
     assert updates_nothing(workspace)
 
@@ -389,10 +380,10 @@ def test_line_ends_of_another_system_are_no_edit(sources, workspace):
     mine = LearnersCopy(workspace)
     mine["00-f"]["source"] = "".join(mine["00-f"]["source"]).replace("\n", "\r\n")
     mine.path.write_bytes(json.dumps(mine.notebook, indent=1).replace("\n", "\r\n").encode())
-    course(sources, course_cell("title", "# New"), answer())
+    course(sources, new_cell("title", "# New"), answer())
     assert update_workspace(workspace, sources)[0][1] == "renewed"
     edited(workspace, f="def f(x):\r\n    return 3")
-    assert updated(workspace, [course_cell("title", "# Newer"), answer()])[1] == [
+    assert updated(workspace, [new_cell("title", "# Newer"), answer()])[1] == [
         "# Newer",
         "def f(x):\r\n    return 3",
     ]
@@ -410,7 +401,7 @@ def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(
 ):
     path = workspace / FILE
     path.write_bytes(content)
-    course(sources, course_cell("title", "# New"))
+    course(sources, new_cell("title", "# New"))
     by_lab = "unreadable" if content in UNREADABLE else "kept"
     assert write_workspace(workspace, sources) == [(FILE, by_lab, "")]
     assert update_workspace(workspace, sources) == [(FILE, "unreadable", "")]
@@ -425,7 +416,7 @@ def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(
 @pytest.mark.parametrize("command", [update_workspace, reset])
 def test_on_a_full_disk_everything_is_as_before(sources, workspace, function, command):
     before, record = edited(workspace, title="My title"), (workspace / RECORD).read_bytes()
-    course(sources, course_cell("title", "# New"))
+    course(sources, new_cell("title", "# New"))
     no_space = OSError(errno.ENOSPC, "No space left on device")
     message = (
         "^Cannot write .*my work: No space left on device. "
@@ -444,7 +435,7 @@ def test_a_lesson_that_is_saved_at_the_very_moment_is_not_overwritten(
     sources, workspace, monkeypatch, command
 ):
     edited(workspace, title="My title")
-    course(sources, course_cell("title", "# New"))
+    course(sources, new_cell("title", "# New"))
 
     def saved_meanwhile(*arguments):
         edited(workspace, title="My newest title")
@@ -476,7 +467,7 @@ def test_a_workspace_of_a_newer_course_is_left_alone(sources, workspace, newer):
     assert record["version"] == __version__
     (workspace / RECORD).write_text(json.dumps(record | {"version": newer}))
     edited(workspace, title="My title")
-    course(sources, course_cell("title", "# Old"))
+    course(sources, new_cell("title", "# Old"))
     before = [(workspace / name).read_bytes() for name in (FILE, RECORD)]
     for command in (write_workspace, update_workspace, reset):
         with pytest.raises(
@@ -497,8 +488,7 @@ def test_one_command_at_a_time(sources, workspace, monkeypatch, command):
 
 def test_a_reset_saves_first_under_a_name_that_is_free(sources, workspace):
     untouched = (workspace / FILE).read_bytes()
-    assert reset(workspace, sources) == (FILE, None)
-    assert not (workspace / SAVED).exists()
+    assert (reset(workspace, sources), (workspace / SAVED).exists()) == ((FILE, None), False)
     versions = [edited(workspace, title="one")]
     reset(workspace, sources)
     versions.append(edited(workspace, title="two"))
@@ -509,7 +499,7 @@ def test_a_reset_saves_first_under_a_name_that_is_free(sources, workspace):
     (workspace / FILE).unlink()
     assert reset(workspace, sources) == (FILE, None)
     assert (workspace / FILE).read_bytes() == untouched
-    course(sources, course_cell("title", "# New"))
+    course(sources, new_cell("title", "# New"))
     assert update_workspace(workspace, sources)[0][1] == "renewed", (
         "after a reset it counts as never edited"
     )
@@ -531,8 +521,8 @@ def test_the_grader_passes_over_what_a_learner_had_before(sources, workspace, tm
     else:
         workspace.rename(ada / "workspace")
     hand_ins = gather(tmp_path / "class", tmp_path / "unpacked")
-    files = [(hand_in.learner, Path(hand_in.file).name) for hand_in in hand_ins]
-    assert files == [("ada", FILE), ("bob", FILE)]
+    learners = [hand_in.learner for hand_in in hand_ins if hand_in.file.endswith(FILE)]
+    assert learners == ["ada", "bob"], [hand_in.file for hand_in in hand_ins]
     assert not any(SAVED in hand_in.file for hand_in in hand_ins)
     with pytest.raises(GradeError, match="no hand-ins"):
         gather(tmp_path / "only", tmp_path / "unpacked")
@@ -552,14 +542,18 @@ def histories(draw):
         exercise = answer("g" if version and draw(st.integers(0, 4)) == 0 else "f")
         texts = {name: f"course {name} {draw(st.integers(0, 1)) * version}" for name in names}
         return [
-            exercise if name == "00-f" else course_cell(name, texts[name], kinds[name])
+            exercise if name == "00-f" else new_cell(name, texts[name], kinds[name])
             for name in names
         ]
 
     step = st.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"])
     steps = st.lists(st.tuples(step, st.integers(0, 20)), max_size=6)
-    record = st.sampled_from(["kept", "kept", "lost"])
-    return version_of_course(0), draw(steps), version_of_course(1), draw(record)
+    return (
+        version_of_course(0),
+        draw(steps),
+        version_of_course(1),
+        draw(st.sampled_from(["kept", "kept", "lost"])),  # what became of the record
+    )
 
 
 def edit_by_steps(mine, steps):
@@ -636,24 +630,22 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert run("update") == ("Nothing has changed: your lessons are up to date.\n", 0)
     assert "Which lesson? Name it as in: course reset 04" in run("reset")[0]
     text, status = run("reset", "0")
-    assert f"yours is saved as {Path('workspace', SAVED, '00_start_here-1.ipynb')}." in text
-    assert status == 0
+    saved = f"yours is saved as {Path('workspace', SAVED, '00_start_here-1.ipynb')}."
+    assert (saved in text, status) == (True, 0)
     assert passed(workspace) == {"00-nearest"}
     keys = ", ".join(lesson.key for lesson in overview(None).lessons)
     for wrong in ("99", "foo", "", "05_further", "9" * 5000):
         text, status = run("reset", wrong)
-        assert text.endswith(f"; the lessons are {keys}.\n")
-        assert status == 1
+        assert (text.endswith(f"; the lessons are {keys}.\n"), status) == (True, 1)
     (workspace / "05_attention.ipynb").write_text("{")
-    text, _ = run("update")
-    assert re.search(r"05_attention.ipynb: this file is not a valid notebook.* `.*reset 05`", text)
+    message = r"05_attention.ipynb: this file is not a valid notebook.* `.*reset 05`"
+    assert re.search(message, run("update")[0])
 
 
 def test_lab_reports_an_impossible_workspace(tmp_path):
     (tmp_path / "file").write_text("")
     text, status = run("lab", "--workspace", tmp_path / "file")
-    assert text.startswith("Error: Cannot write ")
-    assert status == 1
+    assert (text.startswith("Error: Cannot write "), status) == (True, 1)
 
 
 def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
@@ -699,14 +691,15 @@ def test_lab_starts_serves_the_first_lesson_and_prints_its_address_without_a_hom
     (tmp_path / "file").touch()
     # nobody, not even root, can make that folder
     monkeypatch.setenv("HOME", str(tmp_path / "file" / "me"))
-    for name in lab.HOMELESS:
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
-    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+    for name in (*lab.HOMELESS, "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     command = [*COURSE, "lab", "--workspace", str(tmp_path / "w"), f"--port={port}"]
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with subprocess.Popen([*command, "--IdentityProvider.token=secret"], **piped) as started:
+    with subprocess.Popen(
+        [*command, "--IdentityProvider.token=secret"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as started:
         try:
             opened = f"127.0.0.1:{port}/lab/tree/00_start_here.ipynb?token="
             assert next(started.stdout).startswith("Your home folder cannot be written")

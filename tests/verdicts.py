@@ -62,10 +62,11 @@ class Verdict:
     @property
     def variations(self):
         """The seeds of halves (numbers), and the texts that stand in place of the swapped one."""
-        found = [*SEEDS] if self.half else []
+        variations = [*SEEDS] if self.half else []
         for text in self.swap[2:]:
-            found += [text.replace("{}", str(seed)) for seed in SEEDS] if "{}" in text else [text]
-        return found
+            # a text without {} is the same for all seeds, and is taken once
+            variations += dict.fromkeys(text.replace("{}", str(seed)) for seed in SEEDS)
+        return variations
 
 
 def verdicts():
@@ -255,14 +256,11 @@ class Lesson:
         return max(place for place in path if self.cells[place].binds & set(verdict.halved))
 
     def run_all(self):
+        # Cells that no verdict needs are left out.
         namespace = {"__name__": "__main__"}
         for place in self.places_needed(*self.listed):
             run(self.cells[place].source, namespace)
             self.names_after[place] = dict(namespace)
-
-    def outcome(self, verdict):
-        """Whether the claim is true in the lesson itself, or the error."""
-        return truth(verdict.claim, dict(self.names_after[self.place_of[verdict.cell]]))
 
     def varied_alike(self):
         """Lists of verdicts for which the same is varied, so that one run of the cells serves all of a list."""
@@ -275,15 +273,15 @@ class Lesson:
 
     def outcomes(self, alike, variation):
         """{verdict: whether its claim is true, or the error} in a variation: the seed of a half, or the other text."""
-        found = {}
+        outcomes = {}
         try:
             for place, namespace in self._run_again(alike, variation):
                 for verdict in alike:
                     if self.place_of[verdict.cell] == place:
-                        found[verdict] = truth(verdict.claim, namespace)
+                        outcomes[verdict] = truth(verdict.claim, namespace)
         except Exception as error:  # of any cell
-            found = dict.fromkeys(alike, error) | found
-        return found
+            outcomes = dict.fromkeys(alike, error) | outcomes
+        return outcomes
 
     def _start_from_swap(self, verdict, text):
         """The names after the swapped cell, run with this text; and which of them vary."""
@@ -342,7 +340,8 @@ def judged(key):
     wrong = {}
 
     for verdict in lesson.listed:
-        outcome = lesson.outcome(verdict)
+        after_its_cell = lesson.names_after[lesson.place_of[verdict.cell]]
+        outcome = truth(verdict.claim, dict(after_its_cell))
         if isinstance(outcome, Exception):
             wrong[verdict] = error_text("in the lesson itself", outcome)
         elif not outcome:
@@ -354,8 +353,8 @@ def judged(key):
                     wrong.setdefault(verdict, error_text(variation, outcome))
                 elif not outcome:
                     turned[verdict].append(variation)
-    found = [(verdict, turned[verdict], wrong.get(verdict, "")) for verdict in lesson.listed]
-    return found, time.monotonic() - began
+    results = [(verdict, turned[verdict], wrong.get(verdict, "")) for verdict in lesson.listed]
+    return results, time.monotonic() - began
 
 
 def status(verdict, turned, wrong):
@@ -379,8 +378,8 @@ def main(lessons):
                 outcome = status(verdict, turned, wrong)
                 counts[outcome] += 1
                 every = len(verdict.variations)
-                same = f"{every - len(turned):2} of {every:2}"
-                print(f"  {outcome:5} {same}: {verdict.says} {wrong}".rstrip())
+                same = every - len(turned)
+                print(f"  {outcome:5} {same:2} of {every:2}: {verdict.says} {wrong}".rstrip())
                 if turned:
                     print(f"{'':17}turned by {', '.join(map(str, turned))}", flush=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
