@@ -115,9 +115,9 @@ def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_
 
 
 def test_an_error_is_no_verdict(lesson):
-    turned, wrong = lesson("1 / (len(texts) - 20) > 0", half="texts")
-    assert turned == []
-    assert re.fullmatch(r"\d: ZeroDivisionError: .*", wrong), "in a half, whose seed is named"
+    # there are 20 texts in a half; the error names its seed, 0
+    claim = "1 / (len(texts) - 20) > 0"
+    assert lesson(claim, half="texts") == ([], "0: ZeroDivisionError: division by zero")
 
 
 @pytest.mark.parametrize("rows", [[1, 3], [0]])
