@@ -92,8 +92,7 @@ def test_each_call_of_the_lessons_is_disturbed_by_little():
         [sys.executable, "-W", "ignore", "-m", __name__], capture_output=True, text=True, check=True
     )
     report = json.loads(ran.stdout.splitlines()[-1])
-    distances = report["distances"].items()
-    assert {name: distance for name, distance in distances if not 0 < distance < 1e-5} == {}
+    assert {name: far for name, far in report["distances"].items() if not 0 < far < 1e-5} == {}
     assert report["whole numbers are exact"]
 
 

@@ -118,8 +118,11 @@ def test_queries_are_in_other_words_than_their_sentences():
 
 def test_the_triplets_have_their_columns_and_no_gaps():
     table = load_triplets()  # of all parts
-    assert list(table.columns) == ["part", "construction", *TEXTS]
-    assert (len(table), table.notna().all(axis=None)) == (408, True)
+    assert (list(table.columns), len(table), table.notna().all(axis=None)) == (
+        ["part", "construction", *TEXTS],
+        408,
+        True,
+    )
     assert [len(load_triplets(part)) for part in ("train", "dev", "test")] == [168, 42, 198]
 
 
@@ -199,7 +202,7 @@ def test_questions_are_about_texts_but_not_about_answers_to_queries_their_author
 
 def test_each_paragraph_stands_once_beside_its_german():
     paragraphs = pd.read_csv(TABLES / "german.csv")
-    assert list(paragraphs.columns) == ["english", "german"]
-    assert (len(paragraphs), paragraphs["english"].is_unique) == (78, True)
+    assert (list(paragraphs.columns), len(paragraphs)) == (["english", "german"], 78)
+    assert paragraphs["english"].is_unique
     assert paragraphs["english"].ne(paragraphs["german"]).all()
     assert paragraphs["english"].str.split().str.len().between(5, 40).all()
