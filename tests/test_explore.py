@@ -259,28 +259,28 @@ def lists_of_lesson_12(lesson, query, k1, b, fusion, weight):
 
 @pytest.mark.parametrize("state", [{}, *HYBRID], ids=lambda state: state.get("query", "start"))
 def test_the_lists_by_words_vectors_and_both_are_lesson_12s(state, lesson_12, one_thread):
-    found, state = hybrid(**state, page=7), {**SETTINGS, **state}  # it explains page 7
-    assert found["size"] == len(lesson_12.texts) > 1600
+    reply, state = hybrid(**state, page=7), {**SETTINGS, **state}  # it explains page 7
+    assert reply["size"] == len(lesson_12.texts) > 1600
     orders, scores = lists_of_lesson_12(lesson_12, **state)
-    for listed, order, own in zip(found["lists"], orders, scores):
+    for listed, order, own in zip(reply["lists"], orders, scores):
         assert places(listed) == order[:8]
         if own is not None:
             assert [score for _, score in listed] == pytest.approx(
                 own[order[:8]].tolist(), abs=1e-4
             )
     grades = lesson_12.grades[state["query"]]
-    assert (found["ndcg"], found["good"]) == (
+    assert (reply["ndcg"], reply["good"]) == (
         pytest.approx(ndcgs(orders, [grades] * 3), abs=6e-5),
         len(grades),
     )
-    for shown in found["pages"]:
+    for shown in reply["pages"]:
         page = shown["page"]
         assert (shown["name"], shown["grade"] or 0) == (lesson_12.names[page], grades.get(page, 0))
         assert (shown["ranks"][0] is None) == (scores[0][page] == 0)
         # far down, cosines of five digits exchange neighbours
         for rank, order in zip(shown["ranks"], orders):
             assert rank is None or abs(order.index(page) + 1 - rank) <= (0 if rank <= 30 else 3)
-    explained = found["explained"]
+    explained = reply["explained"]
     assert explained["score"] == pytest.approx(scores[0][7], abs=6e-5)
     assert sum(rarity * worth for _, rarity, _, worth in explained["parts"]) == pytest.approx(
         scores[0][7], abs=1e-3
@@ -295,31 +295,29 @@ def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
     """And with none left, no page is in the list of the words, so both are the vectors alone."""
     asked = words(lesson_12.queries["d50"])
     rest = [word for word in asked if word not in ("put", "id")]
-    found, own = hybrid(page=0, off=["put", "id"]), bm25([" ".join(rest)], lesson_12.texts)[0]
-    assert (found["lists"][0][0][1], places(found["lists"][0])) == (
+    reply, own = hybrid(page=0, off=["put", "id"]), bm25([" ".join(rest)], lesson_12.texts)[0]
+    assert (reply["lists"][0][0][1], places(reply["lists"][0])) == (
         pytest.approx(own.max(), abs=6e-5),
         ordered(own)[:8],
     )
     assert (
-        [word for word, *_ in found["explained"]["parts"]],
-        [word for word, _ in found["words"]],
+        [word for word, *_ in reply["explained"]["parts"]],
+        [word for word, _ in reply["words"]],
     ) == (rest, asked)
     for fusion in ("sum", "ranks"):
-        found = hybrid(page=0, **NOTHING_LEFT, fusion=fusion)
-        assert (
-            found["lists"][0] == [] and found["explained"]["parts"] == [] and found["ndcg"][0] == 0
-        )
-        assert places(found["lists"][1]) == places(found["lists"][2])
+        reply = hybrid(page=0, **NOTHING_LEFT, fusion=fusion)
+        assert (reply["lists"][0], reply["explained"]["parts"], reply["ndcg"][0]) == ([], [], 0)
+        assert places(reply["lists"][1]) == places(reply["lists"][2])
         assert "<svg" in explore("hybrid", **NOTHING_LEFT, fusion=fusion)._repr_html_()
 
 
 def test_what_the_lesson_says_of_the_hybrid_explorer(one_thread):
     """The answer below it: where both are above both lists, and that no weight suits each query."""
     for fusion in ("sum", "ranks"):
-        found = hybrid(query="d25", fusion=fusion)
-        by_words, by_both, by_vectors = found["ndcg"]
+        reply = hybrid(query="d25", fusion=fusion)
+        by_words, by_both, by_vectors = reply["ndcg"]
         assert by_both > max(by_words, by_vectors) + 0.05
-    ranks = zip(*(page["ranks"] for page in found["pages"] if page["grade"] == 2))
+    ranks = zip(*(page["ranks"] for page in reply["pages"] if page["grade"] == 2))
     # by words, by both, by vectors
     assert [{1, 2} <= set(in_list) for in_list in ranks] == [False, True, False]
     weights = [step / 20 for step in range(21)]
@@ -418,14 +416,14 @@ def test_both_engines_answer_alike(files, one_thread):
         [(name, {**STARTS[name], **state, "asked": 1}) for name, state in part]
         for part in (EXACT, NEAR)
     )
-    found = in_node(files, [*exact, *near])
-    for (name, state), page in zip(exact, found):
+    answers = in_node(files, [*exact, *near])
+    for (name, state), page in zip(exact, answers):
         python = json.loads(json.dumps(answer(name, state)))
         assert max(far for _, far in distances(python, page)) < 2e-4, (name, state, page)
     # products and distances are as long as vectors; all else lies between -1 and 1
     long = {"products": 0.5, "scores": 0.1, "query": 0.1, "keys": 0.1, "result": 0.1, "apart": 0.05,
             "bits": 0.1, "points": 0.1, "rank": 3, "first": 5}  # fmt: skip
-    for (name, state), page in zip(near, found[len(exact) :]):
+    for (name, state), page in zip(near, answers[len(exact) :]):
         python = json.loads(json.dumps(answer(name, state)["result"]))
         both = (python, page["result"])
         if name == "masks":  # two guesses with nearly the same probability may change places
@@ -449,10 +447,10 @@ def test_both_engines_answer_alike(files, one_thread):
 def test_the_encoder_in_the_page_is_the_courses(files, encoder):
     """Review sentences: tokens exactly, cosines within 0.005, attentions within 0.02, vectors 0.998 alike."""
     sentences = load_reviews()["text"].sample(25, random_state=0).str[:180].tolist()
-    found = in_node(files, [("run", text) for text in sentences])
-    vectors = torch.nn.functional.normalize(torch.tensor([one["vector"] for one in found]))
+    answers = in_node(files, [("run", text) for text in sentences])
+    vectors = torch.nn.functional.normalize(torch.tensor([page["vector"] for page in answers]))
     own = []
-    for text, page in zip(sentences, found):
+    for text, page in zip(sentences, answers):
         tokens, _, parts = run([text])
         assert page["tokens"] == tokens[0]
         attentions = torch.tensor(page["attentions"])
@@ -518,7 +516,7 @@ WORK = {"range": ["End"], "text": TYPING, "textarea": TYPING, "checkbox": ["Spac
         "button": ["Enter"]}  # fmt: skip
 FOCUS = """name => { const active = document.activeElement;
     return active.closest(`[data-explorer-view='${name}']`) ? active.type || active.tagName : ''; }"""
-ASKED = "name => document.querySelector(`[data-explorer-view='${name}'] .cu-place`).innerHTML"
+PICTURE = "name => document.querySelector(`[data-explorer-view='${name}'] .cu-place`).innerHTML"
 
 
 def by_keyboard(page, view):
@@ -548,10 +546,22 @@ def settled(page, view):
 
 def answers_to_keys(page, view):
     """Assert that each control of the view that has the focus can be used by keys, and that its picture changes."""
-    asked = page.evaluate(ASKED, view)
+    picture = page.evaluate(PICTURE, view)
     assert by_keyboard(page, view), f"{view}: no key acts"
     settled(page, view)
-    assert page.evaluate(ASKED, view) != asked, view
+    assert page.evaluate(PICTURE, view) != picture, view
+
+
+def starts_and_answers_to_keys(page, place):
+    explorer = page.locator(f"#{place}")
+    explorer.locator("button.explore").focus()
+    page.keyboard.press("Enter")
+    explorer.locator(".cu-line:not(:text-is('…'))").wait_for()
+    assert not explorer.locator(".cu-line.cu-bad").count(), explorer.inner_text()
+    answers_to_keys(
+        page, explorer.locator("[data-explorer-view]").get_attribute("data-explorer-view")
+    )
+    page.wait_for_url(f"**/*{place}=*")
 
 
 @in_chromium
@@ -560,15 +570,8 @@ def test_in_the_book(page_of_all):
     with shown_in_a_browser(page_of_all, 1440, obey=True) as page:
         page.wait_for_selector("button.explore")
         for name in STARTS:
-            start = page.locator(f"#explore-{name.replace(' ', '-')}")
-            start.locator("button.explore").focus()
-            page.keyboard.press("Enter")
-            start.locator(".cu-line:not(:text-is('…'))").wait_for()
-            assert not start.locator(".cu-line.cu-bad").count(), start.inner_text()
-            answers_to_keys(
-                page, start.locator("[data-explorer-view]").get_attribute("data-explorer-view")
-            )
-            page.wait_for_url(f"**/*explore-{name.replace(' ', '-')}=*")
+            starts_and_answers_to_keys(page, f"explore-{name.replace(' ', '-')}")
+        # what is typed stays text
         field = page.locator("#explore-tokens input[type=text]")
         field.fill("")
         field.press_sequentially('<img src=x onerror="alert(1)"> naïve 🙂', delay=5)
@@ -577,11 +580,10 @@ def test_in_the_book(page_of_all):
             page.locator("#explore-tokens img").count(),
             page.locator("#explore-masks button.cu-token:not([aria-pressed])").count(),
         ) == (0, 0)
+        # without an answer, the last one stays beside the reason
         field.fill(" ")
         page.wait_for_selector("#explore-tokens .cu-line.cu-bad:has-text('Type a text.')")
-        assert "naive" in page.locator("#explore-tokens .cu-place").inner_text(), (
-            "the last answer stays"
-        )
+        assert "naive" in page.locator("#explore-tokens .cu-place").inner_text()
         page.wait_for_url("**/*explore-tokens=*")
         field.fill("word " * 5000)
         page.wait_for_selector(
@@ -593,11 +595,10 @@ def test_in_the_book(page_of_all):
         for width, theme in ((1440, "dark"), (390, "light")):
             page.set_viewport_size({"width": width, "height": 900})
             page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), (
-                width,
-                theme,
-            )
-            assert page.evaluate(AXE) == [], (width, theme)
+            assert (
+                page.evaluate("document.documentElement.scrollWidth > innerWidth"),
+                page.evaluate(AXE),
+            ) == (False, []), (width, theme)
         assert (page.outside, page.problems) == ([], [])
 
 
@@ -682,8 +683,10 @@ def test_in_jupyterlab(tmp_path):
         "from course_utils.explore import explore",
         *(f"explore({name!r})" for name in STARTS),
     ]
-    notebook = new_notebook(cells=[*map(new_code_cell, sources)], metadata={"kernelspec": KERNEL})
-    nbformat.write(notebook, workspace / "explorers.ipynb")
+    nbformat.write(
+        new_notebook(cells=[*map(new_code_cell, sources)], metadata={"kernelspec": KERNEL}),
+        workspace / "explorers.ipynb",
+    )
     with running_lab(workspace) as (address, _), chromium() as open_page:
         page = open_page(1280, 1100 * len(STARTS))  # JupyterLab draws only the cells in view
         page.goto(f"{address}/lab/tree/explorers.ipynb?token=secret")
