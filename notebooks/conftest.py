@@ -76,7 +76,7 @@ def pytest_configure(config):
         if stored != self.cell_num + 1:
             self.raise_cell_error(
                 f"the stored execution count is {stored}, its place is {self.cell_num + 1}: run the lesson from top "
-                "to bottom with `make notebooks`"
+                "to bottom with `make lesson` (all of them: `make notebooks`)"
             )
         run(self)
 

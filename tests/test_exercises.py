@@ -172,6 +172,7 @@ def test_no_mistake_is_named_where_the_reference_misses_the_target_too():
 def test_the_solution_in_the_lesson_passes(exercise):
     """The check's stored output says that it passes; that output is compared with a fresh run."""
     check_cell = cell_of(exercise.lesson, f"{exercise.id}-check")
+    assert check_cell.outputs, f"make lesson L={exercise.lesson} stores what it shows"
     assert "✓ passed" in check_cell.outputs[0].data["text/plain"]
 
 

@@ -53,7 +53,7 @@ def new_exercise(lesson: str, name: str, title: str | None) -> None:
         "The three cells stand above the end of the lesson, and the rest at the end of each file: "
         "move them to where they belong.\n"
         "A core has room for three exercises; others go into a further part, such as 04-lengths.\n"
-        f"Fill in everything marked TODO, then: make lesson L={lesson}. For each promise of the "
+        f"Fill in everything marked TODO, then: make lesson L={as_key(lesson)}. For each promise of the "
         "text, a mistake whose `breaks` has its words, or under PROMISES an answer that breaks only "
         "this; and at least one answer under WRONG or PROMISES."
     )
