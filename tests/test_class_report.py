@@ -253,13 +253,13 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
         family = [stem for stem in ids if stem[:2] == own[:2]]
         for shown_in in {"", told(exercise.id)[1], *(made.shown_in for made in exercise.mistakes)}:
             place = place_of(exercise.id, shown_in)
-            assert place and (place.number or own not in slides), (exercise.id, shown_in)
+            assert place and (place.slide_number or own not in slides), (exercise.id, shown_in)
             assert f"## {place.section}" in lines[place.page.partition(".")[0].rpartition("/")[2]]
             notebooks = family
-            if place.number:
+            if place.slide_number:
                 deck, _, anchor = place.deck.partition(".")
-                slide = slides[deck][place.number - 1].title.replace("*", "")
-                assert (anchor, slide) == (f"slides.html#/{place.number - 1}", place.slide)
+                slide = slides[deck][place.slide_number - 1].title.replace("*", "")
+                assert (anchor, slide) == (f"slides.html#/{place.slide_number - 1}", place.slide)
                 notebooks = [deck, *(stem for stem in family if stem not in slides)]
             cell_id = shown_in.rpartition(" ")[2]
             assert not shown_in or any(cell_id in ids[stem] for stem in notebooks), cell_id
@@ -268,7 +268,7 @@ def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
 def test_slides_are_numbered_as_in_the_deck():
     deck, place = render(lectures()["04"]), place_of("04-mean-pool")
     slides = deck.split("<section class=")[1:]
-    assert (place.number, place.deck) == (8, "04_pooling.slides.html#/7")
+    assert (place.slide_number, place.deck) == (8, "04_pooling.slides.html#/7")
     assert "What if padding counts?" in slides[7]
     assert "Nothing fails, nothing warns" in slides[9]
     assert re.findall("(hash|hashOneBasedIndex): true", deck) == ["hash"]
@@ -276,7 +276,7 @@ def test_slides_are_numbered_as_in_the_deck():
 
 def test_places_are_those_that_exercises_and_mistakes_name():
     place = place_of("04-mean-pool", "diagram-broadcast")
-    assert (place.number, place.section) == (6, "The average, with the mask")
+    assert (place.slide_number, place.section) == (6, "The average, with the mask")
     place = place_of("00-shares")
     assert place.page.startswith("further/00_tensors.html#")
     assert (place.deck, place.slide) == (

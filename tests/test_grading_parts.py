@@ -106,7 +106,7 @@ def test_the_part_of_a_file_is_that_of_its_exercises_else_of_its_title_else_of_i
 
 
 def test_a_file_with_other_parts_only_is_refused():
-    with pytest.raises(marking._NoAnswer, match="no exercise of 04"):
+    with pytest.raises(marking.NotJudged, match="no exercise of 04"):
         parts_of(("04",), present=FURTHER)
 
 

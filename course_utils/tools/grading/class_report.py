@@ -370,7 +370,7 @@ def _rows(item: Item, names: bool) -> Iterator[dict[str, object]]:
 def _links(place: Place | None) -> dict[str, str]:
     if place is None:
         return {}
-    slide = f"{place.number}: {place.slide}" if place.number else ""
+    slide = f"{place.slide_number}: {place.slide}" if place.slide_number else ""
     return {"section": place.section, "slide": slide}
 
 

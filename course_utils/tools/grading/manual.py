@@ -1,9 +1,11 @@
-"""manual.csv: the table in which a person gives points for hand-marked cells, and overrides those
-of exercises.
+"""manual.csv: the table in which a person gives points by hand.
+
+They are the points of hand-marked cells, or replace the computed points of exercises.
 """
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,126 +13,123 @@ from .csv_files import numbered_rows, write_table
 from .marking import assignment
 from .platforms import PARTICIPANT
 from .results import GradeError, HandMarkedCell, LearnerRecord, Remark, whole
-from .rosters import roster_of
+from .rosters import Roster, roster_of
 from .texts import from_cells, in_words
 
 MANUAL = "manual.csv"
 COLUMNS = ("learner", "name", "cell", "points", "of", "comment", "page")
 UNCHANGED = "Nothing was changed."
 
+# what a row is about: a learner's key, and the id of an exercise, a cell or a rubric's row
+Key = tuple[str, str]
+Row = dict[str, str]  # by column
+
 
 def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
-    """Read what a person gave and wrote, and rewrite the file with a line for each hand-marked
-    cell.
+    """Take the points and comments that a person wrote, and renew the table.
 
-    A cell with a rubric has a line for each row of it ("14-report: Result"), and has points as soon
-    as all its lines have some. A line about an exercise ("04-mean-pool") is a `Remark`; its points
-    need a comment. Lines of other learners and lessons stay. Returns a sentence about each of
-    these, if there are any.
+    It has a line for each hand-marked cell. A cell with a rubric has a line for each row of it
+    ("14-report: Result"), and has points as soon as all its lines have some. A line about an
+    exercise ("04-mean-pool") is a `Remark`; its points need a comment. Lines of other learners and
+    lessons stay, but do not count.
+
+    Returns a sentence about the lines of other lessons, and one about those of other learners, if
+    such lines have points or comments.
 
     Raises GradeError, naming the line, for points that are not a number from 0 to the maximum, for
     two lines about one cell or row, for points of a whole cell that has a rubric, for points of an
     exercise without a reason, and for a cell that the course does not have.
     """
-    by_key, roster = {learner.learner: learner for learner in learners}, roster_of(learners)
-    cells = {
-        (learner.learner, line): cell for learner in learners for line, cell in _lines_of(learner)
-    }
-    rows, columns, strangers, other_lessons = {}, list(COLUMNS), [], []
-    for number, row in _rows(path):
-        where = f"{path}, {number}: "
-        name = PARTICIPANT.sub(r"\1", row["learner"].strip())  # as Moodle's worksheet has it
-        cell_name, person = row["cell"].strip(), roster.find(name)
-        learner_key = person.learner if person else name
-        learner, key = by_key.get(learner_key), (learner_key, cell_name)
-        if key in rows:
-            raise GradeError(f"{where}{learner_key} has a second line for {cell_name}. {UNCHANGED}")
+    record_of = {learner.learner: learner for learner in learners}
+    cells_of = {key: _cells_in_table(learner) for key, learner in record_of.items()}
+    rows = {(key, cell_id): Row(points="") for key, cells in cells_of.items() for cell_id in cells}
+    ignored = []
+    for where, key, row in _rows(path, roster_of(learners)):
         rows[key] = row
-        columns += [column for column in row if column not in columns]
-        points, comment = row["points"].strip(), row.get("comment", "").strip()
-        if key in cells:
-            if points:
-                cells[key].points = _points(where, points, cells[key].of)
-                cells[key].comment = comment
-        elif learner and cell_name in learner.exercises:
-            _take_remark(where, points, comment, learner, cell_name)
-        elif points or comment:
-            _refuse_unknown(where, cell_name)
-            if learner:
-                other_lessons.append(cell_name)
-            else:
-                strangers.append(name)
-    for learner in learners:
-        for name, cell in learner.by_hand.items():
-            parts = {row: cells[learner.learner, f"{name}: {row}"] for row in cell.rubric}
-            _sum_rubric(cell, parts)
+        learner_key, cell_id = key
+        learner = record_of.get(learner_key)
+        if not _take(where, row, cell_id, learner, cells_of.get(learner_key, {})):
+            ignored.append(key)
+    for key, learner in record_of.items():
+        _sum_rubrics(learner, cells_of[key])
         learner.add_up()
-    for key in cells:
-        rows.setdefault(key, {"points": ""})
     if rows:
-        _rewrite(path, columns, rows, learners)
-    sentences = {
-        "lines about {} are of lessons that do not count here; they stay.": other_lessons,
-        "lines of {} belong to no learner of this run and are not counted.": strangers,
-    }
-    return [
-        f"{MANUAL}: {sentence.format(in_words(names))}"
-        for sentence, names in sentences.items()
-        if names
-    ]
+        _rewrite(path, rows, learners, cells_of)
+    return _about_ignored(ignored, record_of)
 
 
-def _rewrite(
-    path: Path,
-    columns: list[str],
-    rows: dict[tuple[str, str], dict],
-    learners: Iterable[LearnerRecord],
-) -> None:
-    """Write the table again: what a person wrote stays, the rest is renewed."""
-    for learner in learners:
-        marks = {**learner.exercises, **dict(_lines_of(learner))}
-        for line, mark in marks.items():
-            if row := rows.get((learner.learner, line)):
-                row.update(learner=learner.learner, name=learner.name, cell=line, of=mark.of)
-                row["page"] = f"feedback/{learner.page}"
-    table = [[row.get(column, "") for column in columns] for _, row in sorted(rows.items())]
-    write_table(path, columns, table, mark="\ufeff")
+def _cells_in_table(learner: LearnerRecord) -> dict[str, HandMarkedCell]:
+    """A learner's hand-marked cells, by their ids in the table.
+
+    In place of a cell with a rubric, there is a new one for each row: `_sum_rubrics` adds them up.
+    """
+    cells = {}
+    for cell_id, cell in learner.by_hand.items():
+        rows = {f"{cell_id}: {row}": HandMarkedCell(most) for row, most in cell.rubric.items()}
+        cells |= rows or {cell_id: cell}
+    return cells
 
 
-def _lines_of(learner: LearnerRecord) -> Iterator[tuple[str, HandMarkedCell]]:
-    """The lines that the table needs, each with the cell or row of a rubric that it is about."""
-    for name, cell in learner.by_hand.items():
-        for row, most in cell.rubric.items():
-            yield f"{name}: {row}", HandMarkedCell(most)
-        if not cell.rubric:
-            yield name, cell
+def _rows(path: Path, roster: Roster) -> Iterator[tuple[str, Key, Row]]:
+    """The rows of the table, each after its place, as messages name it, and its key.
 
-
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of the table with their lines. Raises GradeError."""
+    Raises GradeError for a table without the needed columns, and for two rows with one key.
+    """
+    keys = set()
     for line, guarded in numbered_rows(path) if path.exists() else []:
+        where = f"{path}, {line}: "
         row = {from_cells(column): from_cells(value) for column, value in guarded.items()}
         if not {"learner", "cell", "points"} <= set(row):
             raise GradeError(f"{path} needs the columns {', '.join(COLUMNS)}. {UNCHANGED}")
-        yield line, row
+        name = PARTICIPANT.sub(r"\1", row["learner"].strip())  # as Moodle's worksheet has it
+        person = roster.find(name)
+        learner_key, cell_id = person.learner if person else name, row["cell"].strip()
+        key = (learner_key, cell_id)
+        if key in keys:
+            raise GradeError(f"{where}{learner_key} has a second line for {cell_id}. {UNCHANGED}")
+        keys.add(key)
+        yield where, key, row
+
+
+def _take(
+    where: str,
+    row: Row,
+    cell_id: str,
+    learner: LearnerRecord | None,
+    cells: Mapping[str, HandMarkedCell],
+) -> bool:
+    """Take the points and the comment of a row.
+
+    learner, cells: whom the row is about, with the cells in the table; None if it is a stranger.
+
+    Returns False if it has some that do not count. Raises GradeError.
+    """
+    points = row["points"].strip()
+    comment = row.get("comment", "").strip()
+    if cell_id in cells:
+        if points:
+            cells[cell_id].points = _points(where, points, cells[cell_id].of)
+            cells[cell_id].comment = comment
+    elif learner and cell_id in learner.exercises:
+        _take_remark(where, points, comment, learner, cell_id)
+    elif points or comment:
+        _refuse_unknown(where, cell_id)
+        return False
+    return True
 
 
 def _points(where: str, text: str, most: float) -> float:
-    try:
+    with suppress(ValueError):
         points = float(text.replace(",", "."))
-    except ValueError:
-        points = -1.0
-    if not 0 <= points <= most:
-        raise GradeError(
-            f"{where}points must be a number from 0 to {most}, got {text!r}. {UNCHANGED}"
-        )
-    return whole(points)
+        if 0 <= points <= most:
+            return whole(points)
+    raise GradeError(f"{where}points must be a number from 0 to {most}, got {text!r}. {UNCHANGED}")
 
 
 def _take_remark(
     where: str, text: str, comment: str, learner: LearnerRecord, exercise: str
 ) -> None:
-    """Take the points and the comment of a line about an exercise."""
+    """Take the points and the comment of a row about an exercise."""
     mark = learner.exercises[exercise]
     points = _points(where, text, mark.of) if text else None
     if points is not None:
@@ -144,28 +143,67 @@ def _take_remark(
         learner.remarks[exercise] = Remark(mark.points, comment, points)
 
 
-def _refuse_unknown(where: str, cell: str) -> None:
+def _refuse_unknown(where: str, cell_id: str) -> None:
     """Raise GradeError if the course has no such exercise, hand-marked cell or row of a rubric."""
     work = assignment()
     known = {*work["exercises"], *work["by_hand"]} - set(work["rubrics"])
     for name, rubric in work["rubrics"].items():
         known |= {f"{name}: {row}" for row in rubric}
-    if cell not in known:
-        (nearest,) = difflib.get_close_matches(cell, sorted(known), n=1, cutoff=0)
+    if cell_id not in known:
+        (nearest,) = difflib.get_close_matches(cell_id, sorted(known), n=1, cutoff=0)
         raise GradeError(
-            f"{where}{cell!r} is no exercise of this course; did you mean {nearest!r}? {UNCHANGED}"
+            f"{where}{cell_id!r} is no exercise of this course; did you mean {nearest!r}? "
+            f"{UNCHANGED}"
         )
 
 
-def _sum_rubric(cell: HandMarkedCell, rows: Mapping[str, HandMarkedCell]) -> None:
-    """Give a cell the points and comments of the rows of its rubric, if it has one."""
-    marked = {row: part for row, part in rows.items() if part.points is not None}
-    if not marked:
-        return
-    if len(marked) == len(rows):
-        cell.points = sum(part.points or 0 for part in marked.values())
-    lines = []
-    for row, part in marked.items():
-        comment = f". {part.comment}" if part.comment else ""
-        lines.append(f"{row}: {part.points} of {part.of}{comment}")
-    cell.comment = "\n".join(lines)
+def _sum_rubrics(learner: LearnerRecord, cells: Mapping[str, HandMarkedCell]) -> None:
+    """Give each cell that has a rubric the points and comments of its rows, the `cells`."""
+    for cell_id, cell in learner.by_hand.items():
+        rows = {row: cells[f"{cell_id}: {row}"] for row in cell.rubric}
+        marked = {row: part for row, part in rows.items() if part.points is not None}
+        if not marked:
+            continue
+        if len(marked) == len(rows):
+            cell.points = sum(part.points or 0 for part in marked.values())
+        lines = []
+        for row, part in marked.items():
+            comment = f". {part.comment}" if part.comment else ""
+            lines.append(f"{row}: {part.points} of {part.of}{comment}")
+        cell.comment = "\n".join(lines)
+
+
+def _rewrite(
+    path: Path,
+    rows: Mapping[Key, Row],
+    learners: Iterable[LearnerRecord],
+    cells_of: Mapping[str, Mapping[str, HandMarkedCell]],
+) -> None:
+    """Write the table: what a person wrote stays, the rest is renewed."""
+    for learner in learners:
+        marks = {**learner.exercises, **cells_of[learner.learner]}
+        for cell_id, mark in marks.items():
+            if row := rows.get((learner.learner, cell_id)):
+                row.update(learner=learner.learner, name=learner.name, cell=cell_id)
+                row.update(of=str(mark.of), page=f"feedback/{learner.page}")
+    # the course's columns first, then those that a person added
+    columns = list(dict.fromkeys([*COLUMNS, *(column for row in rows.values() for column in row)]))
+    table = [[row.get(column, "") for column in columns] for _, row in sorted(rows.items())]
+    write_table(path, columns, table, mark="\ufeff")
+
+
+def _about_ignored(keys: Iterable[Key], learners: Collection[str]) -> list[str]:
+    """A sentence about rows of other lessons, and one about those of others than these learners."""
+    sentences = {
+        "lines about {} are of lessons that do not count here; they stay.": [
+            cell_id for learner_key, cell_id in keys if learner_key in learners
+        ],
+        "lines of {} belong to no learner of this run and are not counted.": [
+            learner_key for learner_key, _ in keys if learner_key not in learners
+        ],
+    }
+    return [
+        f"{MANUAL}: {sentence.format(in_words(names))}"
+        for sentence, names in sentences.items()
+        if names
+    ]

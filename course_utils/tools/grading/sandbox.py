@@ -72,16 +72,31 @@ class SandboxError(RuntimeError):
     """The sandbox is unavailable. One sentence says why, one what to do."""
 
 
-class Ended(BaseException):
-    """A submission's process has ended or sent an invalid reply.
+class NotJudged(BaseException):
+    """There is no answer that could be judged.
 
-    Not a subclass of Exception, so that no check mistakes it for an answer's error. `state` is
-    "crashed", "timeout", "memory" or, if the system killed it, "killed"; `reason` is a sentence.
+    Not a subclass of Exception, so that no check mistakes it for an answer's error.
+
+    state, reason: of the mark.
+    message: a sentence for the learner, by default the reason.
+    reply: the sandbox's, {} if there is none.
     """
 
-    def __init__(self, state: str, reason: str) -> None:
+    def __init__(
+        self, state: str, reason: str, message: str = "", reply: dict | None = None
+    ) -> None:
         super().__init__(reason)
-        self.state, self.reason = state, reason
+        self.state = state
+        self.reason = reason
+        self.message = message or f"{reason[:1].upper()}{reason[1:]}."
+        self.reply = reply or {}
+
+
+class Ended(NotJudged):
+    """A submission's process has ended or sent an invalid reply.
+
+    Its state is "crashed", "timeout", "memory" or, if the system killed it, "killed".
+    """
 
 
 def isolation_problem() -> str | None:

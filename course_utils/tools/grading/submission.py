@@ -22,6 +22,9 @@ from .running import Space
 from .statements import bound
 
 TITLE = re.compile(r"#?\s*(\d\d .{,200})")
+# what is reported at most, and what the grader takes: characters of a cell's text, and sentences
+MAX_TEXT, MAX_PROBLEMS = 50_000, 20
+MAX_REASON, MAX_FAILURE = 300, 200  # characters: why there is no answer, what Python says
 # what only something outside the notebook could mend: another file, a package, somebody who types
 FROM_OUTSIDE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "EOFError")
 
@@ -94,7 +97,7 @@ class Submission:
         for exercise in [*exercises, *by_hand]:
             if exercise in grade_ids:
                 sources = [cell.source for cell in self.cells if cell.grade_id == exercise]
-                texts[exercise] = "\n\n".join(sources)[:50_000]
+                texts[exercise] = "\n\n".join(sources)[:MAX_TEXT]
         return {
             "present": [
                 exercise
@@ -104,7 +107,7 @@ class Submission:
                 or f"check('{exercise}'" in code
             ],
             "titles": titles[:3],
-            "problems": list(self.program.problems.values())[:20],
+            "problems": list(self.program.problems.values())[:MAX_PROBLEMS],
             "texts": texts,
         }
 
@@ -144,11 +147,11 @@ class Submission:
         reply = {
             "more": more,
             "stopped": space.stopped,
-            "failed": failed[0][:200] if failed else "",
+            "failed": failed[0][:MAX_FAILURE] if failed else "",
         }
         if name not in space.names:
             problem = space.problems[-1] if space.problems else "no reason given"
-            return {"broken": f"running its cell failed ({problem[:300]})", **reply}
+            return {"broken": f"running its cell failed ({problem[:MAX_REASON]})", **reply}
         answer = self.answers[exercise_id] = space.names[name]
         if callable(answer):
             return {"callable": True, "foreign": notebook_data(answer), **reply}
