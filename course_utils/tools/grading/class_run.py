@@ -109,9 +109,8 @@ def grade(
     given = Terms(options.due, options.late, options.received)
     terms = with_kept(given, out, lessons)
     lateness = read_lateness(terms)
-    settings = _settings(options, work)
-    limits = f"{options.seconds} {options.memory} {options.isolated}"
-    made_with = f"{marking_fingerprint()} {' '.join(work['titles'])} {limits}"
+    limits = (options.seconds, options.memory, options.isolated)
+    made_with = " ".join(map(str, (marking_fingerprint(), *work["titles"], *limits)))
     with _os_errors_as_grade_errors(out), ExitStack() as resources:
         _make_folder(out, source, options.beside)
         if any(given):
@@ -123,18 +122,23 @@ def grade(
             )
         store = resources.enter_context(opened(out / RESULTS, anew=options.regrade))
         hand_ins = gather(source, resources.enter_context(_unpacking(out)), roster)
-        given_tables = [path for path in (terms.received, options.roster) if path]
-        downloads = {path: table_or_nothing(path) for path in given_tables}
+        downloads = {
+            path: table_or_nothing(path) for path in (terms.received, options.roster) if path
+        }
         _refuse_other_worksheets(downloads, hand_ins)
         _refuse_unknown(options.only, {hand_in.learner for hand_in in hand_ins} | set(roster))
         jobs = _jobs(hand_ins, store.entries, made_with, options)
-        results = mark_here(_latest_first(jobs), settings, options.workers or default_workers())
+        results = mark_here(
+            _latest_first(jobs), _settings(options, work), options.workers or default_workers()
+        )
         # whatever stops the run also ends its marking processes
         resources.enter_context(closing(results))
         for key, result in progress(results, len(jobs)):
             store.put(_entry(jobs[key], made_with, result))
-        keys = [(hand_in.learner, hand_in.file) for hand_in in hand_ins]
-        entries = {key: store.entries.get(key) for key in keys}
+        entries = {
+            (hand_in.learner, hand_in.file): store.entries.get((hand_in.learner, hand_in.file))
+            for hand_in in hand_ins
+        }
         store.keep(entries)
         learners = records(
             hand_ins, entries, roster, work, options.lessons, _secret(out, options.secret_pages)
@@ -145,12 +149,20 @@ def grade(
         write_tables(
             out, learners, work, options.isolated, hand_ins.left_out, list(downloads.values())
         )
-        titles = [work["titles"][lesson] for lesson in lessons_of(learners)]
-        write_report(out, learners, titles, options.names, options.book, options.decks)
+        write_report(
+            out,
+            learners,
+            [work["titles"][lesson] for lesson in lessons_of(learners)],
+            options.names,
+            options.book,
+            options.decks,
+        )
         warnings += _write_extras(out, learners, options)
         if hand_ins.left_out:
-            files = counted(len(hand_ins.left_out), "file")
-            warnings.append(f"Left out, of no learner: {files}; see {out / LEFT_OUT}.")
+            warnings.append(
+                f"Left out, of no learner: {counted(len(hand_ins.left_out), 'file')}; see "
+                f"{out / LEFT_OUT}."
+            )
         for sentence in warnings:
             warn(sentence)
         return learners
@@ -172,9 +184,8 @@ def _write_extras(out: Path, learners: list[LearnerRecord], options: Options) ->
 
     Returns warnings.
     """
-    earlier = [out / name for name in RESEMBLANCE]
-    earlier += [feedback_zip(out, platform.name) for platform in PLATFORMS]
-    for path in earlier:
+    zips = [feedback_zip(out, platform.name) for platform in PLATFORMS]
+    for path in (*(out / name for name in RESEMBLANCE), *zips):
         path.unlink(missing_ok=True)
     if options.resemblance:
         from .resemblance import write_resemblance  # reads all lessons, which takes seconds
@@ -228,7 +239,6 @@ def _secret(out: Path, wanted: bool) -> bytes | None:
 
 
 def _settings(options: Options, work: Mapping[str, dict]) -> dict[str, object]:
-    """What a marking process must know."""
     return {
         "lessons": list(work["titles"]),
         "seed": random.SystemRandom().randrange(10**9) if options.seed is None else options.seed,

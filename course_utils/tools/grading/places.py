@@ -75,14 +75,19 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
     own_cells = _cell_indices(own_part)
     place = _section_above(own_part, own_cells.get(cell_id, own_cells.get(exercise)))
     part = named_part or own_part
-    if place is None or (cell_id and not _has(part, cell_id)):
+    cell_index = _cell_indices(part).get(cell_id or exercise)
+    # a picture for the lecture alone has a slide, but no cell
+    if place is None or (cell_index is None and not _slides_showing(part, cell_id)):
         return None
-    slide = _slide_of(part, cell_id, _cell_indices(part).get(cell_id or exercise, 0))
+    slide = _slide_of(part, cell_id, cell_index or 0)
     if slide is None:
         return place
-    deck = f"{parts()[part].stem}.slides.html#/{slide.index}"
     return replace(
-        place, slide=slide.title, slide_number=slide.index + 1, deck=deck, question=slide.question
+        place,
+        slide=slide.title,
+        slide_number=slide.index + 1,
+        deck=f"{parts()[part].stem}.slides.html#/{slide.index}",
+        question=slide.question,
     )
 
 
@@ -93,11 +98,6 @@ def _section_above(part: str, cell_index: int | None) -> Place | None:
             if section := _section(cell):
                 return Place(section, f"{name_of(parts()[part])}.html#{make_id(section)}")
     return None
-
-
-def _has(part: str, cell_id: str) -> bool:
-    """Whether a part has a cell, or a slide that shows it: a picture for the lecture alone."""
-    return cell_id in _cell_indices(part) or bool(_slides_showing(part, cell_id))
 
 
 def _slide_of(part: str, cell_id: str, cell_index: int) -> _Slide | None:
@@ -147,7 +147,6 @@ def code_of(part: str) -> str:
 
 @cache
 def _cell_indices(part: str) -> dict[str, int]:
-    """The index of each cell of a lesson, by its id."""
     return {cell.id: index for index, cell in enumerate(cells_of(part))}
 
 
@@ -162,11 +161,12 @@ def _slides(part: str) -> list[_Slide]:
     if part not in lectures():
         return []
     cells, indices = cells_of(part), _cell_indices(part)
-    heading_indices: dict[str, int] = {}
-    for index, cell in enumerate(cells):
-        heading_indices |= {title: index for _, title in HEADING.findall(cell.source)}
-    sections = [index for index, cell in enumerate(cells) if _section(cell)]
-    cell_index = sections[0] if sections else 0
+    heading_indices = {
+        title: index
+        for index, cell in enumerate(cells)
+        for _, title in HEADING.findall(cell.source)
+    }
+    cell_index = min((index for index, cell in enumerate(cells) if _section(cell)), default=0)
     slides = []
     for index, slide in enumerate(read_lecture(lectures()[part]).slides):
         cell_ids = [block.cell for block in slide.blocks if block.cell]
@@ -179,9 +179,8 @@ def _slides(part: str) -> list[_Slide]:
             cell_id for cell_id in cell_ids if cell_id in indices and cell_id.startswith("quiz-")
         ]
         question = _question_in(cells[indices[quizzes[0]]].source) if quizzes else ""
-        title = slide.title.replace("*", "")
         belongs_to = cell_index if slide.level else -1
-        slides.append(_Slide(index, belongs_to, title, question, cell_ids))
+        slides.append(_Slide(index, belongs_to, slide.title.replace("*", ""), question, cell_ids))
     return slides
 
 

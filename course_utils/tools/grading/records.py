@@ -82,8 +82,9 @@ def records(
         if record.status == NOTHING and record.has_left_out:
             record.reason = LEFT_OUT_REASON
         for cell, most in by_hand.items():
-            text = _without_stub(marks.texts.get(cell, ""))
-            record.by_hand[cell] = HandMarkedCell(most, text, work["rubrics"].get(cell, {}))
+            record.by_hand[cell] = HandMarkedCell(
+                most, _without_stub(marks.texts.get(cell, "")), work["rubrics"].get(cell, {})
+            )
         record.texts = {
             name: text for name, text in marks.texts.items() if name in by_hand or name in expected
         }

@@ -7,8 +7,6 @@ packages visible, read-only. Each submission is a fork of the warm server with f
 (`sandbox_server.shut_in`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -22,7 +20,7 @@ import sysconfig
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ..._support import hub_cache
 from ..._support.notebooks import INSTALLED
@@ -86,8 +84,7 @@ class NotJudged(BaseException):
         self, state: str, reason: str, message: str = "", reply: dict | None = None
     ) -> None:
         super().__init__(reason)
-        self.state = state
-        self.reason = reason
+        self.state, self.reason = state, reason
         self.message = message or f"{reason[:1].upper()}{reason[1:]}."
         self.reply = reply or {}
 
@@ -275,7 +272,7 @@ class Sandbox:
         """
         return self.heard(STARTING)["filter"]
 
-    def __enter__(self) -> Sandbox:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

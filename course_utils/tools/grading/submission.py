@@ -93,11 +93,6 @@ class Submission:
         code = "\n".join(cell.source for cell in self.cells if cell.kind == "code")
         headings = [cell.source for cell in self.cells if cell.kind == "markdown"]
         titles = [title[1] for title in map(TITLE.match, headings) if title]
-        texts = {}
-        for exercise in [*exercises, *by_hand]:
-            if exercise in grade_ids:
-                sources = [cell.source for cell in self.cells if cell.grade_id == exercise]
-                texts[exercise] = "\n\n".join(sources)[:MAX_TEXT]
         return {
             "present": [
                 exercise
@@ -108,8 +103,16 @@ class Submission:
             ],
             "titles": titles[:3],
             "problems": list(self.program.problems.values())[:MAX_PROBLEMS],
-            "texts": texts,
+            "texts": {
+                exercise: self._text_of(exercise)
+                for exercise in [*exercises, *by_hand]
+                if exercise in grade_ids
+            },
         }
+
+    def _text_of(self, exercise_id: str) -> str:
+        sources = [cell.source for cell in self.cells if cell.grade_id == exercise_id]
+        return "\n\n".join(sources)[:MAX_TEXT]
 
     def define(self, exercise_id: str, name: str, run: str = "slice") -> dict:
         """Run what an answer needs.
@@ -165,7 +168,6 @@ class Submission:
                 raise CellUnreadable(problem)
 
     def _why_none(self, name: str) -> str:
-        """Why there is no answer of this name."""
         if any(cell.kind != "code" and f"def {name}(" in cell.source for cell in self.cells):
             return f"`{name}` stands in a cell that is not code; change the cell's type to Code"
         if any(name in bound(part.statement) for part in self.program.parts):
