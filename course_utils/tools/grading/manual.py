@@ -40,17 +40,21 @@ def read_manual(path: Path, learners: Sequence[LearnerRecord]) -> list[str]:
     exercise without a reason, and for a cell that the course does not have.
     """
     record_of = {learner.learner: learner for learner in learners}
-    cells_of = {key: _cells_in_table(learner) for key, learner in record_of.items()}
-    rows = {(key, cell_id): {"points": ""} for key, cells in cells_of.items() for cell_id in cells}
+    cells_of = {learner.learner: _cells_in_table(learner) for learner in learners}
+    rows = {
+        (learner_key, cell_id): {"points": ""}
+        for learner_key, cells in cells_of.items()
+        for cell_id in cells
+    }
     ignored = []
     for where, key, row in _rows(path, roster_of(learners)):
         rows[key] = row
         learner_key, cell_id = key
-        learner = record_of.get(learner_key)
-        if not _take(where, row, cell_id, learner, cells_of.get(learner_key, {})):
+        record = record_of.get(learner_key)
+        if not _take(where, row, cell_id, record, cells_of.get(learner_key, {})):
             ignored.append(key)
-    for key, learner in record_of.items():
-        _sum_rubrics(learner, cells_of[key])
+    for learner in learners:
+        _sum_rubrics(learner, cells_of[learner.learner])
         learner.add_up()
     if rows:
         _rewrite(path, rows, learners, cells_of)
@@ -99,9 +103,9 @@ def _take(
 ) -> bool:
     """Take the points and the comment of a row.
 
-    learner, cells: whom the row is about, with the cells in the table; None if it is a stranger.
+    learner, cells: whom the row is about, with the cells in the table; None and {} for a stranger.
 
-    Returns False if it has some that do not count. Raises GradeError.
+    Returns False if what a person wrote into it does not count. Raises GradeError.
     """
     points = row["points"].strip()
     comment = row.get("comment", "").strip()

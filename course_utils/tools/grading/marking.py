@@ -430,11 +430,12 @@ class Marker:
 def _after_further_runs(
     attempt: Callable[[str], tuple[Mark, dict]], first: Mark, runs: Collection[str]
 ) -> tuple[Mark | None, set[int]]:
-    """Run the learner's other cells, until the answer passes.
+    """Run the learner's other cells too, until the answer passes.
 
     attempt: makes the run of this name. first: the mark without these cells.
 
-    Returns the mark if the answer passed, and the cells that were stopped.
+    Returns the mark that replaces the first, or None if no run passed, and the cells that were
+    stopped.
     """
     stopped: set[int] = set()
     for run in ("check", "end", *TRIES):
