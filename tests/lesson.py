@@ -1,6 +1,7 @@
-"""Update one lesson after a change: `make lesson L=04`, or a further part: `make lesson L=04-lengths`.
+"""Update one lesson after a change: `make lesson L=04`, or L=04-lengths for a further part.
 
-Renews what derives from it, executes it, and runs its tests, which are those of the lesson with all its parts.
+Renews what derives from it, executes it, and runs its tests, which are those of the lesson with all
+its parts.
 """
 
 import argparse
@@ -18,28 +19,51 @@ from course_utils.tools.publish.elsewhere import write_links
 from .execute import execute
 from .run import look_at_files
 
-# Files whose tests have a case for each lesson, of which only this lesson's are run (a deck's in a browser, too), and
-# files that any lesson can break. test_authoring.py has a test that no file is missing.
+# test_authoring.py has a test that no file is missing in these two lists.
+# CASES: files whose tests have a case for each lesson, of which only this lesson's are run (a
+# deck's in a browser, too)
 CASES = (
-    "notebooks exercises words promises claims ideas progress verdicts pictures decks decks_in_browser "
-    "grading_parity live run_again take_along".split()
+    "notebooks exercises words promises claims ideas progress verdicts pictures decks "
+    "decks_in_browser grading_parity live run_again take_along".split()
 )
+# WHOLE: files that any lesson can break, of which all tests are run
 WHOLE = "glossary diagrams elsewhere taken_along".split()
 
 
 def chosen_lesson():
-    """The key on the command line, such as "04" or "04-lengths"."""
     parser = argparse.ArgumentParser(prog="python -m tests.lesson", description=__doc__)
     parser.add_argument("key", choices=parts(), metavar="KEY", help="such as 04 or 04-lengths")
     return parser.parse_args().key
 
 
+def selected_tests(key):
+    """(the test files of a lesson, the expression by which pytest's -k selects in them)"""
+    number = key[:2]
+    names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
+    words = [
+        # how the names and cases of a lesson's own tests are written
+        f"{number}_",
+        f"{number}-",
+        f"[{number}",
+        f"test_lesson_{number}",
+        # the test that adds up the minutes of the lessons on each route
+        "each_route_takes",
+        # Whole names of files: "taken_along" alone would also select the cases of all lessons in
+        # test_take_along.py.
+        *(f"test_{name}.py" for name in WHOLE),
+    ]
+    return [name for name in names if (ROOT / name).exists()], " or ".join(words)
+
+
 def main(key):
-    """Renew, execute and test a lesson. Returns an exit status, or a sentence about what is wrong with it."""
+    """Renew, execute and test a lesson.
+
+    Returns an exit status, or a sentence about what is wrong with it.
+    """
     if status := look_at_files():
         return status
     os.environ.update(TQDM_DISABLE="1")
-    path, number = parts()[key], key[:2]
+    path = parts()[key]
     try:
         changed = [*renew(key), *write_links()]
         print(f"Executing {path.name}", flush=True)
@@ -47,20 +71,12 @@ def main(key):
         changed += renew(key)  # a new picture counts in the minutes
     except (AuthoringError, PublishError, CellExecutionError) as error:
         return str(error)
-    files = [str(file.relative_to(ROOT)) for file in dict.fromkeys(changed)]
-    renewed = ", ".join(files) or "nothing but outputs"
-    print(f"Renewed: {renewed}", flush=True)
-    names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
-    existing = [name for name in names if (ROOT / name).exists()]
-    # the tests of this lesson, as pytest's -k selects them; and all tests of some files, whose whole names stand here
-    # because "taken_along" alone would also choose test_take_along.py's cases of all lessons
-    # and what adds up the minutes of the lessons
-    cases = [f"{number}_", f"{number}-", f"[{number}", f"test_lesson_{number}", "each_route_takes"]
-    selection = " or ".join([*cases, *(f"test_{name}.py" for name in WHOLE)])
+    renewed = ", ".join(str(file.relative_to(ROOT)) for file in dict.fromkeys(changed))
+    print(f"Renewed: {renewed or 'nothing but outputs'}", flush=True)
+    files, selection = selected_tests(key)
     # the notebook last: its second run shows whether its outputs are the same each time
-    return pytest.main(
-        ["-p", "no:cacheprovider", "-k", selection, *existing, str(path.relative_to(ROOT))]
-    )
+    files += [str(path.relative_to(ROOT))]
+    return pytest.main(["-p", "no:cacheprovider", "-k", selection, *files])
 
 
 if __name__ == "__main__":

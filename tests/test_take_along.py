@@ -16,40 +16,17 @@ from course_utils._support import cell_needs, fast_bert, hub_cache
 from course_utils.exercises.lesson_03 import WORD_VECTOR
 from notebooks.conftest import nearly_equal
 
-from .sources import SOURCES, code_of, printed_by, tags
+from .sources import SOURCES, cell_of, code_of, printed_by, tags
 
 ALONE = """import sys
 sys.modules['course_utils'] = None  # as if it were not installed
 exec(sys.stdin.read(), {'__name__': '__main__'})"""
-TAKEN = "take-along"
 CODE = {key: code_of(notebook) for key, notebook in SOURCES.items()}
-
-
-@pytest.mark.parametrize(
-    "key", [key for key, cells in CODE.items() if any(TAKEN in tags(cell) for cell in cells)]
-)
-def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_path):
-    cell = cell_of(key)
-    environment = {
-        "PATH": "",
-        "HOME": str(tmp_path),
-        "HF_HUB_CACHE": str(hub_cache.cache_with()),
-        "HF_HUB_OFFLINE": "1",
-    }
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", ALONE],
-        input=cell.source,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment,
-    )
-    stored = "".join(output.text for output in cell.outputs)
-    assert done.returncode == 0, done.stderr
-    assert (stored != "", nearly_equal(done.stdout, stored)) == (True, True)
-
-
-# What an explorer computes is by the encoder that COURSE_ENCODER names.
+TAKE_ALONG = {
+    key: cell for key, cells in CODE.items() for cell in cells if "take-along" in tags(cell)
+}
+# Lessons with a line that names the checkpoint, but for those with an explorer, which computes with
+# the encoder that COURSE_ENCODER names.
 ONE_LINE = [
     key
     for key, cells in CODE.items()
@@ -58,88 +35,120 @@ ONE_LINE = [
 ]
 
 
-@pytest.mark.parametrize("key", ONE_LINE)
-def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch, tmp_path):
-    # With another checkpoint, no cell computes with the packaged encoder: it cannot be loaded here
-    # by any name.
-    def missing(*_):
-        raise AssertionError("the packaged encoder was asked for")
-
-    for module, name in (
-        (models, "packaged_encoder"),
-        (models, "_load_packaged"),
-        (fast_bert, "packaged_weights"),
-    ):
-        monkeypatch.setattr(module, name, missing)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    # lesson 10 keeps 2,000 for its other parts; the others need a tenth of the time
-    all_reviews, few = data.load_reviews, 400 if key != "10" else 10_000
-    monkeypatch.setattr(data, "load_reviews", lambda *which: all_reviews(*which).head(few))
-    assert sum(len(cell_needs.CHECKPOINT.findall(cell.source)) for cell in CODE[key]) == 1
-    names = {}
-    for cell in CODE[key]:
-        if TAKEN in tags(cell):  # it names its model itself
-            break
-        if "needs-packaged-encoder" in tags(cell):  # skipped for other models
-            continue
-        first = cell.source.replace("\nsetup()", "")  # which would find the packaged encoder again
-        exec(cell_needs.CHECKPOINT.sub(f"checkpoint = {str(tiny)!r}", first), names)
-    assert names["checkpoint"] == str(tiny)
-
-
-def cell_of(key):
-    (cell,) = [cell for cell in CODE[key] if TAKEN in tags(cell)]
-    return cell
+@pytest.fixture(autouse=True)
+def only_the_packaged_encoder(monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(hub_cache.cache_with()))
 
 
 @pytest.fixture
-def taken(monkeypatch):
-    """A function from a lesson to the names of its cell to take along, once it has run; `own` replaces its texts."""
-
-    def run(key, own=None):
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(hub_cache.cache_with()))
-        names, source = {"own": own}, cell_of(key).source
-        if own:
-            source = re.sub(r"^texts = \[.*?\]$", "texts = own", source, flags=re.M | re.S)
-        exec(source, names)
-        return names
-
-    return run
+def no_packaged_encoder(only_the_packaged_encoder, monkeypatch, tmp_path):
+    # neither by the course, nor under its public name from a hub's cache
+    monkeypatch.delattr(models, "packaged_encoder")
+    monkeypatch.delattr(models, "_load_packaged")
+    monkeypatch.delattr(fast_bert, "packaged_weights")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
 
 
-def test_the_word_vector_taken_along_is_that_of_the_lesson(taken):
-    vector_in = taken("03")["vector_in"]
-    tokenizer, model = models.load_encoder()
-    for sentence, word, place in [
-        ("We sat on the bank.", "bank", 4),
-        ("Word embeddings, learned from text", "embeddings", 1),
-    ]:
-        encoded = tokenizer(sentence, return_tensors="pt")
-        with torch.inference_mode():
-            states = model(**encoded).last_hidden_state[0]
-        by_the_lesson = WORD_VECTOR.reference(states, encoded.word_ids(), place)
-        torch.testing.assert_close(vector_in(sentence, word), by_the_lesson, rtol=0, atol=1e-5)
-    assert (
-        vector_in("I write C++ daily.", "C++").shape
-        == vector_in("In the U.S. today", "U.S.").shape
-        == (384,)
+@pytest.fixture
+def few_reviews(key, monkeypatch):
+    # Lesson 10 keeps 2,000 for its other parts; the others need a tenth of the time with 400
+    number = 10_000 if key == "10" else 400
+    load_all = data.load_reviews
+    monkeypatch.setattr(data, "load_reviews", lambda *which: load_all(*which).head(number))
+
+
+@pytest.mark.parametrize("key", TAKE_ALONG)
+def test_what_is_taken_along_needs_no_course_and_nothing_from_above(key, tmp_path):
+    assert sum("take-along" in tags(cell) for cell in CODE[key]) == 1
+    completed = subprocess.run(
+        [sys.executable, "-I", "-c", ALONE],
+        input=TAKE_ALONG[key].source,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={
+            "PATH": "",
+            "HOME": str(tmp_path),
+            "HF_HUB_CACHE": str(hub_cache.cache_with()),
+            "HF_HUB_OFFLINE": "1",
+        },
     )
-    # the word is not there, or after the 510 tokens that the model reads
-    for unread in ["No such word here", 507 * "a " + "embeddings", 600 * "a " + "embeddings"]:
-        with pytest.raises(ValueError, match="does not read all of it"):
-            vector_in(unread, "embeddings")
+    assert completed.returncode == 0, completed.stderr
+    stored = "".join(output.text for output in TAKE_ALONG[key].outputs)
+    assert stored, "the cell prints nothing"
+    assert nearly_equal(completed.stdout, stored)
 
 
-def test_the_weights_taken_along_are_those_of_the_lesson(taken):
-    names = taken("05")
+@pytest.mark.parametrize("key", ONE_LINE)
+def test_a_lesson_names_its_checkpoint_once(key):
+    assert sum(len(cell_needs.CHECKPOINT.findall(cell.source)) for cell in CODE[key]) == 1
+
+
+@pytest.mark.usefixtures("no_packaged_encoder", "few_reviews")
+@pytest.mark.parametrize("key", ONE_LINE)
+def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch):
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+    names = {}
+    for cell in CODE[key]:
+        if cell is TAKE_ALONG.get(key):  # it names its model itself
+            break
+        if "needs-packaged-encoder" in tags(cell):  # skipped for other models
+            continue
+        # setup() would let the hub's cache hold the packaged encoder again
+        source = cell.source.replace("\nsetup()", "")
+        exec(cell_needs.CHECKPOINT.sub(f"checkpoint = {str(tiny)!r}", source), names)
+    assert names["checkpoint"] == str(tiny)
+
+
+def names_defined_by(source):
+    names = {}
+    exec(source, names)
+    return names
+
+
+@pytest.fixture
+def vector_in():
+    return names_defined_by(TAKE_ALONG["03"].source)["vector_in"]
+
+
+@pytest.mark.parametrize(
+    "sentence, word, place",
+    [("We sat on the bank.", "bank", 4), ("Word embeddings, learned from text", "embeddings", 1)],
+)
+def test_the_word_vector_taken_along_is_that_of_the_lesson(sentence, word, place, vector_in):
+    tokenizer, model = models.load_encoder()
+    encoded = tokenizer(sentence, return_tensors="pt")
+    with torch.inference_mode():
+        states = model(**encoded).last_hidden_state[0]
+    expected = WORD_VECTOR.reference(states, encoded.word_ids(), place)
+    torch.testing.assert_close(vector_in(sentence, word), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "sentence, word", [("I write C++ daily.", "C++"), ("In the U.S. today", "U.S.")]
+)
+def test_the_word_vector_taken_along_is_also_of_words_with_punctuation(sentence, word, vector_in):
+    assert len(vector_in(sentence, word)) == 384
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["No such word here", 507 * "a " + "embeddings", 600 * "a " + "embeddings"],
+    ids=["not there", "the last piece is the 511th", "after the 510 pieces that the model reads"],
+)
+def test_the_word_vector_taken_along_refuses_a_word_that_the_model_does_not_read(text, vector_in):
+    with pytest.raises(ValueError, match="does not read all of it"):
+        vector_in(text, "embeddings")
+
+
+def test_the_weights_taken_along_are_those_of_the_lesson():
+    names = names_defined_by(TAKE_ALONG["05"].source)
     weights = torch.cat(names["original"].attentions)
     torch.testing.assert_close(weights, attention.attend(names["text"])[1], rtol=0, atol=1e-5)
 
 
-def test_the_counts_taken_along_are_those_of_the_tokenizer(taken):
-    look_at = taken("01")["look_at"]
+def test_the_counts_taken_along_are_those_of_the_tokenizer():
+    look_at = names_defined_by(TAKE_ALONG["01"].source)["look_at"]
     tokenizer, _ = models.load_encoder()
     texts = [*data.load_reviews("rotten_tomatoes")["text"][:300], "joy🙂 and x" + "y" * 100]
     pieces = [tokenizer.tokenize(text) for text in texts]
@@ -148,8 +157,8 @@ def test_the_counts_taken_along_are_those_of_the_tokenizer(taken):
     assert lost == {"joy🙂": 1, "x" + "y" * 100: 1}
 
 
-def test_the_pairs_and_the_share_taken_along_are_those_of_scikit_learn(taken, capsys):
-    names = taken("06")
+def test_the_pairs_and_the_share_taken_along_are_those_of_scikit_learn(capsys):
+    names = names_defined_by(TAKE_ALONG["06"].source)
     vectors = embed(names["texts"])
     first, second = np.triu_indices(len(vectors), k=1)
     all_pairs = cosine_similarity(vectors)[first, second]
@@ -161,8 +170,8 @@ def test_the_pairs_and_the_share_taken_along_are_those_of_scikit_learn(taken, ca
     assert f"keeps {spread[:2].sum() / spread.sum():.0%} of" in printed
 
 
-def test_what_matters_when_taken_along_masks_each_word_and_each_pair(taken):
-    what_matters = taken("07")["what_matters"]
+def test_what_matters_when_taken_along_masks_each_word_and_each_pair():
+    what_matters = names_defined_by(TAKE_ALONG["07"].source)["what_matters"]
     worth = {"a": 1, "of": 2, "waste": 4, "[MASK]": 0}
 
     def score(text):
@@ -176,11 +185,12 @@ def test_what_matters_when_taken_along_masks_each_word_and_each_pair(taken):
     ]
 
 
-def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(taken):
-    docs = data.load_docstrings()[::60]
+def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does():
+    docs = data.load_docstrings()[::60]  # all would take minutes
     texts = ["Error E71: the toner is low.", *docs["name"] + "\n\n" + docs["text"]]
-    names = taken("12", own=texts)
-    assert names["texts"] is texts
+    texts_of_cell = re.compile(r"^texts = \[.*?\]$", re.MULTILINE | re.DOTALL)
+    source = texts_of_cell.sub(lambda line: f"texts = {texts!r}", TAKE_ALONG["12"].source)
+    search = names_defined_by(source)["search"]
     queries = [
         "E71",
         "rows that are there twice",
@@ -189,66 +199,74 @@ def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(
         "???",
         "the mean of each group",
     ]
-    cut = [ranking.chunks(text, 100) for text in texts]
-    owners = np.repeat(np.arange(len(texts)), [len(own) for own in cut])
-    vectors = embed([window for own in cut for window in own])
+
+    def thirty_best_above_0(scores):
+        best = np.argsort(-scores, kind="stable")[:30]
+        return [place for place in best if scores[place] > 0]
+
+    windows_of = [ranking.chunks(text, 100) for text in texts]
+    owners = np.repeat(np.arange(len(texts)), [len(windows) for windows in windows_of])
+    vectors = embed(sum(windows_of, []))
     by_vectors = ranking.best_of_each(embed(queries) @ vectors.T, owners)
-    lists = [
-        [[at for at in np.argsort(-row, kind="stable")[:30] if row[at] > 0] for row in scores]
-        for scores in (ranking.bm25(queries, texts), by_vectors)
-    ]
-    for query, places in zip(queries, ranking.reciprocal_rank_fusion(*lists)):
-        results, fused = names["search"](query), [texts[place] for place in places]
-        assert (results[:10], set(results)) == (fused[:10], set(fused))
+    fused = ranking.reciprocal_rank_fusion(
+        [thirty_best_above_0(scores) for scores in ranking.bm25(queries, texts)],
+        [thirty_best_above_0(scores) for scores in by_vectors],
+    )
+    for query, places in zip(queries, fused):
+        expected = [texts[place] for place in places]
+        assert search(query)[:10] == expected[:10], query
+        assert set(search(query)) == set(expected), query
 
 
-def test_the_lead_taken_along_is_the_paired_interval_of_the_course(taken):
-    names = taken("08")
-    table = data.load_scored_pairs().head(60)
-    columns = [table[name].tolist() for name in ("sentence1", "sentence2", "score")]
+def test_the_lead_taken_along_is_the_paired_interval_of_the_course():
+    names = names_defined_by(TAKE_ALONG["08"].source)
+    table = data.load_scored_pairs().head(60)  # few, since each is encoded four times
+    first, second, scores = (table[name].tolist() for name in ("sentence1", "sentence2", "score"))
     cosines = [
-        benchmark.row_cosines(*map(model.encode, columns[:2]))
+        benchmark.row_cosines(model.encode(first), model.encode(second))
         for model in (names["one"], names["other"])
     ]
 
     def lead(scores, first, second):
         return evaluation.spearman(scores, first) - evaluation.spearman(scores, second)
 
-    interval = evaluation.bootstrap(lead, columns[2], *cosines, repeats=1000)
-    assert names["compare"](names["one"], names["other"], zip(*columns)) == pytest.approx(
-        interval, abs=2e-3
-    )
+    expected = evaluation.bootstrap(lead, scores, *cosines, repeats=1000)
+    # the cell's cosines have fewer digits, so that ties may have another order
+    assert names["compare"](
+        names["one"], names["other"], zip(first, second, scores)
+    ) == pytest.approx(expected, abs=2e-3)
 
 
-def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator(taken):
-    from sentence_transformers import SentenceTransformer
+def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator():
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
-    names = taken("15")
+    names = names_defined_by(TAKE_ALONG["15"].source)
     queries = {str(number): question for number, question in enumerate(names["questions"])}
     documents = {str(number): text for number, text in enumerate(names["documents"])}
     answers = {query: {str(names["questions"][question])} for query, question in queries.items()}
     # few numbers, so that not all ranks are 1
-    model = SentenceTransformer(names["name"], truncate_dim=8)
+    model = names["SentenceTransformer"](names["name"], truncate_dim=8)
     evaluator = InformationRetrievalEvaluator(
-        queries, documents, answers, mrr_at_k=[len(documents)], name="own"
+        queries, documents, answers, mrr_at_k=[len(documents)], name="six"
     )
-    mean = evaluator(model)[f"own_cosine_mrr@{len(documents)}"]
-    assert names["reciprocal_ranks"](model).mean() == pytest.approx(mean) != 1
+    expected = evaluator(model)[f"six_cosine_mrr@{len(documents)}"]
+    assert names["reciprocal_ranks"](model).mean() == pytest.approx(expected)
+    assert expected != 1
 
 
 def test_the_search_taken_along_finds_what_the_lesson_found():
-    (first,) = [cell for cell in CODE["09"] if cell.id == "first-search"]
-    shown, again = (printed_by(cell).split("\n")[:3] for cell in (first, cell_of("09")))
-    assert shown == again
+    shown = printed_by(cell_of("09", "first-search")).split("\n")
+    again = printed_by(TAKE_ALONG["09"]).split("\n")
+    assert shown[:3] == again[:3]
 
 
-def test_the_bits_and_codes_taken_along_are_those_of_whole_vectors_and_signs(taken):
-    names = taken("13")
+def test_the_bits_and_codes_taken_along_are_those_of_whole_vectors_and_signs():
+    names = names_defined_by(TAKE_ALONG["13"].source)
     queries, corpus = names["queries"], names["corpus"]
     step = np.ptp(names["ranges"], axis=0) / 255  # the codes are 0 to 255
     decoded = names["ranges"][0] + names["codes"] * step
-    assert (np.abs(decoded - corpus) <= 0.51 * step).all(), "half a step, and rounding"
+    # the nearest code is half a step away at most, but for rounding
+    assert (np.abs(decoded - corpus) <= 0.51 * step).all()
     assert np.array_equal(
         names["differ"].sum(axis=-1), ((queries[:, None] > 0) != (corpus > 0)).sum(axis=-1)
     )
