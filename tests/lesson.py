@@ -75,7 +75,7 @@ def main(key):
     print(f"Renewed: {renewed or 'nothing but outputs'}", flush=True)
     files, selection = selected_tests(key)
     # the notebook last: its second run shows whether its outputs are the same each time
-    files += [str(path.relative_to(ROOT))]
+    files.append(str(path.relative_to(ROOT)))
     return pytest.main(["-p", "no:cacheprovider", "-k", selection, *files])
 
 

@@ -33,6 +33,7 @@ RESULT = re.compile(
 PLACE = re.compile(
     r"\b(section|sections|table|figure|appendix|abstract|page|card|documentation|docs)\b", re.I
 )
+YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 SENTENCE = re.compile(r"[^.?!:|]*(?:[.?!:|]|$)")
 
 each_lesson = pytest.mark.parametrize("lesson", SOURCES)
@@ -46,9 +47,8 @@ def table(lesson):
     return {"no_claims": [], "claim": [], **tomllib.loads(path.read_text(encoding="utf-8"))}
 
 
-def cells_of(lesson, kind):
-    """{id: cell} of a lesson's cells of a kind."""
-    return {cell.id: cell for cell in lesson_cells(SOURCES[lesson]) if cell.cell_type == kind}
+def text_cells(lesson):
+    return [cell for cell in lesson_cells(SOURCES[lesson]) if cell.cell_type == "markdown"]
 
 
 def plain(text):
@@ -59,46 +59,48 @@ def plain(text):
 
 @each_lesson
 def test_each_claim_is_of_a_text_and_has_one_proof(lesson):
+    texts = {cell.id for cell in text_cells(lesson)}
     for claim in table(lesson)["claim"]:
-        assert claim["text"] in cells_of(lesson, "markdown"), claim
+        assert claim["text"] in texts, claim
         assert ("cell" in claim) != ("source" in claim), claim
         assert "source" in claim or claim.get("printed") or claim.get("shows"), claim
 
 
 @each_lesson
 def test_each_computed_claim_stands_in_its_text_and_in_its_output(lesson):
-    texts, code = cells_of(lesson, "markdown"), cells_of(lesson, "code")
+    cells = {cell.id: cell for cell in SOURCES[lesson].cells}
     computed = [claim for claim in table(lesson)["claim"] if "cell" in claim]
     for claim in computed:
-        text = plain(texts[claim["text"]].source)
-        output = plain(printed_by(code[claim["cell"]]))
-        numbers, shown = claim.get("printed", []), claim.get("shows", [])
+        text = plain(cells[claim["text"]].source)
+        output = plain(printed_by(cells[claim["cell"]]))
+        numbers = claim.get("printed", [])
         missing = {
-            "numbers, in the text": set(numbers) - set(NUMBER.findall(text)),
-            "numbers, in the output": {n for n in numbers if not stands_in(n, output)},
-            "words, in the output": {
-                words for words in shown if not words or plain(words) not in output
-            },
+            "numbers in the text": set(numbers) - set(NUMBER.findall(text)),
+            "numbers in the output": [
+                number for number in numbers if not stands_in(number, output)
+            ],
+            "words in the output": [
+                words for words in claim.get("shows", []) if not words or plain(words) not in output
+            ],
         }
         assert not any(missing.values()), (claim, missing)
 
 
 @each_lesson
 def test_each_cited_claim_names_a_paper_of_the_lesson_and_a_place_in_it(lesson):
-    text = plain("\n".join(cell.source for cell in cells_of(lesson, "markdown").values()))
+    text = plain("\n".join(cell.source for cell in text_cells(lesson)))
     for claim in table(lesson)["claim"]:
         if "source" in claim:
             name = re.match(r"\w[\w-]*", claim["source"])
-            years = re.findall(r"\b(?:19|20)\d\d\b", claim["source"])
             assert PLACE.search(claim["source"]), claim
             assert name and name[0] in text, claim
-            assert all(year in text for year in years), claim
+            assert all(year in text for year in YEAR.findall(claim["source"])), claim
 
 
 @each_lesson
 def test_a_text_that_says_better_or_worse_has_a_claim(lesson):
     """Or stands among `no_claims`, since it defines a word, gives advice or only asks."""
-    cells = list(cells_of(lesson, "markdown").values())
+    cells = text_cells(lesson)
     claimed = {claim["text"] for claim in table(lesson)["claim"]}
     listed = set(table(lesson)["no_claims"])
     assert listed <= {cell.id for cell in cells}, "no text of the lesson"

@@ -37,16 +37,13 @@ def test_a_text_is_the_docstring_of_its_name(docs):
     assert text == inspect.getdoc(pd.DataFrame.dropna)
 
 
-def test_number_types_and_what_comes_from_elsewhere_are_left_out(docs):
+def test_number_types_private_names_and_what_comes_from_elsewhere_are_left_out(docs):
     assert not set(docs["name"]) & {
         "numpy.float64",
         "numpy.longlong",
         "sklearn.svm.np",
         "sklearn.calibration.clone",
     }
-
-
-def test_private_names_are_left_out(docs):
     assert not any(name.rpartition(".")[2].startswith("_") for name in docs["name"])
 
 

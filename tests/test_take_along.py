@@ -12,7 +12,7 @@ from huggingface_hub import constants
 from sklearn.metrics.pairwise import cosine_similarity
 
 from course_utils import attention, benchmark, data, embed, evaluation, models, ranking
-from course_utils._support import cell_needs, fast_bert, hub_cache
+from course_utils._support import cell_needs, hub_cache
 from course_utils.exercises.lesson_03 import WORD_VECTOR
 from notebooks.conftest import nearly_equal
 
@@ -43,9 +43,12 @@ def only_the_packaged_encoder(monkeypatch):
 @pytest.fixture
 def no_packaged_encoder(only_the_packaged_encoder, monkeypatch, tmp_path):
     # neither by the course, nor under its public name from a hub's cache
-    monkeypatch.delattr(models, "packaged_encoder")
-    monkeypatch.delattr(models, "_load_packaged")
-    monkeypatch.delattr(fast_bert, "packaged_weights")
+    for loader in (
+        "models.packaged_encoder",
+        "models._load_packaged",
+        "_support.fast_bert.packaged_weights",
+    ):
+        monkeypatch.delattr(f"course_utils.{loader}")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
 
 
@@ -188,8 +191,12 @@ def test_what_matters_when_taken_along_masks_each_word_and_each_pair():
 def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does():
     docs = data.load_docstrings()[::60]  # all would take minutes
     texts = ["Error E71: the toner is low.", *docs["name"] + "\n\n" + docs["text"]]
-    texts_of_cell = re.compile(r"^texts = \[.*?\]$", re.MULTILINE | re.DOTALL)
-    source = texts_of_cell.sub(lambda line: f"texts = {texts!r}", TAKE_ALONG["12"].source)
+    source = re.sub(
+        r"^texts = \[.*?\]$",
+        lambda line: f"texts = {texts!r}",
+        TAKE_ALONG["12"].source,
+        flags=re.MULTILINE | re.DOTALL,
+    )
     search = names_defined_by(source)["search"]
     queries = [
         "E71",
