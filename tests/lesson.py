@@ -19,37 +19,31 @@ from course_utils.tools.publish.elsewhere import write_links
 from .execute import execute
 from .run import look_at_files
 
-# test_authoring.py has a test that no file is missing in these two lists.
-# CASES: files whose tests have a case for each lesson, of which only this lesson's are run (a
-# deck's in a browser, too)
+# Two lists of tests/test_*.py, from which no file is missing: test_authoring.py has a test of that.
+# Files whose tests have a case for each lesson, of which only this lesson's are run (a deck's in a
+# browser, too):
 CASES = (
     "notebooks exercises words promises claims ideas progress verdicts pictures decks "
     "decks_in_browser grading_parity live run_again take_along".split()
 )
-# WHOLE: files that any lesson can break, of which all tests are run
+# Files that any lesson can break, of which all tests are run:
 WHOLE = "glossary diagrams elsewhere taken_along".split()
 
 
-def chosen_lesson():
-    parser = argparse.ArgumentParser(prog="python -m tests.lesson", description=__doc__)
-    parser.add_argument("key", choices=parts(), metavar="KEY", help="such as 04 or 04-lengths")
-    return parser.parse_args().key
-
-
 def selected_tests(key):
-    """(the test files of a lesson, the expression by which pytest's -k selects in them)"""
+    """The test files of a lesson, and the expression by which pytest's -k selects tests in them."""
     number = key[:2]
     names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
     words = [
-        # how the names and cases of a lesson's own tests are written
+        # the files, tests and cases of this lesson have its number in their names
         f"{number}_",
         f"{number}-",
         f"[{number}",
         f"test_lesson_{number}",
         # the test that adds up the minutes of the lessons on each route
         "each_route_takes",
-        # Whole names of files: "taken_along" alone would also select the cases of all lessons in
-        # test_take_along.py.
+        # whole names, since "taken_along" alone would also select test_take_along.py's cases of all
+        # lessons
         *(f"test_{name}.py" for name in WHOLE),
     ]
     return [name for name in names if (ROOT / name).exists()], " or ".join(words)
@@ -80,4 +74,6 @@ def main(key):
 
 
 if __name__ == "__main__":
-    sys.exit(main(chosen_lesson()))
+    parser = argparse.ArgumentParser(prog="python -m tests.lesson", description=__doc__)
+    parser.add_argument("key", choices=parts(), metavar="KEY", help="such as 04 or 04-lengths")
+    sys.exit(main(parser.parse_args().key))

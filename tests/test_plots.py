@@ -17,7 +17,7 @@ from PIL import Image
 from course_utils import plots
 from course_utils._support.colours import GREY, INK, PAPER, contrast
 
-# the variables of light mode, and of dark mode
+# of an SVG, the variables for light mode and those for dark mode
 STYLE = re.compile(r".*?<style>\.cu-plot\{(.*?)display.*?\.cu-plot\{(--.*?)\}", re.DOTALL)
 VARIABLE = re.compile(r"--(\w+):(#[0-9a-f]{6});")
 ALT = "A picture for a test, described in a sentence."
@@ -25,7 +25,7 @@ READABLE, DISCERNIBLE = 4.5, 3  # the contrasts that WCAG 2 requires of normal t
 
 LABELS = {"title": "t", "xlabel": "x", "alt": ALT}
 INTERVALS = {"one": ([0.5, 0.25], [1.5, 0.75])}
-FIGURES = {  # {kind: {how a figure is drawn, what its description says of the data}}
+FIGURES = {  # {kind: how a figure is drawn, and what its description says of the data}
     "lines": {
         "draw": lambda: plots.lines(
             [1, 2, 4], {"up": [0.1, 0.25, 1], "down": [1, 0, -1]}, **LABELS
@@ -240,16 +240,22 @@ def test_fewer_colours_change_no_colour_that_is_seen():
     # The palette of the PNG keeps white, the ink and the lines' colours.
     png = plots.bars("abc", {name: [1, 2, 3] for name in "abc"}, "t", "x", "y", ALT)._repr_png_()[0]
     picture = Image.open(io.BytesIO(png))
-    inches = plots.STYLE["figure.figsize"][0]
-    assert picture.mode == "P" and picture.width == inches * plots.STYLE["savefig.dpi"]
+    assert picture.mode == "P"
+    assert picture.width == plots.STYLE["figure.figsize"][0] * plots.STYLE["savefig.dpi"]
     shown = np.array(picture.convert("RGB")).reshape(-1, 3)
     assert seaborn.color_palette("colorblind").as_hex() == plots.PALETTE
     for colour in ("white", INK[0], *plots.PALETTE[:3]):
         assert np.abs(shown - 255 * np.array(to_rgb(colour))).max(axis=1).min() <= 2
 
 
-def test_rows_that_the_title_speaks_of_are_in_colour_as_is_the_legend(axes):
-    plots.dots("abc", {"one": [1, 2, 3], "two": [3, 2, 2]}, "t", "x", ALT, lead=["b"])
+def test_rows_that_the_title_speaks_of_are_in_colour_and_so_is_the_legend(axes):
+    plots.dots(
+        "abc",
+        {"one": [-1, 1, 2], "two": [3, 2, 2]},
+        alt=ALT,
+        intervals={"one": ([-2, 0.5, 1], [0, 2, 3])},  # so the first dot is hollow
+        lead=["b"],
+    )
     (shown,) = axes()
     for dots in shapes_of_dots(shown):
         grey = [tuple(colour) == to_rgba(GREY) for colour in dots.get_edgecolors()]

@@ -1,4 +1,6 @@
-"""The field's own lines in lessons: the cell to take along runs without the course, and one line changes the model."""
+"""The field's own lines in lessons: the cell to take along runs without the course and computes what
+the lesson does, and one line changes the model of a lesson.
+"""
 
 import re
 import subprocess
@@ -36,12 +38,12 @@ ONE_LINE = [
 
 
 @pytest.fixture(autouse=True)
-def only_the_packaged_encoder(monkeypatch):
+def cache_with_the_packaged_encoder(monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(hub_cache.cache_with()))
 
 
 @pytest.fixture
-def no_packaged_encoder(only_the_packaged_encoder, monkeypatch, tmp_path):
+def no_packaged_encoder(cache_with_the_packaged_encoder, monkeypatch, tmp_path):
     # neither by the course, nor under its public name from a hub's cache
     for loader in (
         "models.packaged_encoder",
@@ -54,7 +56,7 @@ def no_packaged_encoder(only_the_packaged_encoder, monkeypatch, tmp_path):
 
 @pytest.fixture
 def few_reviews(key, monkeypatch):
-    # Lesson 10 keeps 2,000 for its other parts; the others need a tenth of the time with 400
+    # lesson 10 keeps 2,000 for its other parts; with 400, the others need a tenth of the time
     number = 10_000 if key == "10" else 400
     load_all = data.load_reviews
     monkeypatch.setattr(data, "load_reviews", lambda *which: load_all(*which).head(number))
@@ -121,8 +123,7 @@ def vector_in():
 def test_the_word_vector_taken_along_is_that_of_the_lesson(sentence, word, place, vector_in):
     tokenizer, model = models.load_encoder()
     encoded = tokenizer(sentence, return_tensors="pt")
-    with torch.inference_mode():
-        states = model(**encoded).last_hidden_state[0]
+    states = model(**encoded).last_hidden_state[0].detach()
     expected = WORD_VECTOR.reference(states, encoded.word_ids(), place)
     torch.testing.assert_close(vector_in(sentence, word), expected, rtol=0, atol=1e-5)
 
@@ -131,7 +132,7 @@ def test_the_word_vector_taken_along_is_that_of_the_lesson(sentence, word, place
     "sentence, word", [("I write C++ daily.", "C++"), ("In the U.S. today", "U.S.")]
 )
 def test_the_word_vector_taken_along_is_also_of_words_with_punctuation(sentence, word, vector_in):
-    assert len(vector_in(sentence, word)) == 384
+    assert vector_in(sentence, word).shape == (384,)
 
 
 @pytest.mark.parametrize(
@@ -221,6 +222,7 @@ def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(
     )
     for query, places in zip(queries, fused):
         expected = [texts[place] for place in places]
+        # further below, sums that are nearly equal may have another order
         assert search(query)[:10] == expected[:10], query
         assert set(search(query)) == set(expected), query
 
