@@ -3,8 +3,6 @@
 See `model.py` on how an exercise is written.
 """
 
-import math  # noqa: F401  in the text of mistakes
-
 import numpy as np
 
 from .model import Case, completion, exercise
@@ -14,12 +12,13 @@ from .search_engine import FIND, JUDGE  # noqa: F401  two of this lesson's exerc
 
 def _threshold(answered, unanswered):
     best, most = None, -1
-    for tried in sorted([*answered, *unanswered]):
-        shown = sum(score >= tried for score in answered)
-        away = sum(score < tried for score in unanswered)
-        value = shown * len(unanswered) + away * len(answered)  # both shares, times both lengths
+    for threshold in sorted([*answered, *unanswered]):
+        shown = sum(score >= threshold for score in answered)
+        rejected = sum(score < threshold for score in unanswered)
+        # both shares, times both lengths
+        value = shown * len(unanswered) + rejected * len(answered)
         if value >= most:
-            best, most = tried, value
+            best, most = threshold, value
     return best
 
 
@@ -46,65 +45,67 @@ def _threshold_cases(rng):
 
 THRESHOLD = exercise("14-threshold", _threshold_cases, _threshold, points=2)(
     decisions_counted={
-        "value >= most": "shown + away >= most",
-        "tried, value": "tried, shown + away",
+        "value >= most": "shown + rejected >= most",
+        "threshold, value": "threshold, shown + rejected",
     },
     lowest_of_ties={"value >= most": "value > most"},
     equal_hidden=[
-        {"score >= tried": "score > tried", "score < tried": "score <= tried"},
-        {"score >= tried": "score > tried"},
-        {"score < tried": "score <= tried"},
+        {"score >= threshold": "score > threshold", "score < threshold": "score <= threshold"},
+        {"score >= threshold": "score > threshold"},
+        {"score < threshold": "score <= threshold"},
     ],
     one_group_only=[
         {"return best": "return min(answered)"},
         {"return best": "return max(unanswered)"},
     ],
     not_among_scores=[
-        {"return best": f"return {other}"}
-        for other in (
-            "(np.mean(answered) + np.mean(unanswered)) / 2",
-            "np.mean([*answered, *unanswered])",
-            "np.median([*answered, *unanswered])",
-            "(best + max([n for n in answered + unanswered if n < best], default=best)) / 2",
-            "(min(answered) + max(unanswered)) / 2",
-        )
-    ]
-    + [
-        {"[*answered, *unanswered]": f"[{others}]"}
-        for others in (
-            *(f"n / {n} for n in range({n} + 1)" for n in (20, 100, 1000)),
-            "math.inf, *answered, *unanswered",
-        )
+        {"return best": "return (np.mean(answered) + np.mean(unanswered)) / 2"},
+        {"return best": "return np.mean([*answered, *unanswered])"},
+        {"return best": "return np.median([*answered, *unanswered])"},
+        # halfway to the next lower score
+        {
+            "return best": "return (best + max([score for score in answered + unanswered "
+            "if score < best], default=best)) / 2"
+        },
+        {"return best": "return (min(answered) + max(unanswered)) / 2"},
+        # thresholds in equal steps from 0 to 1
+        {"[*answered, *unanswered]": "[step / 20 for step in range(21)]"},
+        {"[*answered, *unanswered]": "[step / 100 for step in range(101)]"},
+        {"[*answered, *unanswered]": "[step / 1000 for step in range(1001)]"},
+        {"[*answered, *unanswered]": "[np.inf, *answered, *unanswered]"},
     ],
-    groups_exchanged={
-        "best, most = None": "answered, unanswered = unanswered, answered\n    best, most = None"
-    },
+    groups_exchanged={"(answered, unanswered)": "(unanswered, answered)"},  # the parameters
     value_returned=[
-        {"return best": f"return most / len(answered) / len(unanswered){more}"}
-        for more in ("", " / 2")
+        {"return best": "return most / len(answered) / len(unanswered)"},
+        {"return best": "return most / len(answered) / len(unanswered) / 2"},
     ],
-    all_shown={"score < tried": "score >= tried"},
+    all_shown={"score < threshold": "score >= threshold"},
     precision=[
-        {"value =": f"value = shown / (shown + len(unanswered) - away{or_f1})\n        _ ="}
-        for or_f1 in ("", " + len(answered)")
+        {
+            "shown * len(unanswered) + rejected * len(answered)": (
+                "shown / (shown + len(unanswered) - rejected)"
+            )
+        },
+        {  # half of F1
+            "shown * len(unanswered) + rejected * len(answered)": (
+                "shown / (shown + len(unanswered) - rejected + len(answered))"
+            )
+        },
     ],
 )
 
 
-def _top(scores, k):
-    return np.argsort(-scores, axis=1)[:, :k]
-
-
-# What a search with each of the five symptoms returns, by its word.
-#
-# lengths: those by which dot products are divided, if not the texts'.
 def _symptoms(queries, texts, k, lengths=None):
+    """What a search with each of the five symptoms returns, by the symptom's word.
+
+    lengths: divisors of the dot products, if these are not the lengths of the texts' vectors.
+    """
     lengths = np.linalg.norm(texts, axis=1) if lengths is None else lengths
     dots = queries @ texts.T
-    right = _top(dots / lengths, k)
+    right = np.argsort(-dots / lengths, axis=1)[:, :k]
     return {
         "fine": right,
-        "lengths": _top(dots, k),
+        "lengths": np.argsort(-dots, axis=1)[:, :k],
         "reversed": right[:, ::-1],
         "shifted": right + 1,
         "stuck": np.repeat(right[:1], len(queries), axis=0),
@@ -112,17 +113,16 @@ def _symptoms(queries, texts, k, lengths=None):
 
 
 def _diagnose(queries, texts, found):
-    k = len(found[0])
-    lists = _symptoms(queries, texts, k)
-    words = ["fine", "lengths", "reversed", "shifted", "stuck"]
-    said = [word for word in words if np.array_equal(lists[word], found)]
-    return said[0] if said else "fine"
+    lists = _symptoms(queries, texts, k=len(found[0]))
+    for word in ("fine", "lengths", "reversed", "shifted", "stuck"):
+        if np.array_equal(lists[word], found):
+            return word
+    return "fine"
 
 
-# Vectors of two numbers, from their angles in degrees and their lengths.
 def _plane(angles, lengths):
-    turned = np.radians(angles)
-    return (lengths * np.stack([np.cos(turned), np.sin(turned)])).T.astype(np.float32)
+    """Vectors of two numbers, from their angles in radians and their lengths."""
+    return (lengths * np.stack([np.cos(angles), np.sin(angles)])).T.astype(np.float32)
 
 
 def _diagnose_cases(rng):
@@ -133,7 +133,7 @@ def _diagnose_cases(rng):
         "shifted": "Every place is one too high",
         "stuck": "The results of the first query, for all",
     }
-    for of_queries, of_texts, lengths, k in (
+    for query_angles, text_angles, lengths, k in (  # angles in degrees
         # By the dot product, only two texts in the middle of the second list change places. The
         # last text is in no list.
         ([210, 330, 260], [300, 340, 210, 330, 250, 290, 70], [1, 1, 1, 1.2, 1.1, 1.2, 1.1], 5),
@@ -141,61 +141,52 @@ def _diagnose_cases(rng):
         ([205, 230], [290, 330, 180, 50, 260, 160], [50, 50, 1, 0.5, 2, 0.5], 2),
     ):
         turn = rng.uniform(0, 360)
-        others = range(len(lengths) - 1)
-        order = [*rng.sample(others, len(others)), -1]
-        queries = _plane(np.add(of_queries, turn), rng.uniform(0.5, 3))
-        texts = _plane(np.add(of_texts, turn), lengths)[order]
+        # any order, but the last text stays last
+        order = [*rng.sample(range(len(lengths) - 1), len(lengths) - 1), -1]
+        queries = _plane(np.radians(np.add(query_angles, turn)), rng.uniform(0.5, 3))
+        texts = _plane(np.radians(np.add(text_angles, turn)), lengths)[order]
         for word, places in _symptoms(queries, texts, k).items():
             yield Case(labels[word], queries, texts, places.tolist())
 
 
+def _where_none_matches(swaps, *words):
+    """For each word, the swaps in `_diagnose`, which then says this word where no list matches."""
+    return [{**swaps, 'return "fine"': f'return "{word}"'} for word in words]
+
+
 DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
-    reversed_missed=[
-        {'"reversed", ': "", 'else "fine"': f'else "{word}"'}
-        for word in ("fine", "lengths", "stuck")
-    ],
-    lengths_missed=[
-        {'"lengths", ': "", 'else "fine"': f'else "{word}"'}
-        for word in ("fine", "shifted", "stuck")
-    ],
+    reversed_missed=_where_none_matches({', "reversed"': ""}, "fine", "lengths", "stuck"),
+    lengths_missed=_where_none_matches({', "lengths"': ""}, "fine", "shifted", "stuck"),
     shift_missed=[
-        *(
-            {'"shifted", ': "", 'else "fine"': f'else "{word}"'}
-            for word in ("fine", "lengths", "stuck")
-        ),
-        {"[word], found)": '[word], found) and (word != "shifted" or np.max(found) == len(texts))'},
+        *_where_none_matches({', "shifted"': ""}, "fine", "lengths", "stuck"),
+        # seen only where a place is beyond the last text
+        {"if ": 'if (word != "shifted" or np.max(found) == len(texts)) and '},
     ],
-    stuck_missed=[
-        {', "stuck"': "", 'else "fine"': f'else "{word}"'}
-        for word in ("fine", "lengths", "shifted")
-    ],
-    first_query_only={"k = len": "queries, found = queries[:1], found[:1]\n    k = len"},
+    stuck_missed=_where_none_matches({', "stuck"': ""}, "fine", "lengths", "shifted"),
+    first_query_only={
+        "(queries, texts, k": "(queries[:1], texts, k",
+        "(lists[word], found)": "(lists[word], found[:1])",
+    },
     order_ignored=[
-        alone(
-            _diagnose,
-            (
-                "said = [",
-                'said = ["fine"] * np.array_equal(np.sort(lists["fine"]), np.sort(found)) + [',
-            ),
-        ),
-        alone(
-            _diagnose,
-            ("said = [", 'said = ["fine"] * all(lists["fine"][:, 0] == np.array(found)[:, 0]) + ['),
-        ),
+        # all lists are compared without their order, or by their first places alone
+        alone(_diagnose, ("(lists[word], found)", "(np.sort(lists[word]), np.sort(found))")),
         alone(_diagnose, ("(lists[word], found)", "(lists[word][:, 0], np.array(found)[:, 0])")),
+        # if the first places are right, the search is fine
+        lambda queries, texts, found: (
+            "fine"
+            if np.array_equal(_symptoms(queries, texts, k=1)["fine"], np.array(found)[:, :1])
+            else _diagnose(queries, texts, found)
+        ),
     ],
     dots_for_cosines=[
-        *(
-            {"texts, k)": "texts, k, lengths=1)", 'else "fine"': f'else "{word}"'}
-            for word in ("lengths", "shifted", "stuck")
+        *_where_none_matches(
+            {"len(found[0])": "len(found[0]), lengths=1"}, "lengths", "shifted", "stuck"
         ),
-        {
-            "words =": 'lists["fine"], lists["lengths"] = lists["lengths"], lists["fine"]\n    words ='
-        },
+        # the lists by dot products and by cosines, exchanged
+        {"lists[word]": 'lists[{"lengths": "fine", "fine": "lengths"}.get(word, word)]'},
     ],
-    stuck_by_equal_lists=alone(
-        _diagnose,
-        ("said = [", 'said = ["stuck"] * all(places == found[0] for places in found) + ['),
+    stuck_by_equal_lists=lambda queries, texts, found: (
+        "stuck" if all(places == found[0] for places in found) else _diagnose(queries, texts, found)
     ),
 )
 
