@@ -161,7 +161,7 @@ def _explanation(
     return {
         "times": rounded(lengths[page] / float(np.mean(lengths))),
         "parts": [
-            [word, rounded(float(rarity)), int(counts[page]), rounded(float(scores[page]))]
+            [word, rounded(rarity), int(counts[page]), rounded(float(scores[page]))]
             for word, rarity, counts, scores in parts
         ],
         "score": rounded(float(by_words[page])),
@@ -179,7 +179,7 @@ def _bm25_of(word: str, k1: float, b: float) -> tuple[str, float, np.ndarray, np
     rarity, scores[places] = bm25_parts(
         counts[places], lengths[places], lengths.mean(), len(steps), len(lengths), k1, b
     )
-    return word, rarity, counts, scores
+    return word, float(rarity), counts, scores
 
 
 def _rankings(
