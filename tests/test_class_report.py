@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-import nbformat
 import pytest
 
 from course_utils._support.notebooks import part_with, parts
@@ -14,18 +13,18 @@ from course_utils.tools.grading.class_report import discrimination, example, ite
 from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.places import place_of
 from course_utils.tools.grading.results import LearnerRecord, Mark
-from course_utils.tools.publish.lectures import read_lecture
 from course_utils.tools.publish.slides import lectures, render
 
 from .invented_class import PLANTED, planted_class
+from .lectures import read
 from .pages import ATTACKS, INVISIBLE, Page
+from .sources import SOURCES
 
+MEAN_POOL = "04-mean-pool"
 (MEAN,) = [
-    mistake
-    for mistake in all_exercises()["04-mean-pool"].mistakes
-    if mistake.name == "padding_averaged"
+    mistake for mistake in all_exercises()[MEAN_POOL].mistakes if mistake.name == "padding_averaged"
 ]
-ENDS = ("failed", "passed")  # ENDS[passes] is a status
+STATUS = {False: "failed", True: "passed"}
 WRONG = (
     "def my_mean_pool(token_embeddings, attention_mask):\n    return token_embeddings.mean(dim=1)"
 )
@@ -66,14 +65,24 @@ def test_where_discrimination_is_undefined_it_says_why(passed, rest, why):
     assert why in undefined.why
 
 
-def test_the_rest_leaves_the_exercise_out_and_the_missing_have_no_difficulty():
-    records = [learner(f"l{number}", a=ENDS[number % 2], b=ENDS[number < 4]) for number in range(8)]
-    exercise_a, exercise_b = items([*records, learner("late", a="missing", b="passed")])
-    assert (exercise_a.counts, exercise_a.difficulty.value, exercise_b.difficulty.value) == (
-        {"passed": 4, "tried": 8, "not attempted": 0, "missing": 1},
-        4 / 8,
-        5 / 9,
-    )
+@pytest.fixture
+def uncorrelated():
+    """Eight learners: half passed exercise a, half exercise b, and neither result predicts the other."""
+    return [
+        learner(f"l{number}", a=STATUS[number % 2 == 1], b=STATUS[number < 4])
+        for number in range(8)
+    ]
+
+
+def test_who_lacks_an_exercise_does_not_count_in_its_difficulty(uncorrelated):
+    late = learner("late", a="missing", b="passed")
+    exercise_a, exercise_b = items([*uncorrelated, late])
+    assert exercise_a.counts == {"passed": 4, "tried": 8, "not attempted": 0, "missing": 1}
+    assert [exercise_a.difficulty.value, exercise_b.difficulty.value] == [4 / 8, 5 / 9]
+
+
+def test_discrimination_compares_with_the_other_exercises_alone(uncorrelated):
+    exercise_a, _ = items(uncorrelated)
     assert exercise_a.discrimination.value == pytest.approx(0), "with itself in the sum: 0.7"
     assert exercise_a.note == "May separate nobody: with 8 answers, the interval includes 0."
 
@@ -96,13 +105,22 @@ def test_every_planted_mistake_is_found_with_its_count():
         for made in exercise.mistakes
     } == set(PLANTED)
     counts = {exercise.id: exercise.counts for exercise in exercises}
-    assert counts["04-mean-pool"] == {"passed": 36, "tried": 57, "not attempted": 3, "missing": 0}
+    assert counts[MEAN_POOL] == {"passed": 36, "tried": 57, "not attempted": 3, "missing": 0}
 
 
-def test_the_report_on_an_invented_class_says_what_to_teach_again_and_names_nobody(tmp_path):
-    shown = page(tmp_path, planted_class())
-    plan = shown.text.partition("next lecture")[2].partition("Exercises")[0]
-    # the most frequent first, then where it is taught, and what to ask there
+@pytest.fixture
+def planted_page(tmp_path):
+    return page(tmp_path, planted_class())
+
+
+@pytest.fixture
+def planted_rows(planted_page, tmp_path):
+    return read_table(tmp_path / "class.csv")
+
+
+def test_the_report_says_what_to_teach_again_where_and_what_to_ask_there(planted_page):
+    plan = planted_page.text.partition("next lecture")[2].partition("Exercises")[0]
+    # the most frequent first
     assert re.findall(r"\d+ of 60 learners have|\d+ of \d+ were told: \w+ \w+ \w+", plan) == [
         "31 of 60 learners have",
         "17 of 57 were told: Your mean includes",
@@ -112,14 +130,16 @@ def test_the_report_on_an_invented_class_says_what_to_teach_again_and_names_nobo
     title = "“What if padding counts?”"
     assert f"slide 8 of deck 04, {title}; section {title} of lesson 04" in plan
     assert "Ask A sentence of 13 tokens is padded to several lengths, up to 256." in plan
-    # the table
-    rows = read_table(tmp_path / "class.csv")
-    mistakes = [row for row in rows if row["kind"] == "mistake"]
+
+
+def test_the_table_of_the_report_has_every_planted_mistake(planted_rows):
+    mistakes = [row for row in planted_rows if row["kind"] == "mistake"]
     listed = {(row["exercise"], row["name"], int(row["learners"])) for row in mistakes}
     assert listed == set(PLANTED)
-    # names, of which there are none
-    assert not re.search("Person|s001", shown.source + "".join(row["who"] for row in rows))
-    (row,) = [row for row in rows if (row["kind"], row["exercise"]) == ("exercise", "04-mean-pool")]
+
+
+def test_the_table_of_the_report_has_the_interval_of_a_difficulty(planted_rows):
+    (row,) = [row for row in planted_rows if row["exercise"] == MEAN_POOL and not row["name"]]
     assert (row["difficulty"], row["difficulty low"], row["slide"][:2]) == (
         "0.6316",
         "0.5018",
@@ -127,27 +147,36 @@ def test_the_report_on_an_invented_class_says_what_to_teach_again_and_names_nobo
     )
 
 
+def test_the_report_names_nobody(planted_page, planted_rows):
+    in_table = "".join(row["who"] for row in planted_rows)
+    assert not re.search("Person|s001", planted_page.source + in_table)
+
+
 def test_names_are_listed_only_when_asked_for(tmp_path):
     records = [learner("x1", name="Ada Lovelace"), learner("x2", name="<b>Bob</b>")]
     assert "Lovelace" not in page(tmp_path, records).source
     shown = page(tmp_path, records, names=True)
-    assert all(words in shown.text for words in ("<b>Bob</b>, Ada Lovelace", "Learners are named"))
+    for words in ("<b>Bob</b>, Ada Lovelace", "Learners are named"):
+        assert words in shown.text
     rows = class_report.table(items(records), names=True)[1]
     assert [row[-1] for row in rows] == ["", "<b>Bob</b>; Ada Lovelace"]
 
 
-def test_failures_without_a_known_mistake_are_listed_by_their_case_or_as_an_earlier_version_told_them(
-    tmp_path,
-):
-    mark = Mark(
-        "Mean", "failed", 0, 1, discreet=["Short lists: it gave 1.", "Short lists: it gave 2."]
-    )
+def test_failures_without_a_known_mistake_are_listed_by_their_case(tmp_path):
+    cases = ["Short lists: it gave 1.", "Short lists: it gave 2."]
+    mark = Mark("Mean", "failed", 0, 1, discreet=cases)
     records = [replace(learner(f"l{number}"), exercises={"04-x": mark}) for number in range(3)]
     assert items(records)[0].others == [(3, "Short lists")]
     text = page(tmp_path, records).text
-    assert all(words in text for words in ("No answer makes a known mistake", "Short lists (3)"))
+    assert re.findall(r"No answer makes a known mistake|Short lists \(3\)", text) == [
+        "No answer makes a known mistake",
+        "Short lists (3)",
+    ]
+
+
+def test_a_mistake_that_this_version_does_not_know_has_the_words_of_the_earlier_one():
     mark = Mark("Mean", "failed", 0, 1, mistakes=["You did it in an odd way."])
-    (made,) = items([replace(learner("a"), exercises={"04-mean-pool": mark})])[0].mistakes
+    (made,) = items([replace(learner("a"), exercises={MEAN_POOL: mark})])[0].mistakes
     assert (made.mistake.name, made.mistake.does) == ("", "You did it in an odd way.")
 
 
@@ -159,26 +188,33 @@ def test_an_example_has_no_comments_docstrings_or_strings_of_its_own():
 
 
 OTHER = learner("other")
-NO_PYTHON = ("%magic", "def f(:", "x = '\0'", "x" * 20_000, "(" * 500, "-" * 4900 + "1", "")
+NO_PYTHON = {
+    "magic": "%magic",
+    "syntax error": "def f(:",
+    "null byte": "x = '\0'",
+    "too long": "x" * 20_000,
+    "unclosed": "(" * 500,
+    "nested too deeply": "-" * 4900 + "1",
+    "empty": "",
+}
+IDENTIFYING = {
+    "key": learner("ada", "ada_mask = 1"),
+    "key with digits": learner("x17", "x17 = 1"),
+    "surname": learner("x", "lovelace = 1", name="Ada Lovelace"),
+    "address": learner("x", "countess1815 = 1", email="countess1815@example.org"),
+    "name without its accent": learner("x", "jose = 1", name="José"),
+    "name within a word": learner("x", "maskada = 1", name="Ada"),
+}
+NO_EXAMPLES = IDENTIFYING | {why: learner("x", code) for why, code in NO_PYTHON.items()}
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        learner("ada", "ada_mask = 1"),
-        learner("x17", "x17 = 1"),
-        learner("x", "lovelace = 1", name="Ada Lovelace"),
-        learner("x", "countess1815 = 1", email="countess1815@example.org"),
-        learner("x", "jose = 1", name="José"),
-        learner("x", "maskada = 1", name="Ada"),
-        *(learner("x", code) for code in NO_PYTHON),
-    ],
-    ids=range(13),
-)
+@pytest.mark.parametrize("record", NO_EXAMPLES.values(), ids=NO_EXAMPLES)
 def test_answers_that_may_identify_somebody_or_are_no_python_are_no_examples(record, tmp_path):
     assert "No example" in page(tmp_path, [record]).text
-    examples = [items(records)[0].mistakes[0].example for records in ([record], [record, OTHER])]
-    assert examples == ["", WRONG], "another's is shown"
+    alone, beside_another = (
+        items(records)[0].mistakes[0].example for records in ([record], [record, OTHER])
+    )
+    assert (alone, beside_another) == ("", WRONG), "the other learner's answer is shown"
 
 
 @pytest.mark.parametrize(
@@ -224,45 +260,60 @@ def test_a_long_answer_is_cut():
 )
 def test_a_class_that_is_all_alike_in_one_exercise(status, words, tmp_path):
     shown = page(tmp_path, [learner(f"l{number}", mean_pool=status) for number in range(5)])
-    assert (words in shown.text, len(shown.rows("items"))) == (True, 1)
+    assert words in shown.text
+    assert len(shown.rows("items")) == 1
     assert ("separates nobody" in shown.text) == (status in ("passed", "failed"))
 
 
-def test_a_class_with_nobody_in_it_and_who_is_not_marked(tmp_path):
+def test_a_class_with_nobody_in_it(tmp_path):
     assert "There are no learners yet." in page(tmp_path, []).text
     assert class_report.table(items([]))[1] == []
-    lost = replace(learner("bob"), points=None)
-    assert items([learner("ada"), lost])[0].counts["tried"] == 1
-    assert (
-        "2 learners, 1 of them not marked yet and not counted below"
-        in page(tmp_path, [learner("ada"), lost]).text
+
+
+def test_who_is_not_marked_is_not_counted(tmp_path):
+    not_marked = replace(learner("bob"), points=None)
+    records = [learner("ada"), not_marked]
+    assert items(records)[0].counts["tried"] == 1
+    not_counted = "2 learners, 1 of them not marked yet and not counted below"
+    assert not_counted in page(tmp_path, records).text
+    assert "Nobody has tried" in page(tmp_path, [not_marked]).text
+
+
+# (exercise, cell that it or one of its mistakes is shown in); "" leaves the cell to the exercise
+SHOWN_IN = [
+    (exercise.id, cell)
+    for exercise in all_exercises().values()
+    for cell in sorted(
+        {"", told(exercise.id)[1], *(mistake.shown_in for mistake in exercise.mistakes)}
     )
-    assert "Nobody has tried" in page(tmp_path, [lost]).text
+]
+each_shown = pytest.mark.parametrize("exercise_id, shown_in", SHOWN_IN)
 
 
-def test_every_exercise_and_mistake_has_a_section_and_a_slide_that_exist():
-    cells_of = {path.stem: nbformat.read(path, as_version=4).cells for path in parts().values()}
-    ids = {stem: {cell.id for cell in cells} for stem, cells in cells_of.items()}
-    lines = {
-        stem: "\n".join(cell.source for cell in cells).splitlines()
-        for stem, cells in cells_of.items()
-    }
-    slides = {path.stem: read_lecture(path).slides for path in lectures().values()}
-    for exercise in all_exercises().values():
-        own = parts()[part_with(exercise.id)].stem
-        family = [stem for stem in ids if stem[:2] == own[:2]]
-        for shown_in in {"", told(exercise.id)[1], *(made.shown_in for made in exercise.mistakes)}:
-            place = place_of(exercise.id, shown_in)
-            assert place and (place.slide_number or own not in slides), (exercise.id, shown_in)
-            assert f"## {place.section}" in lines[place.page.partition(".")[0].rpartition("/")[2]]
-            notebooks = family
-            if place.slide_number:
-                deck, _, anchor = place.deck.partition(".")
-                slide = slides[deck][place.slide_number - 1].title.replace("*", "")
-                assert (anchor, slide) == (f"slides.html#/{place.slide_number - 1}", place.slide)
-                notebooks = [deck, *(stem for stem in family if stem not in slides)]
-            cell_id = shown_in.rpartition(" ")[2]
-            assert not shown_in or any(cell_id in ids[stem] for stem in notebooks), cell_id
+@each_shown
+def test_each_place_is_in_a_section_of_its_lesson(exercise_id, shown_in):
+    place = place_of(exercise_id, shown_in)
+    sources = [cell.source for cell in SOURCES[place.lesson].cells]
+    assert f"## {place.section}" in "\n".join(sources).splitlines()
+
+
+@each_shown
+def test_each_place_is_on_a_slide_if_its_part_has_a_lecture(exercise_id, shown_in):
+    place = place_of(exercise_id, shown_in)
+    assert place.slide_number or part_with(exercise_id) not in lectures()
+    if place.slide_number:
+        lecture = read(parts()[place.deck_lesson].stem)
+        assert place.deck == f"{lecture.lesson}.slides.html#/{place.slide_number - 1}"
+        assert place.slide == lecture.slides[place.slide_number - 1].title.replace("*", "")
+
+
+@pytest.mark.parametrize("exercise_id, shown_in", [pair for pair in SHOWN_IN if pair[1]])
+def test_each_cell_that_is_named_is_in_the_deck_or_the_lesson(exercise_id, shown_in):
+    place, cell_id = place_of(exercise_id, shown_in), shown_in.rpartition(" ")[2]
+    searched = [part for part in SOURCES if part[:2] == part_with(exercise_id)[:2]]
+    if place.slide_number:  # a lecture's own part may show it only if it is the one with the slide
+        searched = [place.deck_lesson, *(part for part in searched if part not in lectures())]
+    assert cell_id in {cell.id for part in searched for cell in SOURCES[part].cells}
 
 
 def test_slides_are_numbered_as_in_the_deck():
