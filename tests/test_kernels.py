@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from course_utils.tools.kernels.provisioner import COLD, SOCKET, fork_kernel, li
 from .commands import gone
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels need Linux")
+MEGABYTE = 2**20
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +35,8 @@ def warm():
         process = start_warm()
         # another test may have used it before its default was set
         KernelProvisionerFactory.clear_instance()
-        assert (
-            process is not None
-            and os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] == provisioner.NAME
-        )
+        assert process is not None
+        assert os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] == provisioner.NAME
         yield process
         process.kill()
         process.wait()
@@ -59,18 +59,22 @@ class Kernel:
         return self.manager.provisioner.process
 
     def run(self, code):
-        """The messages with the output of a cell."""
+        """The messages that the kernel sends while it runs a cell."""
         messages = []
         self.client.execute_interactive(code, timeout=60, output_hook=messages.append)
         return messages
 
     def says(self, code):
-        parts = [message["content"] for message in self.run(code)]
-        return "".join(part.get("text", "") or part.get("ename", "") for part in parts).strip()
+        """What a cell prints, or the name of the error that it raises."""
+        contents = [message["content"] for message in self.run(code)]
+        return "".join(
+            content.get("text", "") or content.get("ename", "") for content in contents
+        ).strip()
 
 
 @pytest.fixture(scope="module")
-def kernels(warm):
+def start_kernel(warm):
+    """A function that starts a kernel, which runs until the end of the module."""
     with contextlib.ExitStack() as stack:
 
         def start(**settings):
@@ -83,17 +87,24 @@ def kernels(warm):
 
 
 @pytest.fixture(scope="module")
-def shared(kernels, tmp_path_factory):
+def shared(start_kernel, tmp_path_factory):
     """A kernel for tests that need no new one."""
-    return kernels(cwd=str(tmp_path_factory.mktemp("shared")))
+    return start_kernel(cwd=str(tmp_path_factory.mktemp("shared")))
+
+
+@pytest.fixture
+def kernel(start_kernel):
+    return start_kernel()
 
 
 def test_a_kernel_is_a_child_of_the_warm_process_and_needs_little_memory(warm, shared):
     assert isinstance(shared.process, provisioner.Forked)
     parent_and_folder = f"{warm.pid} {shared.manager.provisioner.cwd}"
     assert shared.says("import os; print(os.getppid(), os.getcwd())") == parent_and_folder
-    private = psutil.Process(shared.process.pid).memory_full_info().uss
-    assert private / 2**20 < 150  # an ordinary kernel needs about 500
+    # uss: the bytes that no other process shares
+    assert psutil.Process(shared.process.pid).memory_full_info().uss < 150 * MEGABYTE, (
+        "an ordinary kernel needs about 500"
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,94 +137,107 @@ def test_pictures_appear_and_warnings_too(shared):
     assert "UserWarning: mind this" in shared.says("import warnings; warnings.warn('mind this')")
 
 
-@pytest.mark.parametrize("start", ["warm", "cold"])
-def test_the_lines_that_everybody_writes_run_without_a_variable_and_without_a_word(
-    start, kernels, monkeypatch
-):
-    """A warm kernel was forked from a process that had imported the libraries; they have read their variables there."""
-    assert not any(name.startswith(("HF_", "TRANSFORMERS_")) for name in os.environ)
-    if start == "cold":
-        monkeypatch.setenv(COLD, "1")
-    kernel = kernels()
-    assert isinstance(kernel.process, provisioner.Forked) == (start == "warm")
-    messages = kernel.run("from course_utils import setup\nsetup()")
-    messages += kernel.run(
-        "from sentence_transformers import SentenceTransformer\nfrom transformers import AutoModel, AutoTokenizer"
-    )
-    begun = time.monotonic()
-    messages += kernel.run(f"""
+IMPORTS = """
+from course_utils import setup
+setup()
+from sentence_transformers import SentenceTransformer
+from transformers import AutoModel, AutoTokenizer
+"""
+LOADS = f"""
 model = AutoModel.from_pretrained("{PUBLIC_NAME}")
 tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
 print(SentenceTransformer("{SHORT_NAME}").encode("one").shape)
-""")
-    assert time.monotonic() - begun < 5
+"""
+
+
+@pytest.mark.parametrize("start", ["warm", "cold"])
+def test_the_lines_that_everybody_writes_run_without_a_variable_and_without_a_word(
+    start, start_kernel, monkeypatch
+):
+    """Libraries read their variables on import; in a warm kernel they were imported before it was forked."""
+    assert not any(name.startswith(("HF_", "TRANSFORMERS_")) for name in os.environ)
+    if start == "cold":
+        monkeypatch.setenv(COLD, "1")
+    kernel = start_kernel()
+    assert isinstance(kernel.process, provisioner.Forked) == (start == "warm")
+    messages = kernel.run(IMPORTS)
+    before_loading = time.monotonic()
+    messages += kernel.run(LOADS)
+    assert time.monotonic() - before_loading < 5, "seconds: nothing waits for a network"
     streams = [message["content"] for message in messages if message["msg_type"] == "stream"]
     assert [(stream["name"], stream["text"]) for stream in streams] == [("stdout", "(384,)\n")]
     bars_are_text = "import tqdm.autonotebook; print(tqdm.autonotebook.tqdm is tqdm.tqdm)"
     assert kernel.says(bars_are_text) == "True"
 
 
-def test_several_kernels_share_nothing_that_they_change(shared, kernels):
+def test_what_one_kernel_changes_is_as_before_in_another(shared, start_kernel):
     shared.run(
         "import numpy, course_utils; x = 1; course_utils.mine = 5; numpy.set_printoptions(precision=2)"
     )
-    other = kernels()
-    looks = (
-        "print('x' in dir(), hasattr(course_utils, 'mine'), numpy.get_printoptions()['precision'])"
-    )
-    assert other.says(f"import numpy, course_utils; {looks}") == "False False 8"
+    changed = "'x' in dir(), hasattr(course_utils, 'mine'), numpy.get_printoptions()['precision']"
+    assert start_kernel().says(f"import numpy, course_utils; print({changed})") == "False False 8"
+
+
+def test_kernels_draw_different_random_numbers(shared, kernel):
     draw = "import random, numpy, torch; print(random.random(), numpy.random.rand(), torch.rand(1).item())"
-    # no two draws are equal
-    assert not set(shared.says(draw).split()) & set(other.says(draw).split())
+    assert not set(shared.says(draw).split()) & set(kernel.says(draw).split())
 
 
-def test_restart_interrupt_and_that_a_kernel_ended(kernels):
-    kernel = kernels()
-    before = kernel.process
+def test_a_restarted_kernel_is_a_new_process_without_the_variables(kernel):
+    old = kernel.process
     with pytest.raises(subprocess.TimeoutExpired):
-        before.wait(0.2)
+        old.wait(0.2)  # seconds; it is still running
     kernel.run("x = 1")
     kernel.manager.shutdown_wait_time = 60  # after half of it, Jupyter sends SIGTERM
     kernel.manager.restart_kernel(now=False)  # shuts the old one down
     kernel.client.wait_for_ready(timeout=60)
-    assert kernel.process.pid != before.pid and before.wait(10) == 0 and gone(before.pid)
+    assert kernel.process.pid != old.pid
+    assert old.wait(10) == 0
+    assert gone(old.pid)
     assert kernel.says("print('x' in dir())") == "False"
+
+
+def test_an_interrupted_cell_raises_and_the_kernel_goes_on(kernel):
     begin = "import time; print('begun', flush=True); time.sleep(60)"
-    # Otherwise an error would abort requests that arrive shortly after it, such as the next one.
-    message = kernel.client.execute(begin, stop_on_error=False)
+    # otherwise an error would abort requests that arrive shortly after it, such as the next one
+    request = kernel.client.execute(begin, stop_on_error=False)
     while kernel.client.get_iopub_msg(timeout=30)["content"].get("text", "").strip() != "begun":
         pass
     kernel.manager.interrupt_kernel()
     reply = kernel.client.get_shell_msg(timeout=30)
     assert (reply["parent_header"]["msg_id"], reply["content"]["ename"]) == (
-        message,
+        request,
         "KeyboardInterrupt",
     )
     assert kernel.says("print('alive')") == "alive"
+
+
+def test_a_kernel_that_ended_can_be_waited_for_and_signalled(kernel):
     kernel.client.execute("import os; os._exit(7)")
-    assert kernel.process.wait(10) == 0  # the status is not told
+    assert kernel.process.wait(10) == 0, "only the parent of a process learns its status"
     kernel.process.send_signal(signal.SIGTERM)  # the process has already ended; this must not raise
 
 
-def launch(tmp_path):
-    """The command with which Jupyter starts a kernel."""
+def launch_command(tmp_path):
     return [sys.executable, "-m", "ipykernel_launcher", "-f", str(tmp_path / "x.json")]
 
 
-def test_what_is_no_request_does_no_harm_and_a_kill_is_seen(warm, tmp_path):
-    for garbage in (b"", b"{", b"[]\n", b'{"arguments": 1}\n', b"\xff" * 100):
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(os.environ[SOCKET])
-            connection.sendall(garbage)
-    process = fork_kernel(launch(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+@pytest.mark.parametrize("garbage", [b"", b"{", b"[]\n", b'{"arguments": 1}\n', b"\xff" * 100])
+def test_after_what_is_no_request_a_kernel_can_be_started_and_killed(garbage, warm, tmp_path):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(os.environ[SOCKET])
+        connection.sendall(garbage)
+    process = fork_kernel(
+        launch_command(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     assert isinstance(process, provisioner.Forked)
     process.kill()
     assert process.wait(10) == process.poll() == 0
 
 
-def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_path, monkeypatch):
-    command = launch(tmp_path)
-    for other, more in (
+def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_path):
+    command = launch_command(tmp_path)
+    for refused, options in (
         (["/usr/bin/true", *command[1:]], {}),
         ([sys.executable, "-c", "1"], {}),
         ([sys.executable, "-m", "other", "-f", "x"], {}),
@@ -221,17 +245,24 @@ def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_
         (command, {"preexec_fn": print}),
         (command, {"env": {**os.environ, "OMP_NUM_THREADS": "1"}}),
     ):
-        assert fork_kernel(other, **more) is None
+        assert fork_kernel(refused, **options) is None
+
+
+def test_with_the_variable_for_cold_kernels_nothing_is_warm(warm, tmp_path, monkeypatch):
     monkeypatch.setenv(COLD, "1")
-    assert fork_kernel(command) is None and start_warm() is None
+    assert (fork_kernel(launch_command(tmp_path)), start_warm()) == (None, None)
 
 
-def test_only_the_owner_can_ask_and_it_is_not_started_twice(warm):
-    assert os.stat(os.path.dirname(os.environ[SOCKET])).st_mode & 0o077 == 0
-    assert listens() and start_warm() is None
+def test_only_the_owner_can_ask_the_warm_process(warm):
+    permissions = os.stat(os.path.dirname(os.environ[SOCKET])).st_mode
+    assert permissions & (stat.S_IRWXG | stat.S_IRWXO) == 0
 
 
-STARTS_ONE = """
+def test_the_warm_process_is_not_started_twice(warm):
+    assert (listens(), start_warm()) == (True, None)
+
+
+STARTS_A_KERNEL = """
 import time
 from jupyter_client.manager import KernelManager
 manager = KernelManager(kernel_name="python3")
@@ -243,9 +274,9 @@ time.sleep(100)
 
 def test_a_kernel_ends_with_who_asked_for_it(warm):
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([sys.executable, "-c", STARTS_ONE], **piped) as asker:
+    with subprocess.Popen([sys.executable, "-c", STARTS_A_KERNEL], **piped) as asker:
         pid = int(asker.stdout.readline())
-        assert not gone(pid, 1)
+        assert not gone(pid, seconds=1)
         asker.kill()
     assert gone(pid)
 
@@ -259,34 +290,36 @@ os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(100)"])
 
 
 def test_the_warm_process_ends_with_who_started_it_and_clears_up(warm):
-    bare = {name: value for name, value in os.environ.items() if name != SOCKET}
+    without_socket = {name: value for name, value in os.environ.items() if name != SOCKET}
     with subprocess.Popen(
-        [sys.executable, "-c", STARTS_WARM], stdout=subprocess.PIPE, env=bare
+        [sys.executable, "-c", STARTS_WARM], stdout=subprocess.PIPE, env=without_socket
     ) as starter:
-        pid, place = starter.stdout.readline().split()
-        assert os.path.exists(place)
+        pid, socket_path = starter.stdout.readline().split()
+        assert os.path.exists(socket_path)
         starter.kill()
-    assert gone(int(pid), 30)  # it checks for its starter once its imports are done
-    assert not os.path.exists(os.path.dirname(place))
+    assert gone(int(pid), seconds=30)  # it checks for its starter once its imports are done
+    assert not os.path.exists(os.path.dirname(socket_path))
 
 
 def test_where_nothing_can_be_started_nothing_is(monkeypatch, tmp_path):
     monkeypatch.delenv(SOCKET, raising=False)
     monkeypatch.delenv(COLD, raising=False)
-    monkeypatch.setattr(provisioner.tempfile, "tempdir", str(tmp_path / ("long" * 40)))
-    (tmp_path / ("long" * 40)).mkdir()  # too long for the path of a socket
-    assert start_warm() is None and os.listdir(tmp_path / ("long" * 40)) == []
+    too_long = tmp_path / ("long" * 40)  # for the path of a socket
+    too_long.mkdir()
+    monkeypatch.setattr(provisioner.tempfile, "tempdir", str(too_long))
+    assert (start_warm(), os.listdir(too_long)) == (None, [])
     assert SOCKET not in os.environ
 
 
-def test_a_dead_warm_process_leaves_its_kernels_alone_and_others_start_as_ever(warm, kernels):
+def test_a_dead_warm_process_leaves_its_kernels_alone_and_others_start_as_ever(
+    warm, kernel, start_kernel
+):
     """Must be the last test of this file, since it kills the process that the others use."""
-    kernel = kernels()
     kernel.run("x = 41")
     warm.kill()
     warm.wait()
-    assert kernel.says("print(x + 1)") == "42" and kernel.process.poll() is None
-    other = kernels(env={**os.environ, "MINE": "2"})
+    assert (kernel.says("print(x + 1)"), kernel.process.poll()) == ("42", None)
+    other = start_kernel(env={**os.environ, "MINE": "2"})
     assert (type(other.process), other.says("import os; print(os.environ['MINE'])")) == (
         subprocess.Popen,
         "2",
