@@ -198,6 +198,7 @@ HYBRID = [  # states beside the start
     ]
 ]  # fmt: skip
 SETTINGS = {name: STARTS["hybrid"][name] for name in ("query", "k1", "b", "fusion", "weight")}
+EXPLAINED = 7  # the page whose score the explorer explains
 NOTHING_LEFT = {"off": words("put customers and their orders together by the shared id")}
 
 
@@ -238,100 +239,116 @@ def lesson_12():
     )
 
 
+def standardized(scores):
+    return (scores - scores.mean()) / (scores.std() + 1e-9)
+
+
 def lists_of_lesson_12(lesson, query, k1, b, fusion, weight):
-    """The whole lists by words, by both and by vectors, and their scores, from the functions that lesson 12 uses."""
-    word_scores, cosines = (
-        bm25([lesson.queries[query]], lesson.texts, k1, b)[0],
-        lesson.cosines[query],
-    )
+    """The whole lists by words, by both and by vectors, and their scores, from the functions that lesson 12 uses.
+
+    Fused ranks have no scores that the explorer shows: None.
+    """
+    word_scores = bm25([lesson.queries[query]], lesson.texts, k1, b)[0]
+    cosines = lesson.cosines[query]
     by_words, by_vectors = ordered(word_scores), ordered(cosines)
     if fusion == "ranks":
-        sums, best = None, (np.array([by_words[:30]]), np.array([by_vectors[:30]]))
-        by_both = list(reciprocal_rank_fusion(*best)[0])
+        sums = None
+        (by_both,) = reciprocal_rank_fusion(np.array([by_words[:30]]), np.array([by_vectors[:30]]))
     else:
-        scaled = [
-            (scores - scores.mean()) / (scores.std() + 1e-9) for scores in (word_scores, cosines)
-        ]
-        sums = weight * scaled[0] + (1 - weight) * scaled[1]
+        sums = weight * standardized(word_scores) + (1 - weight) * standardized(cosines)
         by_both = ordered(sums)
-    return [by_words, by_both, by_vectors], [word_scores, sums, cosines]
+    return [by_words, list(by_both), by_vectors], [word_scores, sums, cosines]
 
 
-@pytest.mark.parametrize("state", [{}, *HYBRID], ids=lambda state: state.get("query", "start"))
-def test_the_lists_by_words_vectors_and_both_are_lesson_12s(state, lesson_12, one_thread):
-    reply, state = hybrid(**state, page=7), {**SETTINGS, **state}  # it explains page 7
-    assert reply["size"] == len(lesson_12.texts) > 1600
+@pytest.fixture(scope="module", params=[{}, *HYBRID], ids=lambda state: state.get("query", "start"))
+def compared(request, lesson_12, one_thread):
+    """The explorer's reply in a state, in which it explains a page, and what lesson 12 computes in the same state."""
+    reply, state = hybrid(**request.param, page=EXPLAINED), {**SETTINGS, **request.param}
     orders, scores = lists_of_lesson_12(lesson_12, **state)
-    for listed, order, own in zip(reply["lists"], orders, scores):
-        assert places(listed) == order[:8]
-        if own is not None:
-            assert [score for _, score in listed] == pytest.approx(
-                own[order[:8]].tolist(), abs=1e-4
-            )
-    grades = lesson_12.grades[state["query"]]
-    assert (reply["ndcg"], reply["good"]) == (
-        pytest.approx(ndcgs(orders, [grades] * 3), abs=6e-5),
-        len(grades),
-    )
-    for shown in reply["pages"]:
-        page = shown["page"]
-        assert (shown["name"], shown["grade"] or 0) == (lesson_12.names[page], grades.get(page, 0))
-        assert (shown["ranks"][0] is None) == (scores[0][page] == 0)
-        # far down, cosines of five digits exchange neighbours
-        for rank, order in zip(shown["ranks"], orders):
-            assert rank is None or abs(order.index(page) + 1 - rank) <= (0 if rank <= 30 else 3)
-    explained = reply["explained"]
-    assert explained["score"] == pytest.approx(scores[0][7], abs=6e-5)
-    assert sum(rarity * worth for _, rarity, _, worth in explained["parts"]) == pytest.approx(
-        scores[0][7], abs=1e-3
-    )
-    text, asked = words(lesson_12.texts[7]), words(lesson_12.queries[state["query"]])
-    assert [(word, count) for word, _, count, _ in explained["parts"]] == [
-        (word, text.count(word)) for word in asked
-    ]
+    grades, query = lesson_12.grades[state["query"]], lesson_12.queries[state["query"]]
+    return SimpleNamespace(reply=reply, orders=orders, scores=scores, grades=grades, query=query)
+
+
+def test_the_lists_by_words_vectors_and_both_are_lesson_12s(compared, lesson_12):
+    assert compared.reply["size"] == len(lesson_12.texts) > 1600
+    for rows, order, scores in zip(compared.reply["lists"], compared.orders, compared.scores):
+        assert places(rows) == order[:8]
+        if scores is not None:
+            expected = pytest.approx(scores[order[:8]].tolist(), abs=1e-4)
+            assert [score for _, score in rows] == expected
+
+
+def test_the_ndcg_of_each_list_is_lesson_12s(compared):
+    expected = ndcgs(compared.orders, [compared.grades] * 3)
+    assert compared.reply["ndcg"] == pytest.approx(expected, abs=6e-5)
+    assert compared.reply["good"] == len(compared.grades)
+
+
+def test_each_page_has_its_name_its_grade_and_its_rank_in_each_list(compared, lesson_12):
+    for shown in compared.reply["pages"]:
+        page, (rank_by_words, *_) = shown["page"], shown["ranks"]
+        assert shown["name"] == lesson_12.names[page]
+        assert (shown["grade"] or 0) == compared.grades.get(page, 0)
+        assert (rank_by_words is None) == (compared.scores[0][page] == 0)
+        for rank, order in zip(shown["ranks"], compared.orders):
+            # far down, cosines of five digits exchange neighbours
+            tolerance = 0 if rank is None or rank <= 30 else 3
+            assert rank is None or abs(order.index(page) + 1 - rank) <= tolerance
+
+
+def test_the_parts_of_an_explained_score_are_bm25s(compared, lesson_12):
+    parts, score = compared.reply["explained"]["parts"], compared.scores[0][EXPLAINED]
+    assert compared.reply["explained"]["score"] == pytest.approx(score, abs=6e-5)
+    summed = sum(rarity * weight for _, rarity, _, weight in parts)
+    assert summed == pytest.approx(score, abs=1e-3)
+    in_page = words(lesson_12.texts[EXPLAINED])
+    counts = [(word, in_page.count(word)) for word in words(compared.query)]
+    assert [(word, count) for word, _, count, _ in parts] == counts
 
 
 def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
-    """And with none left, no page is in the list of the words, so both are the vectors alone."""
     asked = words(lesson_12.queries["d50"])
     rest = [word for word in asked if word not in ("put", "id")]
-    reply, own = hybrid(page=0, off=["put", "id"]), bm25([" ".join(rest)], lesson_12.texts)[0]
-    assert (reply["lists"][0][0][1], places(reply["lists"][0])) == (
-        pytest.approx(own.max(), abs=6e-5),
-        ordered(own)[:8],
-    )
-    assert (
-        [word for word, *_ in reply["explained"]["parts"]],
-        [word for word, _ in reply["words"]],
-    ) == (rest, asked)
-    for fusion in ("sum", "ranks"):
-        reply = hybrid(page=0, **NOTHING_LEFT, fusion=fusion)
-        assert (reply["lists"][0], reply["explained"]["parts"], reply["ndcg"][0]) == ([], [], 0)
-        assert places(reply["lists"][1]) == places(reply["lists"][2])
-        assert "<svg" in explore("hybrid", **NOTHING_LEFT, fusion=fusion)._repr_html_()
+    reply = hybrid(page=0, off=["put", "id"])
+    scores = bm25([" ".join(rest)], lesson_12.texts)[0]
+    by_words = reply["lists"][0]
+    assert places(by_words) == ordered(scores)[:8]
+    assert by_words[0][1] == pytest.approx(scores.max(), abs=6e-5)
+    assert [word for word, *_ in reply["explained"]["parts"]] == rest
+    assert [word for word, _ in reply["words"]] == asked
 
 
-def test_what_the_lesson_says_of_the_hybrid_explorer(one_thread):
-    """The answer below it: where both are above both lists, and that no weight suits each query."""
-    for fusion in ("sum", "ranks"):
-        reply = hybrid(query="d25", fusion=fusion)
-        by_words, by_both, by_vectors = reply["ndcg"]
-        assert by_both > max(by_words, by_vectors) + 0.05
-    ranks = zip(*(page["ranks"] for page in reply["pages"] if page["grade"] == 2))
-    # by words, by both, by vectors
-    assert [{1, 2} <= set(in_list) for in_list in ranks] == [False, True, False]
-    weights = [step / 20 for step in range(21)]
-    by_weight = {
-        query: [hybrid(query=query, weight=weight)["ndcg"][1] for weight in weights]
+@pytest.mark.parametrize("fusion", ["sum", "ranks"])
+def test_without_words_no_page_is_in_their_list_and_both_are_the_vectors_alone(fusion):
+    reply = hybrid(page=0, **NOTHING_LEFT, fusion=fusion)
+    by_words, by_both, by_vectors = reply["lists"]
+    assert (by_words, reply["explained"]["parts"], reply["ndcg"][0]) == ([], [], 0)
+    assert places(by_both) == places(by_vectors)
+    assert "<svg" in explore("hybrid", **NOTHING_LEFT, fusion=fusion)._repr_html_()
+
+
+@pytest.mark.parametrize("fusion", ["sum", "ranks"])
+def test_in_the_query_of_the_lesson_both_are_better_than_words_and_than_vectors(fusion, one_thread):
+    reply = hybrid(query="d25", fusion=fusion)
+    by_words, by_both, by_vectors = reply["ndcg"]
+    assert by_both > max(by_words, by_vectors) + 0.05
+    if fusion == "ranks":
+        ranks = zip(*(page["ranks"] for page in reply["pages"] if page["grade"] == 2))
+        has_the_first_two = [{1, 2} <= set(ranks_in_list) for ranks_in_list in ranks]
+        assert has_the_first_two == [False, True, False], "by words, by both, by vectors"
+
+
+def test_no_weight_suits_each_query(one_thread):
+    weights = np.linspace(0, 1, 21).round(2).tolist()
+    ndcgs_of = {
+        query: np.array([hybrid(query=query, weight=weight)["ndcg"][1] for weight in weights])
         for query in retrieval.DOC_QUERIES
     }
-    assert hybrid(query="d50")["ndcg"][0] == 0  # the first ten by words hold nothing good
-    assert by_weight["d50"][0] > by_weight["d50"][1] + 0.05 > by_weight["d50"][2] + 0.05
-    suitable = [
-        {weight for weight, ndcg in zip(weights, row) if ndcg > max(row) - 0.2}
-        for row in by_weight.values()
-    ]
-    assert not set.intersection(*suitable)
+    assert hybrid(query="d50")["ndcg"][0] == 0, "the first ten by words hold nothing good"
+    without_words, a_few, more = ndcgs_of["d50"][:3]
+    assert without_words > a_few + 0.05 > more + 0.05
+    suits = [ndcgs > ndcgs.max() - 0.2 for ndcgs in ndcgs_of.values()]
+    assert not np.all(suits, axis=0).any()
 
 
 # ---------------------------------------------------------------- the page's code, in Node
@@ -359,13 +376,14 @@ def in_node(files, questions):
 
 def distances(left, right, path=""):
     """Yield (path, distance) for each pair of numbers; a difference of any other kind is infinite."""
-    if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
+    kinds = {type(left), type(right)}
+    if kinds == {dict} and left.keys() == right.keys():
         for key in left:
             yield from distances(left[key], right[key], f"{path}.{key}")
-    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
+    elif kinds == {list} and len(left) == len(right):
         for index, pair in enumerate(zip(left, right)):
             yield from distances(*pair, f"{path}[{index}]")
-    elif type(left) in (int, float) and type(right) in (int, float):
+    elif kinds <= {int, float}:
         yield path, abs(left - right)
     else:
         yield f"{path}: {left!r:.60} {right!r:.60}", 0 if left == right else float("inf")
@@ -390,7 +408,7 @@ EXACT = [
     ("one head", {"head": 12}),
     ("layers", {"word": "river"}),
     ("silence", {"others": "a\nb\nc\nd"}),
-    *(("hybrid", {"page": page, **state}) for page in (None, 7) for state in HYBRID),
+    *(("hybrid", {"page": page, **state}) for page in (None, EXPLAINED) for state in HYBRID),
     *(("hybrid", {"query": query, "fusion": "ranks"}) for query in retrieval.DOC_QUERIES),
     ("hybrid", {**NOTHING_LEFT, "page": 3}),
     ("threshold", {"cut": 9.0, "at": 0.5}),
@@ -409,38 +427,54 @@ NEAR = [
 ]
 
 
+# how far numbers of the encoder's 8 bits may be off, by the name of what holds them; other ones lie between -1 and 1
+TOLERANCES = {"products": 0.5, "scores": 0.1, "query": 0.1, "keys": 0.1, "result": 0.1, "apart": 0.05,
+              "bits": 0.1, "points": 0.1, "rank": 3, "first": 5}  # fmt: skip
+
+
+def in_both(files, states):
+    """Yield (explorer, Python's answer, the page's) of each state beside a start."""
+    questions = [(name, {**STARTS[name], **state, "asked": 1}) for name, state in states]
+    for (name, state), page in zip(questions, in_node(files, questions), strict=True):
+        yield name, json.loads(json.dumps(answer(name, state))), page
+
+
 @pytest.mark.nightly
-def test_both_engines_answer_alike(files, one_thread):
-    """Numbers of the encoder differ by its 8 bits; everything else is equal."""
-    exact, near = (
-        [(name, {**STARTS[name], **state, "asked": 1}) for name, state in part]
-        for part in (EXACT, NEAR)
-    )
-    answers = in_node(files, [*exact, *near])
-    for (name, state), page in zip(exact, answers):
-        python = json.loads(json.dumps(answer(name, state)))
-        assert max(far for _, far in distances(python, page)) < 2e-4, (name, state, page)
-    # products and distances are as long as vectors; all else lies between -1 and 1
-    long = {"products": 0.5, "scores": 0.1, "query": 0.1, "keys": 0.1, "result": 0.1, "apart": 0.05,
-            "bits": 0.1, "points": 0.1, "rank": 3, "first": 5}  # fmt: skip
-    for (name, state), page in zip(near, answers[len(exact) :]):
-        python = json.loads(json.dumps(answer(name, state)["result"]))
-        both = (python, page["result"])
-        if name == "masks":  # two guesses with nearly the same probability may change places
-            guesses, theirs = ({*part["guesses"][0].pop("words")[:5]} for part in both)
-            assert guesses == theirs
-        # and so may two results; a cosine may lie in the next bar of the histogram
+def test_both_engines_answer_alike_without_the_encoder(files, one_thread):
+    for name, python, page in in_both(files, EXACT):
+        assert max(gap for _, gap in distances(python, page)) < 2e-4, (name, python, page)
+
+
+@pytest.mark.nightly
+def test_both_engines_answer_alike_up_to_the_encoders_8_bits(files, one_thread):
+    for name, *replies in in_both(files, NEAR):
+        python, page = (reply["result"] for reply in replies)
+        if name == "masks":
+            take_guesses_alike(python, page)
         if name == "search":
-            cosines, theirs = (
-                {result["text"]: result["cosine"] for result in part.pop("results")}
-                for part in both
-            )
-            gaps = [abs(cosines[text] - theirs[text]) for text in cosines.keys() & theirs.keys()]
-            assert (len(gaps) >= 5, max(gaps) < 0.02) == (True, True)
-            counts, theirs = (np.array(part.pop("counts")) for part in both)
-            assert abs(counts - theirs).sum() < 0.2 * counts.sum() == 0.2 * theirs.sum()
-        for path, far in distances(python, page["result"]):
-            assert far < long.get(re.findall(r"\.(\w+)", path)[-1], 0.02), (name, path, far)
+            take_results_alike(python, page)
+        for path, gap in distances(python, page):
+            innermost = re.findall(r"\.(\w+)", path)[-1]
+            assert gap < TOLERANCES.get(innermost, 0.02), (name, path, gap)
+
+
+def take_guesses_alike(*answers):
+    """Take the guesses out of both answers: two with nearly the same probability may change places."""
+    python, page = ({*part["guesses"][0].pop("words")[:5]} for part in answers)
+    assert python == page
+
+
+def take_results_alike(*answers):
+    """Take the results and their histogram out of both answers: two may change places, and one the bar."""
+    python, page = (
+        {result["text"]: result["cosine"] for result in part.pop("results")} for part in answers
+    )
+    gaps = [abs(python[text] - page[text]) for text in python.keys() & page.keys()]
+    assert len(gaps) >= 5
+    assert max(gaps) < 0.02
+    python_counts, page_counts = (np.array(part.pop("counts")) for part in answers)
+    assert python_counts.sum() == page_counts.sum()
+    assert abs(python_counts - page_counts).sum() < 0.2 * python_counts.sum()
 
 
 @pytest.mark.nightly
