@@ -18,9 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from course_utils._support.notebooks import BEGIN, NOTEBOOKS, name_of, part_of, parts, seen_from
 from course_utils.exercises import all_exercises
 from course_utils.tools.grading.places import place_of
-from course_utils.tools.publish import PublishError, book, paper
-from course_utils.tools.publish.listings import breakable, hang, kind_of, set_listings
-from course_utils.tools.publish.slides import explorer_pages
+from course_utils.tools.publish import PublishError, book, listings, paper, slides
 
 from .browser import AXE_ITSELF, in_chromium, in_page, keep
 from .sources import SOURCES, tags
@@ -133,7 +131,7 @@ def go(open_page, site, name, **size):
 def test_what_the_decks_and_the_class_report_link_to_is_there(names, pages):
     ids = {name: {thing["id"] for thing in page.find_all(id=True)} for name, page in pages.items()}
     pages_of_exercises = [place_of(exercise_id).page for exercise_id in all_exercises()]
-    addresses = [*explorer_pages("").values(), *pages_of_exercises]
+    addresses = [*slides.explorer_pages("").values(), *pages_of_exercises]
     for address in (text for text in addresses if text.partition(".html#")[0] in names):
         name, _, anchor = address.partition(".html#")
         assert anchor in ids[name], address
@@ -264,9 +262,9 @@ def test_code_fits(names, visited):
     for width in WIDTHS:
         fits = [visit["fit"][width] for visit in visited.values()]
         assert not any(fit["page_scrolls"] for fit in fits)
-        listings, scrolling = (sum(fit[kind] for fit in fits) for kind in ("listings", "scrolling"))
-        assert listings > 25 * len(names)
-        assert scrolling == 0 or (width == WIDTHS[-1] and scrolling < listings / 10)
+        total, scrolling = (sum(fit[kind] for fit in fits) for kind in ("listings", "scrolling"))
+        assert total > 25 * len(names)
+        assert scrolling == 0 or (width == WIDTHS[-1] and scrolling < total / 10)
 
 
 def test_from_the_first_page_to_the_last(names, pages):
@@ -388,10 +386,9 @@ def test_the_pdf_holds_everything(names, pages, site):
     assert pages["index"].find("a", href=book.PDF)
 
 
-def listing(text):
-    """A listing of an output as the book sets it, parsed."""
+def listing_as_set(text):
     page = f'<div class="highlight-myst-ansi notranslate"><div class="highlight"><pre>{text}</pre></div></div>'
-    return BeautifulSoup(set_listings(page), "html.parser").pre
+    return BeautifulSoup(listings.set_listings(page), "html.parser").pre
 
 
 @pytest.mark.parametrize(
@@ -429,19 +426,22 @@ def listing(text):
     ids=["table", "scores", "text", "reviews", "measure", "sentences", "merges"],
 )
 def test_how_a_line_that_is_too_long_goes_on(kind, lines, hangs):
-    assert (kind_of("myst-ansi", lines), [hang(kind, line) for line in lines]) == (kind, hangs)
-    text = listing("<span></span>" + "\n".join(lines))
+    assert (
+        listings.kind_of("myst-ansi", lines),
+        [listings.hang(kind, line) for line in lines],
+    ) == (kind, hangs)
+    text = listing_as_set("<span></span>" + "\n".join(lines))
     assert (text["class"], text["style"]) == ([kind], f"--columns:{max(map(len, lines))}")
     assert text.get_text() == "\n".join([*lines, ""])
 
 
 def test_code_goes_on_further_in():
-    assert (kind_of("ipython3", ["x  =  1", "y  =  2"]), hang("code", "    return x")) == (
-        "code",
-        8,
-    )
+    assert (
+        listings.kind_of("ipython3", ["x  =  1", "y  =  2"]),
+        listings.hang("code", "    return x"),
+    ) == ("code", 8)
     code = '<b class="a.b">x.y(1.5, [])</b>'
-    assert breakable(code) == '<b class="a.b">x.<wbr>y(<wbr>1.5,<wbr> [])</b>'
+    assert listings.breakable(code) == '<b class="a.b">x.<wbr>y(<wbr>1.5,<wbr> [])</b>'
 
 
 def test_a_sentence_above_the_rows_of_a_table_goes_on_below():
@@ -451,7 +451,7 @@ def test_a_sentence_above_the_rows_of_a_table_goes_on_below():
         "mean   0.41  0.66",
         "-" * 75,
     ]
-    text = listing("\n".join(lines))
+    text = listing_as_set("\n".join(lines))
     assert (text["class"], text["style"]) == (["table"], "--columns:17")
     assert [line["class"][1:] for line in text.select(".line")] == [["sentence"], [], [], ["rule"]]
 

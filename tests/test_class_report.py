@@ -8,10 +8,8 @@ import pytest
 from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import all_exercises
 from course_utils.exercises.model import told
-from course_utils.tools.grading import class_report
+from course_utils.tools.grading import class_report, csv_files, places
 from course_utils.tools.grading.class_report import discrimination, example, items
-from course_utils.tools.grading.csv_files import read_table
-from course_utils.tools.grading.places import place_of
 from course_utils.tools.grading.results import LearnerRecord, Mark
 from course_utils.tools.publish.slides import lectures, render
 
@@ -65,24 +63,21 @@ def test_where_discrimination_is_undefined_it_says_why(passed, rest, why):
     assert why in undefined.why
 
 
-@pytest.fixture
-def uncorrelated():
-    """Eight learners: half passed exercise a, half exercise b, and neither result predicts the other."""
-    return [
-        learner(f"l{number}", a=STATUS[number % 2 == 1], b=STATUS[number < 4])
-        for number in range(8)
-    ]
+# half of them passed exercise a and half exercise b, and neither result predicts the other
+UNCORRELATED = [
+    learner(f"l{number}", a=STATUS[number % 2 == 1], b=STATUS[number < 4]) for number in range(8)
+]
 
 
-def test_who_lacks_an_exercise_does_not_count_in_its_difficulty(uncorrelated):
+def test_who_lacks_an_exercise_does_not_count_in_its_difficulty():
     late = learner("late", a="missing", b="passed")
-    exercise_a, exercise_b = items([*uncorrelated, late])
+    exercise_a, exercise_b = items([*UNCORRELATED, late])
     assert exercise_a.counts == {"passed": 4, "tried": 8, "not attempted": 0, "missing": 1}
     assert [exercise_a.difficulty.value, exercise_b.difficulty.value] == [4 / 8, 5 / 9]
 
 
-def test_discrimination_compares_with_the_other_exercises_alone(uncorrelated):
-    exercise_a, _ = items(uncorrelated)
+def test_discrimination_compares_with_the_other_exercises_alone():
+    exercise_a, _ = items(UNCORRELATED)
     assert exercise_a.discrimination.value == pytest.approx(0), "with itself in the sum: 0.7"
     assert exercise_a.note == "May separate nobody: with 8 answers, the interval includes 0."
 
@@ -115,7 +110,7 @@ def planted_page(tmp_path):
 
 @pytest.fixture
 def planted_rows(planted_page, tmp_path):
-    return read_table(tmp_path / "class.csv")
+    return csv_files.read_table(tmp_path / "class.csv")
 
 
 def test_the_report_says_what_to_teach_again_where_and_what_to_ask_there(planted_page):
@@ -133,8 +128,11 @@ def test_the_report_says_what_to_teach_again_where_and_what_to_ask_there(planted
 
 
 def test_the_table_of_the_report_has_every_planted_mistake(planted_rows):
-    mistakes = [row for row in planted_rows if row["kind"] == "mistake"]
-    listed = {(row["exercise"], row["name"], int(row["learners"])) for row in mistakes}
+    listed = {
+        (row["exercise"], row["name"], int(row["learners"]))
+        for row in planted_rows
+        if row["kind"] == "mistake"
+    }
     assert listed == set(PLANTED)
 
 
@@ -156,8 +154,7 @@ def test_names_are_listed_only_when_asked_for(tmp_path):
     records = [learner("x1", name="Ada Lovelace"), learner("x2", name="<b>Bob</b>")]
     assert "Lovelace" not in page(tmp_path, records).source
     shown = page(tmp_path, records, names=True)
-    for words in ("<b>Bob</b>, Ada Lovelace", "Learners are named"):
-        assert words in shown.text
+    assert all(words in shown.text for words in ("<b>Bob</b>, Ada Lovelace", "Learners are named"))
     rows = class_report.table(items(records), names=True)[1]
     assert [row[-1] for row in rows] == ["", "<b>Bob</b>; Ada Lovelace"]
 
@@ -188,24 +185,23 @@ def test_an_example_has_no_comments_docstrings_or_strings_of_its_own():
 
 
 OTHER = learner("other")
-NO_PYTHON = {
-    "magic": "%magic",
-    "syntax error": "def f(:",
-    "null byte": "x = '\0'",
-    "too long": "x" * 20_000,
-    "unclosed": "(" * 500,
-    "nested too deeply": "-" * 4900 + "1",
-    "empty": "",
-}
-IDENTIFYING = {
+NO_EXAMPLES = {
+    # they may identify the learner
     "key": learner("ada", "ada_mask = 1"),
     "key with digits": learner("x17", "x17 = 1"),
     "surname": learner("x", "lovelace = 1", name="Ada Lovelace"),
     "address": learner("x", "countess1815 = 1", email="countess1815@example.org"),
     "name without its accent": learner("x", "jose = 1", name="José"),
     "name within a word": learner("x", "maskada = 1", name="Ada"),
+    # they are no Python
+    "magic": learner("x", "%magic"),
+    "syntax error": learner("x", "def f(:"),
+    "null byte": learner("x", "x = '\0'"),
+    "too long": learner("x", "x" * 20_000),
+    "unclosed": learner("x", "(" * 500),
+    "nested too deeply": learner("x", "-" * 4900 + "1"),
+    "empty": learner("x", ""),
 }
-NO_EXAMPLES = IDENTIFYING | {why: learner("x", code) for why, code in NO_PYTHON.items()}
 
 
 @pytest.mark.parametrize("record", NO_EXAMPLES.values(), ids=NO_EXAMPLES)
@@ -292,14 +288,14 @@ each_shown = pytest.mark.parametrize("exercise_id, shown_in", SHOWN_IN)
 
 @each_shown
 def test_each_place_is_in_a_section_of_its_lesson(exercise_id, shown_in):
-    place = place_of(exercise_id, shown_in)
+    place = places.place_of(exercise_id, shown_in)
     sources = [cell.source for cell in SOURCES[place.lesson].cells]
     assert f"## {place.section}" in "\n".join(sources).splitlines()
 
 
 @each_shown
 def test_each_place_is_on_a_slide_if_its_part_has_a_lecture(exercise_id, shown_in):
-    place = place_of(exercise_id, shown_in)
+    place = places.place_of(exercise_id, shown_in)
     assert place.slide_number or part_with(exercise_id) not in lectures()
     if place.slide_number:
         lecture = read(parts()[place.deck_lesson].stem)
@@ -309,7 +305,7 @@ def test_each_place_is_on_a_slide_if_its_part_has_a_lecture(exercise_id, shown_i
 
 @pytest.mark.parametrize("exercise_id, shown_in", [pair for pair in SHOWN_IN if pair[1]])
 def test_each_cell_that_is_named_is_in_the_deck_or_the_lesson(exercise_id, shown_in):
-    place, cell_id = place_of(exercise_id, shown_in), shown_in.rpartition(" ")[2]
+    place, cell_id = places.place_of(exercise_id, shown_in), shown_in.rpartition(" ")[2]
     searched = [part for part in SOURCES if part[:2] == part_with(exercise_id)[:2]]
     if place.slide_number:  # a lecture's own part may show it only if it is the one with the slide
         searched = [place.deck_lesson, *(part for part in searched if part not in lectures())]
@@ -317,25 +313,25 @@ def test_each_cell_that_is_named_is_in_the_deck_or_the_lesson(exercise_id, shown
 
 
 def test_slides_are_numbered_as_in_the_deck():
-    deck, place = render(lectures()["04"]), place_of("04-mean-pool")
+    deck = render(lectures()["04"])
     slides = deck.split("<section class=")[1:]
-    assert (place.slide_number, place.deck) == (8, "04_pooling.slides.html#/7")
+    assert places.place_of(MEAN_POOL).deck == "04_pooling.slides.html#/7"
     assert "What if padding counts?" in slides[7]
     assert "Nothing fails, nothing warns" in slides[9]
     assert re.findall("(hash|hashOneBasedIndex): true", deck) == ["hash"]
 
 
 def test_places_are_those_that_exercises_and_mistakes_name():
-    place = place_of("04-mean-pool", "diagram-broadcast")
+    place = places.place_of("04-mean-pool", "diagram-broadcast")
     assert (place.slide_number, place.section) == (6, "The average, with the mask")
-    place = place_of("00-shares")
+    place = places.place_of("00-shares")
     assert place.page.startswith("further/00_tensors.html#")
     assert (place.deck, place.slide) == (
         "04_pooling.slides.html#/5",
         "The fast version: vectors times mask",
     )
     for unknown in (("04-no-such",), ("99-x",), ("", "x"), ("04-mean-pool", "no-such-cell")):
-        assert place_of(*unknown) is None
+        assert places.place_of(*unknown) is None
 
 
 def test_links_lead_to_the_book_and_the_decks_if_they_are_there(tmp_path):

@@ -18,9 +18,8 @@ from course_utils._support.notebooks import (
     parts,
 )
 from course_utils.exercises import all_exercises
-from course_utils.tools.publish import PublishError, paper
+from course_utils.tools.publish import PublishError, mathematics, paper
 from course_utils.tools.publish.lectures import read_lecture
-from course_utils.tools.publish.mathematics import with_mathml
 from course_utils.tools.publish.slides import (
     DECK,
     MARKER,
@@ -53,8 +52,7 @@ def limits(name, core, further):
     return core if len(part_of(name)) == 2 else further
 
 
-def said(lecture, *kinds):
-    """The texts of a lecture's blocks of these kinds."""
+def texts_of(lecture, *kinds):
     return [text for slide in lecture.slides for text in slide.texts(*kinds)]
 
 
@@ -69,11 +67,10 @@ def test_each_core_has_a_lecture_and_each_lecture_its_lesson():
 
 def test_what_is_drawn_for_a_lecture_is_shown_in_it():
     for key, path in parts().items():
-        below = SOURCES[key].cells[len(lesson_cells(SOURCES[key])) :]
-        for cell in below:
-            if cell.get("outputs"):
-                slides = read(path.stem).slides
-                assert any(block.cell == cell.id for slide in slides for block in slide.blocks)
+        for_lecture = SOURCES[key].cells[len(lesson_cells(SOURCES[key])) :]
+        if pictures := {cell.id for cell in for_lecture if cell.get("outputs")}:
+            slides = read(path.stem).slides
+            assert pictures <= {block.cell for slide in slides for block in slide.blocks}
 
 
 def test_a_lecture_has_its_time_and_says_what_a_lecturer_needs(name):
@@ -81,7 +78,7 @@ def test_a_lecture_has_its_time_and_says_what_a_lecturer_needs(name):
     least, most = limits(name, core=(25, 45), further=(8, 25))
     assert least <= lecture.minutes <= most
     assert limits(name, core=3, further=2) <= len(lecture.sections) <= 8
-    (plan,) = said(lecture, "plan")
+    (plan,) = texts_of(lecture, "plan")
     parts_of_a_plan = ("**Aims.**", "**On the board.**", "**Common misunderstandings.**")
     assert all(part in plan for part in parts_of_a_plan), plan
     # which are done in the room, and which at home
@@ -118,7 +115,7 @@ def test_questions_come_before_results(name):
         max((block.press for block in slide.blocks), default=0) for slide in lecture.slides
     )
     assert presses >= limits(name, core=4, further=2)
-    notes = "\n".join(said(lecture, "notes"))
+    notes = "\n".join(texts_of(lecture, "notes"))
     assert notes.count("**Pause and ask.**") >= limits(name, core=3, further=2)
     assert notes.count("**Expected:**") >= notes.count("**Pause and ask.**")
 
@@ -296,22 +293,22 @@ def test_odd_text_does_no_harm_and_formulas_are_drawn_on_a_slide_and_in_its_note
     ],
 )
 def test_code_and_money_are_no_formulas(text):
-    assert with_mathml(text) == text
+    assert mathematics.with_mathml(text) == text
 
 
 def test_formulas_are_drawn_without_a_script_and_with_their_number():
-    assert with_mathml("of ($d$), so").endswith("</math>),</span> so"), (
+    assert mathematics.with_mathml("of ($d$), so").endswith("</math>),</span> so"), (
         "no line begins with a comma"
     )
-    text = with_mathml(
+    text = mathematics.with_mathml(
         "- so:\n  $$\\begin{aligned} a &= b \\\\ &= c \\tag{5.1} \\end{aligned}$$\n  as said"
     )
     assert text.startswith('- so:\n  <span class="formula" id="eq-5.1"><math')
     assert text.endswith('</math><span class="number">(5.1)</span></span>\n  as said')
     assert text.count("<mtr>") == 2 and "tag" not in text and 'display="block"' in text
-    assert "_" not in with_mathml("$\\text{input\\_ids}$"), "Markdown would read it"
+    assert "_" not in mathematics.with_mathml("$\\text{input\\_ids}$"), "Markdown would read it"
     with pytest.raises(PublishError, match="cannot be read"):
-        with_mathml("$a \\tag{5.1}$")
+        mathematics.with_mathml("$a \\tag{5.1}$")
 
 
 def test_the_picture_of_an_explorer_links_to_the_book(tmp_path):

@@ -56,8 +56,7 @@ def press(page, *keys):
         page.keyboard.press(key)
 
 
-def turned(page, number):
-    """Wait until the slide of this number is shown."""
+def wait_for_slide(page, number):
     page.wait_for_function(f"Reveal.getSlidePastCount() === {number}")
 
 
@@ -66,7 +65,7 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
     page = open_deck(name)
     assert page.evaluate("Reveal.getTotalSlides()") == len(read(name).slides)
     for number, slide in enumerate(read(name).slides):
-        turned(page, number)
+        wait_for_slide(page, number)
         assert page.evaluate(in_page("faultsOfSlide")) == [], slide.title
         keep(page, f"deck_{part_of(name)}_{number + 1}")
         page.evaluate("Reveal.next()")
@@ -107,16 +106,16 @@ def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, sho
     assert page.evaluate("document.activeElement.tagName") == "IFRAME"
     for key, number in (("ArrowLeft", 1), ("ArrowRight", 2)):
         press(page, key)
-        turned(page, number)
+        wait_for_slide(page, number)
     menu = frame.locator("select").first
     menu.focus()
     before = menu.input_value()
     press(page, "ArrowDown")  # the menu's own
     frame.wait_for_function(f"document.querySelector('select').value !== '{before}'")
     assert frame.evaluate("document.activeElement.tagName") == "SELECT"
-    turned(page, 2)
+    wait_for_slide(page, 2)
     press(page, "Escape", "PageDown")
-    turned(page, 3)
+    wait_for_slide(page, 3)
 
 
 DIAGRAM = (
@@ -151,9 +150,9 @@ def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_sli
     for key, shown in forwards + backwards:
         press(page, key)
         page.wait_for_function(in_page("showsParts"), arg=shown)
-        turned(page, 1)
+        wait_for_slide(page, 1)
     press(page, *["ArrowRight"] * 4)
-    turned(page, 2)
+    wait_for_slide(page, 2)
     press(page, "ArrowLeft")
     assert page.evaluate(in_page("faultsOfSlide")) == []
     box = page.locator("section.present .cu-svg").bounding_box()
@@ -194,9 +193,12 @@ def test_slides_on_paper_have_margins_and_hide_nothing(decks, open_page, name):
 @each_lecture
 def test_a_quiz_opens_with_the_keyboard_one_option_at_a_time_within_the_slide(open_deck, name):
     page = open_deck(name)
-    for number, slide in enumerate(read(name).slides):
-        if not any(is_quiz(block.cell) for block in slide.blocks):
-            continue
+    quizzes = [
+        number
+        for number, slide in enumerate(read(name).slides)
+        if any(is_quiz(block.cell) for block in slide.blocks)
+    ]
+    for number in quizzes:
         page.evaluate(in_page("showWholeSlide"), number)
         # two at once: the second stays, however late the browser reports that the first opened
         page.evaluate(

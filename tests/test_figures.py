@@ -10,9 +10,8 @@ import seaborn as sns
 from matplotlib.animation import FuncAnimation
 
 from course_utils import plots
-from course_utils._support.colours import INK
+from course_utils._support import colours, figures
 from course_utils._support.figure_text import drawn
-from course_utils._support.figures import NO_TITLE, WITHOUT_WORDS, show_as_the_course_does
 
 
 def table(value):
@@ -109,7 +108,7 @@ def test_what_has_no_words_is_an_error_and_is_shown_all_the_same(draw, what, sho
         drawn(plt.gcf())
     content, _ = show(plt.gcf())
     assert (
-        content["text/plain"].count(f"{WITHOUT_WORDS}{what}.")
+        content["text/plain"].count(f"{figures.WITHOUT_WORDS}{what}.")
         == content["text/html"].count("<svg")
         == 1
     )
@@ -118,7 +117,7 @@ def test_what_has_no_words_is_an_error_and_is_shown_all_the_same(draw, what, sho
 @pytest.fixture
 def show(shell):
     """What IPython shows of a value: ({kind of content: content}, metadata)."""
-    show_as_the_course_does()
+    figures.show_as_the_course_does()
     return shell.display_formatter.format
 
 
@@ -148,9 +147,9 @@ def described(show):
 
 def test_what_a_figure_says_of_itself(show):
     plt.figure()
-    assert described(show) == NO_TITLE
+    assert described(show) == figures.NO_TITLE
     figure, (left, right) = plt.subplots(1, 2)
-    assert described(show) == NO_TITLE
+    assert described(show) == figures.NO_TITLE
     left.set(title="Before?", xlabel="layer", ylabel="score")
     right.set(title="After", xlabel="layer")
     right.figure.colorbar(right.imshow([[0, 1]]))
@@ -192,4 +191,4 @@ def test_parts_of_a_figure_print_nothing_and_other_values_do(show):
 def test_dark_strokes_of_seaborn_can_be_seen_in_dark_mode(show):
     sns.histplot([1, 2, 2])
     drawing = show(plt.gcf())[0]["text/html"]
-    assert "stroke: var(--grey00)" in drawing and f"--grey00:{INK[1]};" in drawing
+    assert "stroke: var(--grey00)" in drawing and f"--grey00:{colours.INK[1]};" in drawing

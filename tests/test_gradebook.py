@@ -5,17 +5,13 @@ import io
 import re
 import unicodedata
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from course_utils.tools.grading.csv_files import read_table, write_table
+from course_utils.tools.grading import csv_files, manual, platforms, reading, texts
 from course_utils.tools.grading.handed_files import LeftOut
-from course_utils.tools.grading.manual import read_manual
-from course_utils.tools.grading.platforms import MOODLE, in_a_sentence
-from course_utils.tools.grading.reading import Broken, read_notebook
 from course_utils.tools.grading.records import doubtful_owners, page_name, records
 from course_utils.tools.grading.reports import write_tables
 from course_utils.tools.grading.results import (
@@ -29,7 +25,6 @@ from course_utils.tools.grading.results import (
 from course_utils.tools.grading.rosters import Learner
 from course_utils.tools.grading.store import Entry
 from course_utils.tools.grading.submissions import Gathered, HandIn
-from course_utils.tools.grading.texts import for_cells, from_cells
 
 from .grader import ROOT, points_of
 from .marks import ALL_04, ALL_05, BOTH, FULL, WORK, learners, result
@@ -100,7 +95,7 @@ def test_a_file_that_may_be_a_learners_is_on_the_learners_row():
         "what may be this learner's was left out",
         ["left out: x.ipynb: its name matches ada and bob"],
     )
-    assert "was left out" in in_a_sentence(ada)
+    assert "was left out" in platforms.in_a_sentence(ada)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +111,8 @@ def test_a_file_that_may_be_a_learners_is_on_the_learners_row():
     ],
 )
 def test_what_is_no_notebook_is_said(data, words):
-    with pytest.raises(Broken, match=f"this file is not a notebook: .*{words}"):
-        read_notebook(data)
+    with pytest.raises(reading.Broken, match=f"this file is not a notebook: .*{words}"):
+        reading.read_notebook(data)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +136,8 @@ def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_o
     note = "left out: 71/a.ipynb: several on the roster have this name"
     assert [record_of[key].notes for key in ("a", "b", "cleo")] == [[note], [note], []]
     assert {record_of[key].reason for key in "ab"} == {"what may be this learner's was left out"}
-    assert [row[3] for row in MOODLE.table(made, "Title")] == ["Grade", FULL, None, None, 0]
+    table = platforms.MOODLE.table(made, "Title")
+    assert [row[3] for row in table] == ["Grade", FULL, None, None, 0]
 
 
 def test_a_copied_cell_does_not_replace_its_lesson():
@@ -208,7 +204,7 @@ def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
         ("not marked", None),
         ("not marked", None),
     ]
-    ada, *others = read_table(tmp_path / "grades.csv")
+    ada, *others = csv_files.read_table(tmp_path / "grades.csv")
     assert ada["total"] == str(FULL)
     for row in others:
         assert [row[column] for column in ("status", "total", *ALL_04)] == [
@@ -219,8 +215,9 @@ def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
         points = re.findall("is not marked yet because the grader failed|0</strong> of", page)
         assert points == ["is not marked yet because the grader failed"]
     # the tables for platforms; Canvas' first row says how many points are possible
-    assert [row["Grade"] for row in read_table(tmp_path / "moodle.csv")] == [str(FULL), "", ""]
-    canvas = [list(row.values())[-1] for row in read_table(tmp_path / "canvas.csv")]
+    moodle = [row["Grade"] for row in csv_files.read_table(tmp_path / "moodle.csv")]
+    assert moodle == [str(FULL), "", ""]
+    canvas = [list(row.values())[-1] for row in csv_files.read_table(tmp_path / "canvas.csv")]
     assert canvas == [str(FULL), str(FULL), "", ""]
     not_counted = "failed on 2 learners, who are not marked and not counted below"
     assert (
@@ -306,12 +303,14 @@ def formula(cell):
 @example([["a", "b", "c"], ["a", 'b;"=1', "c"], ["a", 'b\n"=1', "c"], ["'=1", "''=1", '";\t"＝1']])
 def test_no_cell_is_a_formula_whatever_separates_cells(tmp_path_factory, rows):
     path = tmp_path_factory.getbasetemp() / "table.csv"
-    write_table(path, rows[0], rows[1:], mark="\ufeff")
+    csv_files.write_table(path, rows[0], rows[1:], mark="\ufeff")
     written = path.read_bytes().decode("utf-8-sig")
     for separator in ";\t,":
         read = list(csv.reader(io.StringIO(written, newline=""), delimiter=separator))
         assert not [cell for row in read for cell in row if formula(cell)]
-    assert [list(map(from_cells, row)) for row in read] == rows, "read with commas, it is the same"
+    assert [list(map(texts.from_cells, row)) for row in read] == rows, (
+        "read with commas, it is the same"
+    )
 
 
 @pytest.mark.parametrize(
@@ -332,18 +331,21 @@ def test_no_cell_is_a_formula_whatever_separates_cells(tmp_path_factory, rows):
     ],
 )
 def test_what_is_no_formula_stays_as_it_is(text):
-    assert for_cells(text) == text
+    assert texts.for_cells(text) == text
 
 
 def test_no_cell_is_a_command_of_a_terminal():
-    assert not {"\x1b", "\x9b"} & {*for_cells("\x1b[2J"), *for_cells("\x9b2J")}
+    assert not {"\x1b", "\x9b"} & {*texts.for_cells("\x1b[2J"), *texts.for_cells("\x9b2J")}
 
 
 def test_what_belongs_to_nobody_is_said(tmp_path):
     why = "two learners may be meant by `812`"
-    left_out = [SimpleNamespace(file=f"=x{number}.ipynb", why=why) for number in range(201)]
+    left_out = [LeftOut(f"=x{number}.ipynb", why) for number in range(201)]
     write_tables(tmp_path, [], WORK, True, left_out)
-    rows, summary = read_table(tmp_path / "left_out.csv"), (tmp_path / "summary.html").read_text()
+    rows, summary = (
+        csv_files.read_table(tmp_path / "left_out.csv"),
+        (tmp_path / "summary.html").read_text(),
+    )
     assert (len(rows), rows[0]) == (201, {"file": "'=x0.ipynb", "why": why})
     listed = ("<h2>Left out</h2>", "201 files belong to no learner", "=x199.ipynb", "=x200.ipynb")
     assert [words in summary for words in listed] == [True, True, True, False], "200 are listed"
@@ -356,15 +358,14 @@ def test_what_belongs_to_nobody_is_said(tmp_path):
 
 
 @pytest.fixture
-def capstone():
-    """The records of two learners who handed a report in."""
+def two_reports():
     return learners(("ada", "a.ipynb", 1, HANDED_IN), ("José", "b.ipynb", 1, HANDED_IN))
 
 
-def test_a_report_has_points_when_all_lines_of_its_rubric_have_some(tmp_path, capstone):
-    path, ada = tmp_path / "manual.csv", capstone["ada"]
-    read_manual(path, list(capstone.values()))
-    rows = read_table(path)
+def test_a_report_has_points_when_all_lines_of_its_rubric_have_some(tmp_path, two_reports):
+    path, ada = tmp_path / "manual.csv", two_reports["ada"]
+    manual.read_manual(path, list(two_reports.values()))
+    rows = csv_files.read_table(path)
     assert [row["cell"] for row in rows if row["learner"] == "ada"] == [
         f"14-report: {row}" for row in sorted(RUBRIC)
     ]
@@ -376,25 +377,25 @@ def test_a_report_has_points_when_all_lines_of_its_rubric_have_some(tmp_path, ca
             f"ada,,14-report: {row},,{most}", f"ada,,14-report: {row},{most},{most}"
         )
         path.write_text(text, encoding="utf-8")
-        read_manual(path, list(capstone.values()))
+        manual.read_manual(path, list(two_reports.values()))
     assert (ada.by_hand["14-report"].points, ada.waiting) == (REPORT, 0)
-    assert capstone["José"].by_hand["14-report"].points is None
+    assert two_reports["José"].by_hand["14-report"].points is None
 
 
-def test_what_a_person_writes_stays(tmp_path, capstone):
+def test_what_a_person_writes_stays(tmp_path, two_reports):
     path = tmp_path / "manual.csv"
-    read_manual(path, list(capstone.values()))
+    manual.read_manual(path, list(two_reports.values()))
     assert path.read_bytes().startswith(b"\xef\xbb\xbf"), "so that spreadsheets read José"
     lines = [f"ada;14-report: {row};1;;;-Kim" for row in RUBRIC if row != "Result"]
     of_result = "ada;14-report: Result;1,5;;+ clear writing;-Kim\nzoe;14-report: Result;3;2;;Lee"
     path.write_text("\n".join(["learner;cell;points;of;comment;second marker", *lines, of_result]))
     for _ in range(3):  # each run reads what the one before wrote
-        (notice,) = read_manual(path, list(capstone.values()))
-        report = capstone["ada"].by_hand["14-report"]
+        (notice,) = manual.read_manual(path, list(two_reports.values()))
+        report = two_reports["ada"].by_hand["14-report"]
         assert (report.points, report.of, report.text) == (len(RUBRIC) + 0.5, REPORT, "My report.")
         comments = ("Result: 1.5 of 2. + clear writing\n", "Advice: 1 of 1")
         assert all(words in report.comment for words in comments)
-    rows = [row for row in read_table(path) if row["cell"] == "14-report: Result"]
+    rows = [row for row in csv_files.read_table(path) if row["cell"] == "14-report: Result"]
     columns = ("learner", "points", "of", "second marker")
     assert [[row[column] for column in columns] for row in rows] == [
         ["José", "", "2", ""],
@@ -413,7 +414,7 @@ def overridden(folder, lines, *others, lessons=None):
     """(records of ada, who failed everything, and of others; notices) after reading these lines of manual.csv."""
     (folder / "manual.csv").write_text(HEADER + lines)
     record_of = learners(("ada", "a.ipynb", 1, result()), *others, lessons=lessons)
-    return record_of, read_manual(folder / "manual.csv", list(record_of.values()))
+    return record_of, manual.read_manual(folder / "manual.csv", list(record_of.values()))
 
 
 def test_a_teacher_overrides_a_mark_and_says_why(tmp_path):
@@ -423,7 +424,7 @@ def test_a_teacher_overrides_a_mark_and_says_why(tmp_path):
     assert (notices, record_of["ada"].points, record_of["bob"].points) == ([], most, 0)
     write_tables(tmp_path, list(record_of.values()), WORK, True)
     # Moodle's table
-    adas, bobs = read_table(tmp_path / "moodle.csv")
+    adas, bobs = csv_files.read_table(tmp_path / "moodle.csv")
     assert (adas["Grade"], bobs["Grade"]) == (str(most), "0")
     assert f" Given by the teacher: {FIRST}. Not yet passed: " in adas["Feedback comments"]
     assert FIRST in bobs["Feedback comments"]
@@ -449,25 +450,25 @@ def test_an_override_is_never_lost(tmp_path):
     for _ in range(2):  # marked again, with the lesson
         ada = learners(("ada", "a.ipynb", 1, result(*ALL_04[1:])))["ada"]
         assert (
-            read_manual(tmp_path / "manual.csv", [ada]),
+            manual.read_manual(tmp_path / "manual.csv", [ada]),
             ada.points,
             ada.remarks[FIRST].computed,
         ) == ([of_stranger], FULL - points_of(FIRST) + 1, 0)
-    rows = read_table(tmp_path / "manual.csv")
+    rows = csv_files.read_table(tmp_path / "manual.csv")
     assert [(row["learner"], row["points"], row["comment"]) for row in rows] == [
         ("ada", "", ""),
         ("ada", "1", "why"),
         ("zoe", "", "Come and see me."),
     ]
-    assert "ada and zoe" in read_manual(tmp_path / "manual.csv", [])[0], "nobody is here"
+    assert "ada and zoe" in manual.read_manual(tmp_path / "manual.csv", [])[0], "nobody is here"
 
 
 def test_an_override_where_the_grader_failed(tmp_path):
     (tmp_path / "manual.csv").write_text(HEADER + f"bob,{FIRST},1,seen by eye\n")
     bob = learners(("bob", "b.ipynb", 1, FAILED), lessons=("04",))["bob"]
-    read_manual(tmp_path / "manual.csv", [bob])
+    manual.read_manual(tmp_path / "manual.csv", [bob])
     write_tables(tmp_path, [bob], WORK, True)
-    (row,) = read_table(tmp_path / "grades.csv")
+    (row,) = csv_files.read_table(tmp_path / "grades.csv")
     assert (row[FIRST], row["total"]) == ("1", "")
     page = (tmp_path / "feedback" / "bob.html").read_text()
     assert "Computed: not marked yet; your teacher gives 1 of" in page
@@ -507,5 +508,5 @@ def test_bad_tables_change_nothing(tmp_path, lines, words):
     (tmp_path / "manual.csv").write_text(text)
     ada = learners(("ada", "a.ipynb", 1, result()), ("ada", "b.ipynb", 1, HANDED_IN))["ada"]
     with pytest.raises(GradeError, match=words):
-        read_manual(tmp_path / "manual.csv", [ada])
+        manual.read_manual(tmp_path / "manual.csv", [ada])
     assert (tmp_path / "manual.csv").read_text() == text

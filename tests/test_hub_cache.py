@@ -10,9 +10,7 @@ import pytest
 from huggingface_hub import constants, snapshot_download
 
 from course_utils import load_encoder
-from course_utils._support import hub_cache
-from course_utils._support.downloads import packaged_encoder
-from course_utils._support.hub_cache import COMMIT, ENTRY, PUBLIC_NAME
+from course_utils._support import downloads, hub_cache
 
 NEW = {
     name: value
@@ -25,7 +23,7 @@ from course_utils import embed, setup
 setup()
 from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
-name = "{PUBLIC_NAME}"
+name = "{hub_cache.PUBLIC_NAME}"
 tokenizer, model = AutoTokenizer.from_pretrained(name), AutoModel.from_pretrained(name)
 vectors = SentenceTransformer("all-MiniLM-L6-v2").encode(["one", "two"])
 print(np.abs(vectors - embed(["one", "two"])).max() < 1e-6, model.config.num_hidden_layers, len(tokenizer))
@@ -50,8 +48,8 @@ def files(folder):
 
 def loads(cache):
     """Whether the hub's own client finds the packaged encoder, whole, in this cache."""
-    folder = Path(snapshot_download(PUBLIC_NAME, cache_dir=cache, local_files_only=True))
-    return folder.name == COMMIT and files(folder) == files(packaged_encoder())
+    folder = Path(snapshot_download(hub_cache.PUBLIC_NAME, cache_dir=cache, local_files_only=True))
+    return folder.name == hub_cache.COMMIT and files(folder) == files(downloads.packaged_encoder())
 
 
 def test_every_library_loads_it_without_a_variable_and_without_a_word():
@@ -73,7 +71,7 @@ def test_it_is_laid_out_once_with_links_or_copies(nowhere, links, monkeypatch):
         )
     cache = hub_cache.cache_with(nowhere)
     assert (cache.is_relative_to(sys.prefix), loads(cache), nowhere.exists()) == (True, True, False)
-    weights = cache / ENTRY / "snapshots" / COMMIT / "model.safetensors"
+    weights = cache / hub_cache.ENTRY / "snapshots" / hub_cache.COMMIT / "model.safetensors"
     assert weights.is_symlink() == links
     monkeypatch.setattr(hub_cache, "_lay_out", None)
     assert hub_cache.cache_with(nowhere) == cache
@@ -90,8 +88,8 @@ def test_what_cannot_be_written_is_passed_over(nowhere, blocked, tmp_path):
 
 @pytest.mark.parametrize("damage", ["commit", "file", "size"])
 def test_that_of_an_older_course_or_a_damaged_one_is_replaced(nowhere, damage):
-    entry = hub_cache.cache_with(nowhere) / ENTRY
-    config = entry / "snapshots" / COMMIT / "config.json"
+    entry = hub_cache.cache_with(nowhere) / hub_cache.ENTRY
+    config = entry / "snapshots" / hub_cache.COMMIT / "config.json"
     config.unlink()
     if damage == "commit":
         (entry / "refs" / "main").write_text("0" * 40)
@@ -102,7 +100,7 @@ def test_that_of_an_older_course_or_a_damaged_one_is_replaced(nowhere, damage):
 
 def test_a_learners_own_models_are_found_and_nothing_is_written_there(nowhere, tiny):
     hub_cache.cache_with(nowhere)
-    for name in ("models--me--mine", ENTRY):  # one of the same name is not the course's
+    for name in ("models--me--mine", hub_cache.ENTRY):  # one of the same name is not the course's
         snapshot = nowhere / name / "snapshots" / "1"
         snapshot.mkdir(parents=True)
         (snapshot / "config.json").write_text("{}")
@@ -117,7 +115,11 @@ def test_a_learners_own_models_are_found_and_nothing_is_written_there(nowhere, t
 
 
 def test_its_public_name_is_the_packaged_encoder_here_too():
-    assert load_encoder(PUBLIC_NAME) is load_encoder("all-MiniLM-L6-v2") is load_encoder("packaged")
+    assert (
+        load_encoder(hub_cache.PUBLIC_NAME)
+        is load_encoder("all-MiniLM-L6-v2")
+        is load_encoder("packaged")
+    )
 
 
 @pytest.fixture

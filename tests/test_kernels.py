@@ -15,13 +15,19 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory
 
 from course_utils._support.hub_cache import PUBLIC_NAME, SHORT_NAME
-from course_utils.tools.kernels import provisioner
-from course_utils.tools.kernels.provisioner import COLD, SOCKET, fork_kernel, listens, start_warm
+from course_utils.tools.kernels.provisioner import (
+    COLD,
+    NAME,
+    SOCKET,
+    Forked,
+    fork_kernel,
+    listens,
+    start_warm,
+)
 
 from .commands import gone
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm kernels need Linux")
-MEGABYTE = 2**20
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +42,7 @@ def warm():
         # another test may have used it before its default was set
         KernelProvisionerFactory.clear_instance()
         assert process is not None
-        assert os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] == provisioner.NAME
+        assert os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] == NAME
         yield process
         process.kill()
         process.wait()
@@ -59,13 +65,11 @@ class Kernel:
         return self.manager.provisioner.process
 
     def run(self, code):
-        """The messages that the kernel sends while it runs a cell."""
         messages = []
         self.client.execute_interactive(code, timeout=60, output_hook=messages.append)
         return messages
 
     def says(self, code):
-        """What a cell prints, or the name of the error that it raises."""
         contents = [message["content"] for message in self.run(code)]
         return "".join(
             content.get("text", "") or content.get("ename", "") for content in contents
@@ -74,7 +78,6 @@ class Kernel:
 
 @pytest.fixture(scope="module")
 def start_kernel(warm):
-    """A function that starts a kernel, which runs until the end of the module."""
     with contextlib.ExitStack() as stack:
 
         def start(**settings):
@@ -98,13 +101,11 @@ def kernel(start_kernel):
 
 
 def test_a_kernel_is_a_child_of_the_warm_process_and_needs_little_memory(warm, shared):
-    assert isinstance(shared.process, provisioner.Forked)
+    assert isinstance(shared.process, Forked)
     parent_and_folder = f"{warm.pid} {shared.manager.provisioner.cwd}"
     assert shared.says("import os; print(os.getppid(), os.getcwd())") == parent_and_folder
-    # uss: the bytes that no other process shares
-    assert psutil.Process(shared.process.pid).memory_full_info().uss < 150 * MEGABYTE, (
-        "an ordinary kernel needs about 500"
-    )
+    unshared_bytes = psutil.Process(shared.process.pid).memory_full_info().uss
+    assert unshared_bytes / 2**20 < 150, "MiB; an ordinary kernel needs about 500"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def test_the_lines_that_everybody_writes_run_without_a_variable_and_without_a_wo
     if start == "cold":
         monkeypatch.setenv(COLD, "1")
     kernel = start_kernel()
-    assert isinstance(kernel.process, provisioner.Forked) == (start == "warm")
+    assert isinstance(kernel.process, Forked) == (start == "warm")
     messages = kernel.run(IMPORTS)
     before_loading = time.monotonic()
     messages += kernel.run(LOADS)
@@ -230,7 +231,7 @@ def test_after_what_is_no_request_a_kernel_can_be_started_and_killed(garbage, wa
     process = fork_kernel(
         launch_command(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    assert isinstance(process, provisioner.Forked)
+    assert isinstance(process, Forked)
     process.kill()
     assert process.wait(10) == process.poll() == 0
 
@@ -306,7 +307,7 @@ def test_where_nothing_can_be_started_nothing_is(monkeypatch, tmp_path):
     monkeypatch.delenv(COLD, raising=False)
     too_long = tmp_path / ("long" * 40)  # for the path of a socket
     too_long.mkdir()
-    monkeypatch.setattr(provisioner.tempfile, "tempdir", str(too_long))
+    monkeypatch.setattr("tempfile.tempdir", str(too_long))
     assert (start_warm(), os.listdir(too_long)) == (None, [])
     assert SOCKET not in os.environ
 

@@ -14,8 +14,7 @@ from course_utils._support.notebooks import BEGIN, END, NOTEBOOKS, ROUTES, cores
 from course_utils.diary.passed import remember
 from course_utils.diary.workspace import LIVE
 from course_utils.tools.grading.submissions import gather
-from course_utils.tools.workspace import lab
-from course_utils.tools.workspace.copies import TO_A_LESSON, CopyError, learner_copy
+from course_utils.tools.workspace import copies, lab
 from course_utils.tools.workspace.live import (
     WIDTH,
     live_copy,
@@ -52,13 +51,13 @@ def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
 def test_a_live_copy_is_the_learners_with_comments_for_code_that_reveal_brings_back(
     key, monkeypatch
 ):
-    copy, learners = live(key), learner_copy(SOURCES[key])
+    copy, learners = live(key), copies.learner_copy(SOURCES[key])
     nbformat.validate(copy)
     assert [cell.id for cell in copy.cells[1:3]] == ["live-note", "live-reveal"]
     pairs = list(zip([copy.cells[0], *copy.cells[3:]], learners.cells, strict=True))
     for cell, own in pairs:
         if cell.id == own.id:
-            assert TO_A_LESSON.sub("", cell.source) == TO_A_LESSON.sub("", own.source)
+            assert copies.TO_A_LESSON.sub("", cell.source) == copies.TO_A_LESSON.sub("", own.source)
             assert cell.metadata == own.metadata
     emptied = [(cell, own) for cell, own in pairs if cell.id != own.id]
     assert len(emptied) == len(typed_cells(SOURCES[key]))
@@ -135,12 +134,12 @@ def test_what_cannot_be_a_live_copy_is_one_sentence(sources, tmp_path):
     with pytest.raises(ValueError, match="There is no lesson 5; the lessons are 04."):
         write_live(tmp_path / "w", "5", sources)
     write_source(sources, "Draw.", jupyter={"source_hidden": True})
-    with pytest.raises(CopyError, match="04_sums.ipynb has no cells to type"):
+    with pytest.raises(copies.CopyError, match="04_sums.ipynb has no cells to type"):
         write_live(tmp_path / "w", "04", sources)
     write_source(sources, "Add.")
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / LIVE).write_text("a file")
-    with pytest.raises(CopyError, match="Cannot write"):
+    with pytest.raises(copies.CopyError, match="Cannot write"):
         write_live(tmp_path / "w", "04", sources)
 
 

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from course_utils import load_masked_lm, load_reviews, models
+from course_utils import load_encoder, load_masked_lm, load_reviews, models
 from course_utils._support.adapter import ADAPTER, SCALE, apply, differences, learned, masked_lm_on
 from course_utils._support.downloads import EncoderError
-from course_utils.models import load_encoder
 from course_utils.trainings import adapter as train
 
 from .conftest import PIECES, SIZES, random_model
@@ -124,7 +123,6 @@ def test_an_encoder_without_a_head_is_refused(tiny):
 
 
 def small_encoder(**settings):
-    """An encoder that trains in a second."""
     torch.manual_seed(0)
     return random_model(
         "bert", **{"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **settings}
