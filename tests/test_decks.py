@@ -48,7 +48,6 @@ def quizzes(name):
 
 
 def limits(name, core, further):
-    """What a core's lecture keeps to, or the shorter one of a further part."""
     return core if len(part_of(name)) == 2 else further
 
 
@@ -273,9 +272,11 @@ def test_no_lecture_and_nowhere_to_write(tmp_path):
 
 
 def test_odd_text_does_no_harm_and_formulas_are_drawn_on_a_slide_and_in_its_notes(tmp_path):
-    odd = "# One {minutes=5}\n<b>&amp;</b> `</script>` </section></aside> ü 漢 $\\sqrt{x_1^2}$\n"
-    notes = "::: {.notes}\nsaid aloud: $y$\n:::\n"
-    text = render(written_lecture(tmp_path, odd + notes, new_markdown_cell("not embedded")))
+    slides = (
+        "# One {minutes=5}\n<b>&amp;</b> `</script>` </section></aside> ü 漢 $\\sqrt{x_1^2}$\n"
+        "::: {.notes}\nsaid aloud: $y$\n:::\n"
+    )
+    text = render(written_lecture(tmp_path, slides, new_markdown_cell("not embedded")))
     assert [words in text for words in ("said aloud", "漢", "not embedded")] == [True, True, False]
     assert text.count("</script>") == 2  # the deck's own
     assert [text.count(formula) for formula in ("<math", "<msqrt>", "sqrt{")] == [2, 1, 0]

@@ -24,9 +24,15 @@ from playwright.sync_api import TimeoutError as StillBad
 from safetensors.numpy import load_file
 from transformers import MPNetConfig, MPNetModel
 
-from course_utils import embed, search
+from course_utils import (
+    embed,
+    load_doc_judgements,
+    load_doc_queries,
+    load_docstrings,
+    load_reviews,
+    search,
+)
 from course_utils.attention import attend
-from course_utils.data import load_doc_judgements, load_doc_queries, load_docstrings, load_reviews
 from course_utils.explore import (
     ANSWERS,
     STARTS,
@@ -273,13 +279,15 @@ def test_the_lists_by_words_vectors_and_both_are_lesson_12s(compared, lesson_12)
     for rows, order, scores in zip(compared.reply["lists"], compared.orders, compared.scores):
         assert places(rows) == order[:8]
         if scores is not None:
-            shown = [score for _, score in rows]
-            assert shown == pytest.approx(scores[order[:8]].tolist(), abs=1e-4)
+            assert [score for _, score in rows] == pytest.approx(
+                scores[order[:8]].tolist(), abs=1e-4
+            )
 
 
 def test_the_ndcg_of_each_list_is_lesson_12s(compared):
-    expected = ndcgs(compared.orders, [compared.grades] * len(compared.orders))
-    assert compared.reply["ndcg"] == pytest.approx(expected, abs=6e-5)
+    assert compared.reply["ndcg"] == pytest.approx(
+        ndcgs(compared.orders, [compared.grades] * 3), abs=6e-5
+    )
     assert compared.reply["good"] == len(compared.grades)
 
 
@@ -303,8 +311,9 @@ def test_the_parts_of_an_explained_score_are_bm25s(compared, lesson_12):
     query_words, rarities, counts, weights = zip(*explained["parts"])
     assert np.dot(rarities, weights) == pytest.approx(score, abs=1e-3)
     in_page = words(lesson_12.texts[EXPLAINED])
-    assert query_words == (*words(compared.query),)
-    assert counts == (*map(in_page.count, query_words),)
+    assert list(zip(query_words, counts)) == [
+        (word, in_page.count(word)) for word in words(compared.query)
+    ]
 
 
 def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
@@ -438,6 +447,23 @@ def in_both(page_files, states):
         yield name, json.loads(json.dumps(answer(name, state))), page
 
 
+def compare_and_remove_guesses(*answers):
+    python, page = ({*part["guesses"][0].pop("words")[:5]} for part in answers)
+    assert python == page
+
+
+def compare_and_remove_results(*answers):
+    python, page = (
+        {result["text"]: result["cosine"] for result in part.pop("results")} for part in answers
+    )
+    gaps = [abs(python[text] - page[text]) for text in python.keys() & page.keys()]
+    assert len(gaps) >= 5
+    assert max(gaps) < 0.02
+    python_counts, page_counts = (np.array(part.pop("counts")) for part in answers)
+    assert python_counts.sum() == page_counts.sum()
+    assert abs(python_counts - page_counts).sum() < 0.2 * python_counts.sum()
+
+
 @pytest.mark.nightly
 def test_both_engines_answer_alike_without_the_encoder(page_files, one_thread):
     for name, python, page in in_both(page_files, EXACT):
@@ -448,32 +474,13 @@ def test_both_engines_answer_alike_without_the_encoder(page_files, one_thread):
 def test_both_engines_answer_alike_up_to_the_encoders_8_bits(page_files, one_thread):
     for name, *replies in in_both(page_files, NEAR):
         python, page = (reply["result"] for reply in replies)
-        if name == "masks":
-            take_guesses_alike(python, page)
-        if name == "search":
-            take_results_alike(python, page)
+        if name == "masks":  # two guesses with nearly the same probability may change places
+            compare_and_remove_guesses(python, page)
+        if name == "search":  # so may two results, and a cosine may lie in the next bar
+            compare_and_remove_results(python, page)
         for path, gap in distances(python, page):
-            *_, innermost = re.findall(r"\.(\w+)", path)
+            innermost = re.findall(r"\.(\w+)", path)[-1]
             assert gap < TOLERANCES.get(innermost, 0.02), (name, path, gap)
-
-
-def take_guesses_alike(*answers):
-    """Take the guesses out of both answers: two with nearly the same probability may change places."""
-    python, page = ({*part["guesses"][0].pop("words")[:5]} for part in answers)
-    assert python == page
-
-
-def take_results_alike(*answers):
-    """Take the results and their histogram out of both answers: two may change places, and one the bar."""
-    python, page = (
-        {result["text"]: result["cosine"] for result in part.pop("results")} for part in answers
-    )
-    gaps = [abs(python[text] - page[text]) for text in python.keys() & page.keys()]
-    assert len(gaps) >= 5
-    assert max(gaps) < 0.02
-    python_counts, page_counts = (np.array(part.pop("counts")) for part in answers)
-    assert python_counts.sum() == page_counts.sum()
-    assert abs(python_counts - page_counts).sum() < 0.2 * python_counts.sum()
 
 
 @pytest.mark.nightly
@@ -510,8 +517,7 @@ def test_the_same_weights_give_the_same_bytes_and_what_is_copied_has_its_licence
 
 
 @contextlib.contextmanager
-def shown_in_a_browser(folder, width=1280, obey=False):
-    """A page that shows the book in this folder, served here."""
+def book_in_a_browser(folder, width=1280, obey=False):
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
     with (
         http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
@@ -531,8 +537,11 @@ def page_of_all(page_files, tmp_path_factory):
     cells = [new_markdown_cell("# 01 Explorers\n\nAbout 5 minutes.")]
     for name in STARTS:
         shown = explore(name)
-        data = {"text/plain": repr(shown), "text/html": shown._repr_html_()}
-        output = new_output("execute_result", data, execution_count=1)
+        output = new_output(
+            "execute_result",
+            {"text/plain": repr(shown), "text/html": shown._repr_html_()},
+            execution_count=1,
+        )
         code = new_code_cell(f"explore({name!r})", execution_count=1, outputs=[output])
         cells += [new_markdown_cell(f"## {name}"), code]
     (folder / "lessons").mkdir()
@@ -600,7 +609,7 @@ def starts_and_answers_to_keys(page, place):
 @in_chromium
 def test_in_the_book(page_of_all):
     """Each one starts, answers to the keyboard alone, fits a telephone, and axe finds nothing, in both modes."""
-    with shown_in_a_browser(page_of_all, 1440, obey=True) as page:
+    with book_in_a_browser(page_of_all, 1440, obey=True) as page:
         page.wait_for_selector("button.explore")
         for name in STARTS:
             starts_and_answers_to_keys(page, f"explore-{name.replace(' ', '-')}")
@@ -640,7 +649,7 @@ def test_a_link_carries_the_state_and_a_failed_download_can_be_tried_again(page_
     site = shutil.copytree(page_of_all, tmp_path / "site")
     needed = site / "_static" / "explore" / "tokenizer.json"
     away = needed.rename(tmp_path / needed.name)
-    with shown_in_a_browser(site) as page:
+    with book_in_a_browser(site) as page:
         page.goto(f'{page.url}#explore-tokens={{"text":"A linked text","word":2}}')
         page.reload()
         page.click("#explore-tokens button.explore")
@@ -671,7 +680,7 @@ def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(
     site = shutil.copytree(page_of_all, tmp_path / "site")
     with (site / "_static" / "explore" / "worker.js").open("a", encoding="utf-8") as worker:
         worker.write(cause)
-    with shown_in_a_browser(site) as page:
+    with book_in_a_browser(site) as page:
         page.click("#explore-pooling button.explore")
         page.wait_for_selector(f"#explore-pooling .explore-note:has-text('{reason}')")
         assert page.locator("[data-explorer=pooling] svg").first.is_visible()
@@ -686,7 +695,7 @@ MOVED = """() => document.getAnimations().map(one => one.effect.target.closest("
 @in_chromium
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_what_changes_moves_unless_the_system_asks_for_less_motion(page_of_all, motion):
-    with shown_in_a_browser(page_of_all) as page:
+    with book_in_a_browser(page_of_all) as page:
         page.emulate_media(reduced_motion=motion)
         page.click("#explore-losses button.explore")
         settled(page, "Losses")

@@ -10,8 +10,7 @@ import seaborn as sns
 from matplotlib.animation import FuncAnimation
 
 from course_utils import plots
-from course_utils._support import colours, figures
-from course_utils._support.figure_text import drawn
+from course_utils._support import colours, figure_text, figures
 
 
 def table(value):
@@ -84,7 +83,7 @@ def test_the_text_of_a_figure_holds_its_data(kind):
     texts = []
     for value in (0.5, 0.625):
         draw(value)
-        texts.append(drawn(plt.gcf()))
+        texts.append(figure_text.drawn(plt.gcf()))
         plt.close("all")
     assert texts[0] != texts[1], "another datum, the same text"
     for words in holds:
@@ -105,7 +104,7 @@ def test_the_text_of_a_figure_holds_its_data(kind):
 def test_what_has_no_words_is_an_error_and_is_shown_all_the_same(draw, what, show):
     draw()
     with pytest.raises(NotImplementedError, match=what):
-        drawn(plt.gcf())
+        figure_text.drawn(plt.gcf())
     content, _ = show(plt.gcf())
     assert (
         content["text/plain"].count(f"{figures.WITHOUT_WORDS}{what}.")
