@@ -9,7 +9,6 @@ from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import all_exercises
 from course_utils.exercises.model import told
 from course_utils.tools.grading import class_report, csv_files, places, results
-from course_utils.tools.grading.class_report import discrimination, example, items
 from course_utils.tools.publish.slides import lectures, render
 
 from .invented_class import PLANTED, planted_class
@@ -57,7 +56,7 @@ def page(folder, records, names=False, **addresses):
     ],
 )
 def test_where_discrimination_is_undefined_it_says_why(passed, rest, why):
-    undefined = discrimination(passed, rest)
+    undefined = class_report.discrimination(passed, rest)
     assert (undefined.value, undefined.low, undefined.high) == (None, None, None)
     assert why in undefined.why
 
@@ -69,13 +68,15 @@ UNCORRELATED = [
 
 
 def test_who_lacks_an_exercise_does_not_count_in_its_difficulty():
-    exercise_a, exercise_b = items([*UNCORRELATED, learner("late", a="missing", b="passed")])
+    exercise_a, exercise_b = class_report.items(
+        [*UNCORRELATED, learner("late", a="missing", b="passed")]
+    )
     assert exercise_a.counts == {"passed": 4, "tried": 8, "not attempted": 0, "missing": 1}
     assert [exercise_a.difficulty.value, exercise_b.difficulty.value] == [4 / 8, 5 / 9]
 
 
 def test_discrimination_compares_with_the_other_exercises_alone():
-    exercise_a, _ = items(UNCORRELATED)
+    exercise_a, _ = class_report.items(UNCORRELATED)
     assert exercise_a.discrimination.value == pytest.approx(0), "with itself in the sum: 0.7"
     assert exercise_a.note == "May separate nobody: with 8 answers, the interval includes 0."
 
@@ -86,12 +87,12 @@ def test_what_separates_nobody_is_flagged():
         *(learner(f"l{number}", a="failed", b="passed") for number in (2, 4, 6, 8)),
         *(learner(f"l{number}", a="passed", b="failed") for number in (1, 3, 5, 7)),
     ]
-    assert "weaker elsewhere" in items(backwards)[0].note
-    assert items([learner("a", a="missing")])[0].note == "Nobody tried it."
+    assert "weaker elsewhere" in class_report.items(backwards)[0].note
+    assert class_report.items([learner("a", a="missing")])[0].note == "Nobody tried it."
 
 
 def test_every_planted_mistake_is_found_with_its_count():
-    exercises = items(planted_class())
+    exercises = class_report.items(planted_class())
     assert {
         (exercise.id, made.mistake.name, len(made.who))
         for exercise in exercises
@@ -152,7 +153,7 @@ def test_names_are_listed_only_when_asked_for(tmp_path):
     assert "Lovelace" not in page(tmp_path, records).source
     shown = page(tmp_path, records, names=True)
     assert all(words in shown.text for words in ("<b>Bob</b>, Ada Lovelace", "Learners are named"))
-    rows = class_report.table(items(records), names=True)[1]
+    rows = class_report.table(class_report.items(records), names=True)[1]
     assert [row[-1] for row in rows] == ["", "<b>Bob</b>; Ada Lovelace"]
 
 
@@ -161,7 +162,7 @@ def test_failures_without_a_known_mistake_are_listed_by_their_case(tmp_path):
         "Mean", "failed", 0, 1, discreet=["Short lists: it gave 1.", "Short lists: it gave 2."]
     )
     records = [replace(learner(f"l{number}"), exercises={"04-x": mark}) for number in range(3)]
-    assert items(records)[0].others == [(3, "Short lists")]
+    assert class_report.items(records)[0].others == [(3, "Short lists")]
     text = page(tmp_path, records).text
     assert re.findall(r"No answer makes a known mistake|Short lists \(3\)", text) == [
         "No answer makes a known mistake",
@@ -171,13 +172,13 @@ def test_failures_without_a_known_mistake_are_listed_by_their_case(tmp_path):
 
 def test_a_mistake_that_this_version_does_not_know_has_the_words_of_the_earlier_one():
     mark = results.Mark("Mean", "failed", 0, 1, mistakes=["You did it in an odd way."])
-    (made,) = items([replace(learner("a"), exercises={MEAN_POOL: mark})])[0].mistakes
+    (made,) = class_report.items([replace(learner("a"), exercises={MEAN_POOL: mark})])[0].mistakes
     assert (made.mistake.name, made.mistake.does) == ("", "You did it in an odd way.")
 
 
 def test_an_example_has_no_comments_docstrings_or_strings_of_its_own():
     code = '# by Ada\ndef f(a):\n    "by Ada"\n    print("Ada", f"I, {a}, Ada", b"Ada")  # Ada\n    return a["mean"]'
-    shown = example([(code, {"ada"})], set(), 'way == "mean"')
+    shown = class_report.example([(code, {"ada"})], set(), 'way == "mean"')
     assert shown.splitlines()[-1] == "    return a['mean']", "the lesson has this string"
     assert re.findall(r"Ada|print\('…'", shown) == ["print('…'"]
 
@@ -206,7 +207,8 @@ NO_EXAMPLES = {
 def test_answers_that_may_identify_somebody_or_are_no_python_are_no_examples(record, tmp_path):
     assert "No example" in page(tmp_path, [record]).text
     alone, beside_another = (
-        items(records)[0].mistakes[0].example for records in ([record], [record, OTHER])
+        class_report.items(records)[0].mistakes[0].example
+        for records in ([record], [record, OTHER])
     )
     assert (alone, beside_another) == ("", WRONG), "the other learner's answer is shown"
 
@@ -221,7 +223,7 @@ def test_answers_that_may_identify_somebody_or_are_no_python_are_no_examples(rec
 )
 def test_answers_with_the_name_of_another_learner_are_no_examples(code, shown):
     others = [learner("x99", "", name=name, mean_pool="passed") for name in ("Bob", "Max")]
-    assert items([learner("x", code), *others])[0].mistakes[0].example == shown
+    assert class_report.items([learner("x", code), *others])[0].mistakes[0].example == shown
 
 
 @pytest.mark.parametrize("text", [*ATTACKS, *INVISIBLE])
@@ -238,9 +240,11 @@ def test_hostile_answers_stay_text(text, tmp_path):
 
 def test_a_long_answer_is_cut():
     lines = ["x = 1"] * 700 + ["y = " + "1 + " * 90 + "1"]  # the last is too long for one line
-    shown = example([("\n".join(lines), set())], set(), "").splitlines()
+    shown = class_report.example([("\n".join(lines), set())], set(), "").splitlines()
     assert (len(shown), shown[-1]) == (26, "… (676 more lines)")
-    assert example([("x = 1\n" * 10_000, set())], set(), "") == "", "too long to be read"
+    assert class_report.example([("x = 1\n" * 10_000, set())], set(), "") == "", (
+        "too long to be read"
+    )
 
 
 @pytest.mark.parametrize(
@@ -261,13 +265,13 @@ def test_a_class_that_is_all_alike_in_one_exercise(status, words, tmp_path):
 
 def test_a_class_with_nobody_in_it(tmp_path):
     assert "There are no learners yet." in page(tmp_path, []).text
-    assert class_report.table(items([]))[1] == []
+    assert class_report.table(class_report.items([]))[1] == []
 
 
 def test_who_is_not_marked_is_not_counted(tmp_path):
     not_marked = replace(learner("bob"), points=None)
     records = [learner("ada"), not_marked]
-    assert items(records)[0].counts["tried"] == 1
+    assert class_report.items(records)[0].counts["tried"] == 1
     shown = page(tmp_path, records)
     assert "2 learners, 1 of them not marked yet and not counted below" in shown.text
     assert "Nobody has tried" in page(tmp_path, [not_marked]).text

@@ -45,8 +45,7 @@ def open_deck(decks, open_page):
 
 
 @pytest.fixture
-def show(open_page):
-    """A function that opens a deck until the end of the test."""
+def open_for_this_test(open_page):
     with contextlib.ExitStack() as closing:
         yield lambda path: closing.enter_context(contextlib.closing(opened(open_page, path)))
 
@@ -77,8 +76,8 @@ def test_slides_turn_nothing_overflows_and_nothing_leaves_the_machine(decks, ope
 
 
 @in_chromium
-def test_the_notes_open_beside_with_the_minutes(decks, show):
-    page = show(decks("04_pooling"))
+def test_the_notes_open_beside_with_the_minutes(decks, open_for_this_test):
+    page = open_for_this_test(decks("04_pooling"))
     value = "document.querySelector('.speaker-controls-notes .value')"
     with page.context.expect_page() as beside:
         page.keyboard.press("s")
@@ -92,12 +91,12 @@ def test_the_notes_open_beside_with_the_minutes(decks, show):
 
 
 @in_chromium
-def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, show):
+def test_an_attention_view_draws_in_the_deck_and_hands_on_the_keys(tmp_path, open_for_this_test):
     head_view = next(cell for cell in SOURCES["05-layer"].cells if cell.id == "head-view")
     slides = (
         f"# One {{minutes=2}}\n# Two {{minutes=2}}\n{embed('head-view')}# Three {{minutes=1}}\n"
     )
-    page = show(deck(tmp_path, slides, head_view))
+    page = open_for_this_test(deck(tmp_path, slides, head_view))
     press(page, "ArrowRight", "ArrowRight")
     view = page.locator("section.present iframe").first
     frame = view.element_handle().content_frame()
@@ -141,9 +140,9 @@ def small_deck(tmp_path):
 
 @in_chromium
 def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_slide(
-    small_deck, show
+    small_deck, open_for_this_test
 ):
-    page = show(small_deck)
+    page = open_for_this_test(small_deck)
     steps = [["start"], ["a", "start"], ["a", "b", "start"], ["At last .", "a", "b", "start"]]
     forwards = [("ArrowRight", shown) for shown in steps]
     backwards = [("ArrowLeft", shown) for shown in steps[-2::-1]]
@@ -164,9 +163,11 @@ def test_the_keys_build_a_diagram_in_steps_and_go_back_and_pictures_fill_the_sli
 
 
 @in_chromium
-def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(tmp_path, show):
+def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(
+    tmp_path, open_for_this_test
+):
     wide = drawn("wide", {"text/plain": "wide " * 60})
-    page = show(deck(tmp_path, "# One {minutes=5}\n" + embed("wide"), wide))
+    page = open_for_this_test(deck(tmp_path, "# One {minutes=5}\n" + embed("wide"), wide))
     press(page, "ArrowRight")
     style = page.evaluate("getComputedStyle(document.querySelector('section.present .output pre'))")
     assert (style["fontSize"], style["whiteSpace"]) == ("18px", "pre-wrap")

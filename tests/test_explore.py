@@ -25,14 +25,15 @@ from safetensors.numpy import load_file
 from transformers import MPNetConfig, MPNetModel
 
 from course_utils import (
+    attention,
     embed,
     load_doc_judgements,
     load_doc_queries,
     load_docstrings,
     load_reviews,
+    ranking,
     search,
 )
-from course_utils.attention import attend
 from course_utils.explore import (
     ANSWERS,
     STARTS,
@@ -45,7 +46,6 @@ from course_utils.explore import (
 )
 from course_utils.explore.encoder import run
 from course_utils.pooling import POOLINGS
-from course_utils.ranking import best_of_each, bm25, ndcgs, reciprocal_rank_fusion, words
 from course_utils.tools.publish import PublishError, book, explorers, paper
 from course_utils.trainings.search import VECTORS, pages
 
@@ -119,7 +119,7 @@ def test_the_tries_of_the_search_end_in_the_tokenizers_pieces(text):
 def test_the_states_are_the_models(encoder):
     text = "The puppy that chased the cat was tired."
     (tokens,), _, output = run([text])
-    again, attentions = attend(text)
+    again, attentions = attention.attend(text)
     assert tokens == again
     torch.testing.assert_close(torch.cat(output.attentions), attentions)
     head = answer(
@@ -205,7 +205,7 @@ HYBRID = [  # states beside the start
 ]  # fmt: skip
 SETTINGS = {name: STARTS["hybrid"][name] for name in ("query", "k1", "b", "fusion", "weight")}
 EXPLAINED = 7  # the page whose score the explorer explains
-NOTHING_LEFT = {"off": words("put customers and their orders together by the shared id")}
+NOTHING_LEFT = {"off": ranking.words("put customers and their orders together by the shared id")}
 
 
 def hybrid(**state):
@@ -226,7 +226,7 @@ def lesson_12():
     """Names, texts, by query the cosine of each page, the grades {place: grade} and the text, as lesson 12 has them."""
     docs, stored, judged = load_docstrings(), load_file(VECTORS), load_doc_judgements()
     queries = load_doc_queries("dev").set_index("id")["query"].loc[list(retrieval.DOC_QUERIES)]
-    cosines = best_of_each(
+    cosines = ranking.best_of_each(
         embed(queries.tolist()) @ stored["vectors"].astype(np.float32).T, stored["owners"]
     )
     place_of = {name: place for place, name in enumerate(docs["name"])}
@@ -253,12 +253,14 @@ def lists_of_lesson_12(lesson, query, k1, b, fusion, weight):
 
     Fused ranks have no scores that the explorer shows: None.
     """
-    word_scores = bm25([lesson.queries[query]], lesson.texts, k1, b)[0]
+    word_scores = ranking.bm25([lesson.queries[query]], lesson.texts, k1, b)[0]
     cosines = lesson.cosines[query]
     by_words, by_vectors = ordered(word_scores), ordered(cosines)
     if fusion == "ranks":
         sums = None
-        (by_both,) = reciprocal_rank_fusion(np.array([by_words[:30]]), np.array([by_vectors[:30]]))
+        (by_both,) = ranking.reciprocal_rank_fusion(
+            np.array([by_words[:30]]), np.array([by_vectors[:30]])
+        )
     else:
         sums = weight * standardized(word_scores) + (1 - weight) * standardized(cosines)
         by_both = ordered(sums)
@@ -286,7 +288,7 @@ def test_the_lists_by_words_vectors_and_both_are_lesson_12s(compared, lesson_12)
 
 def test_the_ndcg_of_each_list_is_lesson_12s(compared):
     assert compared.reply["ndcg"] == pytest.approx(
-        ndcgs(compared.orders, [compared.grades] * 3), abs=6e-5
+        ranking.ndcgs(compared.orders, [compared.grades] * 3), abs=6e-5
     )
     assert compared.reply["good"] == len(compared.grades)
 
@@ -310,17 +312,17 @@ def test_the_parts_of_an_explained_score_are_bm25s(compared, lesson_12):
     assert explained["score"] == pytest.approx(score, abs=6e-5)
     query_words, rarities, counts, weights = zip(*explained["parts"])
     assert np.dot(rarities, weights) == pytest.approx(score, abs=1e-3)
-    in_page = words(lesson_12.texts[EXPLAINED])
+    in_page = ranking.words(lesson_12.texts[EXPLAINED])
     assert list(zip(query_words, counts)) == [
-        (word, in_page.count(word)) for word in words(compared.query)
+        (word, in_page.count(word)) for word in ranking.words(compared.query)
     ]
 
 
 def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
-    asked = words(lesson_12.queries["d50"])
+    asked = ranking.words(lesson_12.queries["d50"])
     rest = [word for word in asked if word not in ("put", "id")]
     reply = hybrid(page=0, off=["put", "id"])
-    scores = bm25([" ".join(rest)], lesson_12.texts)[0]
+    scores = ranking.bm25([" ".join(rest)], lesson_12.texts)[0]
     by_words = reply["lists"][0]
     assert places(by_words) == ordered(scores)[:8]
     assert by_words[0][1] == pytest.approx(scores.max(), abs=6e-5)
@@ -485,7 +487,6 @@ def test_both_engines_answer_alike_up_to_the_encoders_8_bits(page_files, one_thr
 
 @pytest.mark.nightly
 def test_the_encoder_in_the_page_is_the_courses(page_files, encoder):
-    """Review sentences: tokens exactly, cosines within 0.005, attentions within 0.02, vectors 0.998 alike."""
     sentences = load_reviews()["text"].sample(25, random_state=0).str[:180].tolist()
     answers = in_node(page_files, [("run", text) for text in sentences])
     vectors = torch.nn.functional.normalize(torch.tensor([page["vector"] for page in answers]))
@@ -503,10 +504,10 @@ def test_the_encoder_in_the_page_is_the_courses(page_files, encoder):
 
 @pytest.mark.nightly
 def test_the_same_weights_give_the_same_bytes_and_what_is_copied_has_its_licence(
-    page_files, page_of_all
+    page_files, book_of_all_explorers
 ):
     for name in ("encoder.onnx", "masked_lm.onnx"):
-        again = page_of_all / "_static" / "explore" / name
+        again = book_of_all_explorers / "_static" / "explore" / name
         assert again.read_bytes() == (page_files / name).read_bytes()
     text = (page_files / "licences.txt").read_text(encoding="utf-8")
     assert re.search(r"^onnxruntime-web \d\S+, MIT", text) and "Apache License" in text
@@ -531,8 +532,7 @@ def book_in_a_browser(folder, width=1280, obey=False):
 
 
 @pytest.fixture(scope="module")
-def page_of_all(page_files, tmp_path_factory):
-    """The folder of a book whose only lesson shows all explorers."""
+def book_of_all_explorers(page_files, tmp_path_factory):
     folder = tmp_path_factory.mktemp("explorers")
     cells = [new_markdown_cell("# 01 Explorers\n\nAbout 5 minutes.")]
     for name in STARTS:
@@ -575,8 +575,7 @@ def by_keyboard(page, view):
     return pressed
 
 
-def settled(page, view):
-    """Wait until the view shows the answer to its newest question, without a problem."""
+def wait_for_answer_without_problem(page, view):
     page.wait_for_selector(f"[data-explorer-view='{view}']:not([data-open])")
     try:
         page.wait_for_function(
@@ -590,7 +589,7 @@ def answers_to_keys(page, view):
     """Assert that each control of the view that has the focus can be used by keys, and that its picture changes."""
     picture = page.evaluate(PICTURE, view)
     assert by_keyboard(page, view), f"{view}: no key acts"
-    settled(page, view)
+    wait_for_answer_without_problem(page, view)
     assert page.evaluate(PICTURE, view) != picture, view
 
 
@@ -607,9 +606,10 @@ def starts_and_answers_to_keys(page, place):
 
 
 @in_chromium
-def test_in_the_book(page_of_all):
-    """Each one starts, answers to the keyboard alone, fits a telephone, and axe finds nothing, in both modes."""
-    with book_in_a_browser(page_of_all, 1440, obey=True) as page:
+def test_in_the_book_each_answers_to_the_keyboard_and_fits_a_telephone_and_axe_finds_nothing(
+    book_of_all_explorers,
+):
+    with book_in_a_browser(book_of_all_explorers, 1440, obey=True) as page:
         page.wait_for_selector("button.explore")
         for name in STARTS:
             starts_and_answers_to_keys(page, f"explore-{name.replace(' ', '-')}")
@@ -632,7 +632,7 @@ def test_in_the_book(page_of_all):
             "#explore-tokens .cu-line.cu-bad:has-text('25,000 characters; 20,000 can be shown')"
         )
         field.fill("The puppy yawned at the long and dull film")
-        settled(page, "Tokens")
+        wait_for_answer_without_problem(page, "Tokens")
         page.add_script_tag(content=AXE_ITSELF.read_text(encoding="utf-8"))
         for width, theme in ((1440, "dark"), (390, "light")):
             page.set_viewport_size({"width": width, "height": 900})
@@ -645,8 +645,10 @@ def test_in_the_book(page_of_all):
 
 
 @in_chromium
-def test_a_link_carries_the_state_and_a_failed_download_can_be_tried_again(page_of_all, tmp_path):
-    site = shutil.copytree(page_of_all, tmp_path / "site")
+def test_a_link_carries_the_state_and_a_failed_download_can_be_tried_again(
+    book_of_all_explorers, tmp_path
+):
+    site = shutil.copytree(book_of_all_explorers, tmp_path / "site")
     needed = site / "_static" / "explore" / "tokenizer.json"
     away = needed.rename(tmp_path / needed.name)
     with book_in_a_browser(site) as page:
@@ -675,9 +677,9 @@ def test_a_link_carries_the_state_and_a_failed_download_can_be_tried_again(page_
     ids=["no SIMD", "no memory"],
 )
 def test_a_browser_that_cannot_run_the_encoder_says_why_and_keeps_the_picture(
-    page_of_all, tmp_path, cause, reason
+    book_of_all_explorers, tmp_path, cause, reason
 ):
-    site = shutil.copytree(page_of_all, tmp_path / "site")
+    site = shutil.copytree(book_of_all_explorers, tmp_path / "site")
     with (site / "_static" / "explore" / "worker.js").open("a", encoding="utf-8") as worker:
         worker.write(cause)
     with book_in_a_browser(site) as page:
@@ -694,11 +696,11 @@ MOVED = """() => document.getAnimations().map(one => one.effect.target.closest("
 
 @in_chromium
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_what_changes_moves_unless_the_system_asks_for_less_motion(page_of_all, motion):
-    with book_in_a_browser(page_of_all) as page:
+def test_what_changes_moves_unless_the_system_asks_for_less_motion(book_of_all_explorers, motion):
+    with book_in_a_browser(book_of_all_explorers) as page:
         page.emulate_media(reduced_motion=motion)
         page.click("#explore-losses button.explore")
-        settled(page, "Losses")
+        wait_for_answer_without_problem(page, "Losses")
         before = page.locator("[data-explorer-view=Losses] .cu-line").inner_text()
         assert page.evaluate(MOVED) == 0, "the first answer comes from nowhere"
         # asked as soon as the new answer stands there
@@ -717,8 +719,7 @@ def test_what_changes_moves_unless_the_system_asks_for_less_motion(page_of_all, 
 
 
 @in_chromium
-def test_in_jupyterlab(tmp_path):
-    """Each with Python behind it, by the keyboard; without the kernel they keep the last state and say so."""
+def test_in_jupyterlab_each_answers_to_the_keyboard_and_says_when_python_does_not_answer(tmp_path):
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     sources = [

@@ -46,8 +46,7 @@ def files(folder):
     }
 
 
-def loads(cache):
-    """Whether the hub's own client finds the packaged encoder, whole, in this cache."""
+def has_packaged_encoder(cache):
     folder = Path(snapshot_download(hub_cache.PUBLIC_NAME, cache_dir=cache, local_files_only=True))
     return folder.name == hub_cache.COMMIT and files(folder) == files(downloads.packaged_encoder())
 
@@ -70,7 +69,11 @@ def test_it_is_laid_out_once_with_links_or_copies(nowhere, links, monkeypatch):
             Path, "symlink_to", lambda *_, **__: (_ for _ in ()).throw(OSError("no links here"))
         )
     cache = hub_cache.cache_with(nowhere)
-    assert (cache.is_relative_to(sys.prefix), loads(cache), nowhere.exists()) == (True, True, False)
+    assert (cache.is_relative_to(sys.prefix), has_packaged_encoder(cache), nowhere.exists()) == (
+        True,
+        True,
+        False,
+    )
     weights = cache / hub_cache.ENTRY / "snapshots" / hub_cache.COMMIT / "model.safetensors"
     assert weights.is_symlink() == links
     monkeypatch.setattr(hub_cache, "_lay_out", None)
@@ -82,7 +85,7 @@ def test_what_cannot_be_written_is_passed_over(nowhere, blocked, tmp_path):
     for name in blocked:
         (tmp_path / name).touch()  # a file: nobody, not even root, can make a folder in it
     cache = hub_cache.cache_with(nowhere)
-    assert loads(cache)
+    assert has_packaged_encoder(cache)
     assert cache.is_relative_to(tmp_path / "home") == (blocked == ["prefix"])
 
 
@@ -95,7 +98,7 @@ def test_that_of_an_older_course_or_a_damaged_one_is_replaced(nowhere, damage):
         (entry / "refs" / "main").write_text("0" * 40)
     elif damage == "size":
         config.write_text("{}")
-    assert loads(hub_cache.cache_with(nowhere))
+    assert has_packaged_encoder(hub_cache.cache_with(nowhere))
 
 
 def test_a_learners_own_models_are_found_and_nothing_is_written_there(nowhere, tiny):
@@ -108,10 +111,10 @@ def test_a_learners_own_models_are_found_and_nothing_is_written_there(nowhere, t
         (nowhere / name / "refs" / "main").write_text("1")
     before, cache = files(nowhere), hub_cache.cache_with(nowhere)
     mine = snapshot_download("me/mine", cache_dir=cache, local_files_only=True)
-    assert (Path(mine).name, loads(cache), files(nowhere)) == ("1", True, before)
+    assert (Path(mine).name, has_packaged_encoder(cache), files(nowhere)) == ("1", True, before)
     (nowhere / "models--me--mine").rename(nowhere / "gone")
     cache = hub_cache.cache_with(nowhere)
-    assert (loads(cache), (cache / "models--me--mine").is_symlink()) == (True, False)
+    assert (has_packaged_encoder(cache), (cache / "models--me--mine").is_symlink()) == (True, False)
 
 
 def test_its_public_name_is_the_packaged_encoder_here_too():
@@ -134,7 +137,7 @@ def test_online_gives_back_what_was_there(given):
     hub_cache.use_cache(online=True)
     assert (constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE) == (False, "mine")
     hub_cache.use_cache(online=False)
-    assert (constants.HF_HUB_OFFLINE, loads(constants.HF_HUB_CACHE)) == (True, True)
+    assert (constants.HF_HUB_OFFLINE, has_packaged_encoder(constants.HF_HUB_CACHE)) == (True, True)
 
 
 def test_a_name_that_is_not_there_says_at_once_that_the_session_is_offline(given, shell, capsys):

@@ -51,8 +51,12 @@ def test_words_and_layers_are_adapted_and_positions_are_the_encoders_own(adapted
 def test_its_scores_on_reviews_are_those_of_the_model_card(adapted):
     # measured again on a sample of the reviews that it was not trained on
     tokenizer, model = adapted
-    reviews = [*load_reviews("imdb")["text"], *load_reviews("rotten_tomatoes")["text"]]
-    held_out = [text for text in reviews if train.held_out(text)]
+    held_out = [
+        text
+        for source in ("imdb", "rotten_tomatoes")
+        for text in load_reviews(source)["text"]
+        if train.held_out(text)
+    ]
     sample = random.Random(3).sample(held_out, 100)
     passages = train.passages(sample, tokenizer, random.Random(0), lengths=(64,))
     scores = train.scores(model, tokenizer, passages)
@@ -93,7 +97,7 @@ def test_a_damaged_adapter_is_one_sentence_that_helps(
             downloads.EncoderError, match="adapter at .* cannot be used .*Restore the file"
         ),
     ):
-        # takes a second to build; the adapted model can be adapted again, to the same
+        # saves building a model: the damaged file is then applied to the adapted one
         quick.setattr("course_utils._support.adapter.masked_lm_on", lambda encoder: adapted[1])
         models._load_adapted.__wrapped__()
 
@@ -145,14 +149,13 @@ def test_differences_in_8_bits_bring_a_model_back_up_to_half_a_step(one_thread):
     tensors = adapter.differences(model, encoder)
     back = adapter.apply(adapter.masked_lm_on(encoder), encoder, tensors)
     for name, value in adapter.learned(model).items():
-        assert (adapter.learned(back)[name] - value).abs().max() <= 0.004 * max(
-            1, value.abs().max()
-        ), name
-    whole = {name for name, value in adapter.learned(model).items() if value.ndim == 2}
-    assert whole == {
+        difference = (adapter.learned(back)[name] - value).abs().max()
+        assert difference <= 0.5 / 127 * max(1, value.abs().max()), name
+    matrices = {name for name, value in adapter.learned(model).items() if value.ndim == 2}
+    assert matrices == {
         name.removesuffix(adapter.SCALE) for name in tensors if name.endswith(adapter.SCALE)
     }
-    assert all(tensors[name].dtype == torch.int8 for name in whole)
+    assert all(tensors[name].dtype == torch.int8 for name in matrices)
 
 
 def test_training_lowers_the_surprise_and_leaves_the_positions(tiny, one_thread):
@@ -221,8 +224,8 @@ def test_only_real_tokens_are_masked_and_the_labels_are_what_stood_there(lengths
         group, tokenizer, share, torch.Generator().manual_seed(seed)
     )
     assert (ids[chosen] == tokenizer.mask_token_id).all() and int(chosen.sum()) == len(labels)
-    if share != 0.15:  # between none and all, chance decides how many
-        assert len(labels) == share * sum(lengths)
+    # between none and all, chance decides how many
+    assert len(labels) == {0.0: 0, 1.0: sum(lengths)}.get(share, len(labels))
     assert mask.sum() == sum(lengths) + 2 * len(group)
     ids[chosen] = labels
     for row, passage in zip(ids.tolist(), group, strict=True):
