@@ -120,7 +120,7 @@ def test_questions_come_before_results(name):
 
 
 def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_that_is_named(name):
-    """Of decimals and numbers above 99. tests/lectures.toml names the cell, or says the reason in words."""
+    """tests/lectures.toml names the cell of a number that is not on the slide, or says the reason in words."""
     lecture, reasons = read(name), NUMBERS.get(part_of(name), {})
     cells = SOURCES[part_of(name)].cells
     texts = {cell.id: f"{cell.source} {printed_by(cell)}" for cell in cells}
@@ -129,8 +129,9 @@ def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_
         shown = " ".join(texts[block.cell] for block in slide.blocks if block.cell)
         for signed in NUMBER.findall(" ".join(slide.texts("text", "notes"))):
             number = signed.strip("-")
-            counts = "." in number or len(number) > 2
-            if counts and not stands_in(number, shown.replace("-", " ")):
+            is_result = "." in number or len(number) > 2  # a decimal, or a number above 99
+            # hyphens in a cell, as in "top-10", are no signs of numbers
+            if is_result and not stands_in(number, shown.replace("-", " ")):
                 needed.add(number)
     assert needed == reasons.keys(), (
         f"write down in tests/lectures.toml, or remove: {needed ^ reasons.keys()}"

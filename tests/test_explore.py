@@ -331,7 +331,7 @@ def test_words_left_out_are_not_in_the_query_of_bm25(lesson_12, one_thread):
 
 
 @pytest.mark.parametrize("fusion", ["sum", "ranks"])
-def test_without_words_no_page_is_in_their_list_and_both_are_the_vectors_alone(fusion):
+def test_without_words_no_page_is_in_their_list_and_both_are_the_vectors_alone(fusion, one_thread):
     reply = hybrid(page=0, **NOTHING_LEFT, fusion=fusion)
     by_words, by_both, by_vectors = reply["lists"]
     assert (by_words, reply["explained"]["parts"], reply["ndcg"][0]) == ([], [], 0)
@@ -346,7 +346,7 @@ def test_in_the_query_of_the_lesson_both_are_better_than_words_and_than_vectors(
     assert by_both > max(by_words, by_vectors) + 0.05
     if fusion == "ranks":
         ranks = zip(*(page["ranks"] for page in reply["pages"] if page["grade"] == 2))
-        # by words, by both, by vectors: whether good pages are the first two
+        # by words, by both, by vectors: whether two good pages are the first two
         assert [{1, 2} <= set(ranks_in_list) for ranks_in_list in ranks] == [False, True, False]
 
 
@@ -507,8 +507,9 @@ def test_the_same_weights_give_the_same_bytes_and_what_is_copied_has_its_licence
     page_files, book_of_all_explorers
 ):
     for name in ("encoder.onnx", "masked_lm.onnx"):
-        again = book_of_all_explorers / "_static" / "explore" / name
-        assert again.read_bytes() == (page_files / name).read_bytes()
+        assert (page_files / name).read_bytes() == (
+            book_of_all_explorers / "_static" / "explore" / name
+        ).read_bytes()
     text = (page_files / "licences.txt").read_text(encoding="utf-8")
     assert re.search(r"^onnxruntime-web \d\S+, MIT", text) and "Apache License" in text
     assert b"MIT License" in (page_files / "ort.wasm.bundle.min.mjs").read_bytes()[:300]
