@@ -190,9 +190,10 @@ def test_a_negative_beyond_the_margin_has_no_gradient():
     points = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.4], [0.0, 1.6]]}
     triplet = ANSWERS["losses"]("triplet", **points, margin=0.5, scale=20)
     assert triplet["loss"] == pytest.approx((1 - 1.4 + 0.5) / 2), "the mean of two negatives"
-    assert triplet["gradients"][3] == [0, 0] != triplet["gradients"][2]
-    ranking = ANSWERS["losses"]("ranking", **points, margin=0.5, scale=20)
-    assert ranking["loss"] == pytest.approx(np.log(3)), "from the origin, all look alike"
+    assert [any(gradient) for gradient in triplet["gradients"][2:]] == [True, False], "of negatives"
+    in_batch = ANSWERS["losses"]("ranking", **points, margin=0.5, scale=20)
+    # from the origin all points look alike; the explorer shows four decimals
+    assert in_batch["loss"] == pytest.approx(round(np.log(3), 4))
 
 
 HYBRID = [  # states beside the start
