@@ -7,7 +7,7 @@ from .comparing import weights_difference
 from .model import Case, completion, exercise, mask_of, normal
 
 
-# `count` different ids, none of them familiar from the lesson (0, 101, 102).
+# `count` different ids, and none that the lesson shows: 0, 101, 102.
 def _ids(rng, count):
     return rng.sample(range(1000, 30000), count)
 
@@ -134,6 +134,7 @@ TRUNCATE = exercise("02-truncate", _truncate_cases, _truncate)(
         {"first + ids[-1:]": "ids[-max_length:]"},
     ],
     not_cut={"len(ids) <= max_length": "True"},
+    # every [SEP] inside the text, or the one just before the cut
     sep_of_the_text_dropped=[
         {"first + ids[-1:]": "[i for i in ids if i != ids[-1]][: max_length - 1] + ids[-1:]"},
         {"first + ids[-1:]": "first + ids[-1:] * (first[-1] != ids[-1])"},
@@ -141,7 +142,7 @@ TRUNCATE = exercise("02-truncate", _truncate_cases, _truncate)(
 )
 
 
-FAR = 999_990.0  # with a few units more or less still within a million
+FAR = 999_990.0  # so that with the scores of ±10 it stays within a million
 
 
 def _bug_cases(rng):
@@ -152,21 +153,22 @@ def _bug_cases(rng):
     with_zero[:, 1] = 0.0
     # one real token in each row has all the weight, however far scores are rounded
     sure = torch.full((3, 6), -10.0)
-    for row, n in enumerate(lengths):
-        sure[row, rng.randrange(n)] = 10.0
-    down, apart = torch.tensor([[0], [1], [0]]), torch.tensor([[1], [0], [-1]])
+    sure[range(3), [rng.randrange(length) for length in lengths]] = 10.0
+    middle_row, opposite_rows = torch.tensor([[0], [1], [0]]), torch.tensor([[1], [0], [-1]])
     return [
         Case("No padding: the ordinary softmax", normal(rng, 2, 5), torch.ones(2, 5).long()),
         Case("Padding gets the weight 0, and the weights of real tokens add up to 1", scores, mask),
         Case("The scores at padded positions change nothing", scores + 6 * (1 - mask), mask),
         Case("A real token may have the score 0", with_zero, mask),
         Case(  # in one row real tokens are a million below 0
-            "Padding may be a million above 0", sure + FAR * (1 - mask - down * mask), mask
+            "Padding may be a million above 0", sure + FAR * (1 - mask - middle_row * mask), mask
         ),
         Case("The score of padding may be a million below 0", scores - FAR * (1 - mask), mask),
         Case("All real scores may be a million below 0", sure - FAR * mask, mask),
         Case(
-            "One row may be a million above 0, another a million below 0", sure + FAR * apart, mask
+            "One row may be a million above 0, another a million below 0",
+            sure + FAR * opposite_rows,
+            mask,
         ),
         Case("Padding may be on the left", scores.flip(1), mask.flip(1)),
         Case("A row alone gives the same weights as in a batch", scores[1:2], mask[1:2]),
@@ -228,6 +230,7 @@ BUG = exercise(
     not_each_row=[
         {"dim=1": "dim=0"},
         {"dim=1": "dim=0", "-torch.inf": "-1e9"},
+        # over the whole batch, and over its real tokens in one long row
         {"(masked, dim=1)": "(masked.flatten(), dim=0).reshape(scores.shape)"},
         {"(masked, dim=1)": "(scores[~padding], dim=0)"},
     ],
@@ -240,34 +243,58 @@ VOCABULARY = 22
 FEW = 3
 
 
+# The ids, the mask and the vocabulary's size that an answer takes.
+#
+# lengths: how many real tokens each row has; of a negative number, on the right, behind the
+# padding. pad_ids: the id of padding in each row; neither it nor the id before is drawn as a real
+# one.
+def _leak_batch(rng, width, lengths, pad_ids):
+    places = torch.arange(width)
+    mask = torch.stack([places < n if n > 0 else places >= width + n for n in lengths]).long()
+    free = [i for i in range(VOCABULARY) if not {i, (i + 1) % VOCABULARY} & {*pad_ids}]
+    real = torch.tensor([rng.choices(free, k=width) for _ in lengths])
+    return torch.where(mask == 1, real, torch.tensor(pad_ids)[:, None]), mask, VOCABULARY
+
+
+# Cases whose vectors change by 0.00015 or 0.00007, on either side of the limit of 0.0001.
+#
+# Only four ids have vectors, all so short that the attention weights are nearly 1/5. Number 2 of
+# each vector is near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit.
+def _small_leak_cases(rng):
+    grows, shrinks, grows_widely, shrinks_too = rng.sample(range(0, VOCABULARY, 2), 4)
+    tokens = torch.zeros(VOCABULARY, 8)
+    tokens[grows, 5] = -0.01
+    tokens[grows_widely, [0, 1, 3, 4, 5, 6]] = -0.01
+    tokens[[shrinks, shrinks_too], [2, 7]] = 0.01
+    positions = (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 8)
+    positions[:, 2] = 10.0
+    pad_ids = [grows, shrinks, grows_widely, shrinks_too, 0]
+    batch = _leak_batch(rng, 5, (4, 4, 4, 4, 5), pad_ids)
+    return [
+        Case(label, small_encoder(tokens, positions, rule, leak), *batch)
+        for label, rule, leak in (
+            ("One number, or more, may grow or shrink by 0.00015", "none", 0.075),
+            ("A single token may change by 0.00015", "one", 0.075),
+            ("Changes of 0.00007 do not count", "none", 0.035),
+        )
+    ]
+
+
+# An encoder that lets padding at position 3 through to position 1, and neither to 0 nor to 2.
+def _seen_from_one_position(table):
+    tokens, positions = table.clone(), torch.zeros(8, table.shape[1])
+    tokens[:, 0] = 0.0
+    positions[:4, 0] = torch.tensor([-10.0, 0.0, -10.0, 10.0])
+    return small_encoder(tokens, positions, "none")
+
+
 def _leak_cases(rng):
     hidden = rng.randint(5, 7)
     table, positions = 0.4 * normal(rng, VOCABULARY, hidden), 0.4 * normal(rng, 8, hidden)
-
-    # Rows of ids, filled up to `width` with the id of padding of each; of a negative length, on
-    # the left.
-    def batch(width, lengths, pad_ids):
-        places = torch.arange(width)
-        mask = torch.stack([places < n if n > 0 else places >= width + n for n in lengths]).long()
-        free = [i for i in range(VOCABULARY) if not {i, (i + 1) % VOCABULARY} & {*pad_ids}]
-        real = torch.tensor([rng.choices(free, k=width) for _ in lengths])
-        return torch.where(mask == 1, real, torch.tensor(pad_ids)[:, None]), mask, VOCABULARY
-
     # With more rows than ids, a negative id does not lead to a real one. These rows are those of
     # padding.
     too_long = torch.cat([table, table[:1].repeat(VOCABULARY, 1)])
-    # position 3 is seen from position 1, and neither from 0 nor 2
-    far, quiet = torch.zeros(8, hidden), table.clone()
-    far[[0, 2], 0], far[3, 0], quiet[:, 0] = -10.0, 10.0, 0.0
-    # Only four ids have vectors, all so short that the attention weights are nearly 1/5. Number 2
-    # is near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit.
-    grows, shrinks, grow, another_shrinks = four = rng.sample(range(0, VOCABULARY, 2), 4)
-    short = torch.zeros(VOCABULARY, 8)
-    places = (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 8)
-    short[grows, 5], short[grow, [0, 1, 3, 4, 5, 6]] = -0.01, -0.01
-    short[shrinks, 2], short[another_shrinks, 7] = 0.01, 0.01
-    places[:, 2] = 10.0
-    one_padded = batch(5, (4, 4, 4, 4, 5), [*four, 0])
+    small_leaks = _small_leak_cases(rng)
     # Each id stands at padding in four rows, and in some of them is the first or the last real one
     # too.
     all_ids = torch.tensor(
@@ -277,43 +304,29 @@ def _leak_cases(rng):
         Case(
             "An encoder that masks out padding does not leak, on either side",
             small_encoder(table, positions, "none", 0.0),
-            *batch(6, (6, 3, -2, -4), [0] * 4),
+            *_leak_batch(rng, 6, (6, 3, -2, -4), [0] * 4),
         ),
         Case(
             "An encoder without a mask leaks where there is padding",
             small_encoder(too_long, positions, "none"),
-            *batch(7, rng.sample([7, 4, 3], 3), [0] * 3),
+            *_leak_batch(rng, 7, rng.sample([7, 4, 3], 3), [0] * 3),
         ),
         Case(
             "A mask multiplied into the scores leaks",
             small_encoder(table, positions, "product"),
-            *batch(6, (5, 2, 4), [0] * 3),
+            *_leak_batch(rng, 6, (5, 2, 4), [0] * 3),
         ),
         Case(
             "One padded position is enough for a leak, on either side",
             small_encoder(table, positions, "ends"),
-            *batch(7, (3, 7, -3, -6), [0] * 4),
+            *_leak_batch(rng, 7, (3, 7, -3, -6), [0] * 4),
         ),
         Case(
             "One affected real token is enough for a leak",
-            small_encoder(quiet, far, "none"),
-            *batch(4, (3, 3), [0] * 2),
+            _seen_from_one_position(table),
+            *_leak_batch(rng, 4, (3, 3), [0] * 2),
         ),
-        Case(
-            "One number, or more, may grow or shrink by 0.00015",
-            small_encoder(short, places, "none", 0.075),
-            *one_padded,
-        ),
-        Case(
-            "A single token may change by 0.00015",
-            small_encoder(short, places, "one", 0.075),
-            *one_padded,
-        ),
-        Case(
-            "Changes of 0.00007 do not count",
-            small_encoder(short, places, "none", 0.035),
-            *one_padded,
-        ),
+        *small_leaks,
         Case(
             "Whatever the id of padding is, another id replaces it",
             small_encoder(table[:FEW], positions, "none"),
@@ -324,7 +337,7 @@ def _leak_cases(rng):
         Case(
             "Without padding, nothing can leak",
             small_encoder(table, positions, "none"),
-            *batch(5, (5, 5), [0] * 2),
+            *_leak_batch(rng, 5, (5, 5), [0] * 2),
         ),
     ]
 
@@ -357,6 +370,7 @@ LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
         {", attention_mask)": ", torch.ones_like(attention_mask))"},
         {"swapped, attention_mask": "input_ids, torch.ones_like(attention_mask)"},
     ],
+    # padding is taken to stand behind as many places as there are real tokens
     right_only={
         "attention_mask == 0": "torch.arange(attention_mask.shape[1]) >= attention_mask.sum(dim=1, keepdim=True)"
     },
@@ -368,9 +382,11 @@ LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
     outside_vocabulary=[
         {"(input_ids + 1) % vocabulary_size": f"input_ids {one} 1"} for one in "+-"
     ],
+    # one id replaces all padding, also where it stands already
     id_not_swapped=[
         {"(input_ids + 1) %": f"0 * input_ids + ({number}) %"} for number in (0, 1, -1)
     ],
+    # of the padded positions of a row, the first
     one_position_only={
         "attention_mask == 0": "(attention_mask == 0) & ((attention_mask == 0).cumsum(dim=1) == 1)"
     },

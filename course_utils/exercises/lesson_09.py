@@ -24,7 +24,7 @@ def _tokens_cases(rng):
     ]
 
 
-# What is wrong with two numbers that are right, but not integers; or None.
+# What is wrong with two right numbers that are not integers, or None.
 def _not_integers(outcome):
     items = [item.item() if hasattr(item, "item") else item for item in outcome]
     if all(isinstance(item, Integral) for item in items):
@@ -49,6 +49,7 @@ TOKENS = exercise(
 )(
     four_special={" - 1": ""},
     other_special=[{" - 1": more} for more in (" + 3", " + 1", " - 2", " - 3", " - 4")],
+    # four special tokens in each pair, and then some subtracted from the sum
     saved_too_rarely=[
         {" - 1": "", "int(together)": f"int(together) - {saved}"}
         for saved in ("1", "len(lengths)", "len(lengths) + 1")
@@ -59,6 +60,7 @@ TOKENS = exercise(
         {"(table * pair).sum()": "table.sum() / 2", "int(together)": "float(together)"},
         {"(table * pair).sum()": "table.sum() // 2"},
     ],
+    # without the last sentence, without the first, or only neighbours
     pairs_left_out=[
         {"(table * pair)": kept}
         for kept in ("(table * pair)[:-1, :-1]", "(table * pair)[1:, 1:]", "np.diag(table, 1)")
@@ -66,6 +68,7 @@ TOKENS = exercise(
     equal_lengths_skipped={"table * pair": "table * pair * (lengths[:, None] != lengths)"},
     special_changed=[{"lengths.sum()": f"(lengths {more} 2).sum()"} for more in "+-"],
     in_n_pairs={"int(together)": "int(together + alone)"},
+    # each pair, or each sentence, is padded to the longest
     padding=[
         {"lengths[:, None] + lengths": "2 * np.maximum(lengths[:, None], lengths)"},
         {"np.array(lengths)": "np.full(len(lengths), max(lengths))"},
@@ -79,8 +82,7 @@ TOKENS = exercise(
 def _closest_cases(rng):
     n, hidden = rng.randint(7, 10), rng.randint(5, 7)
 
-    # Random vectors, of which those at i and j are closest. Two others are opposite to each
-    # other.
+    # Random vectors. Those at i and j are closest, and two others are opposite to each other.
     def drawn(i, j):
         vectors = normalise(normal(rng, n, hidden))
         first, second = rng.sample(sorted(set(range(n)) - {i, j}), 2)
@@ -169,6 +171,7 @@ CLOSEST = exercise(
             "vectors @ vectors.T": "vectors[:-1] @ vectors[:-1].T",
             "[row, column]": "[row, column] if n > 1 else None",
         },
+        # only neighbours: pair i of them stands at row i, column i + 1
         {"seen.argmax().item()": "seen.diag(1).argmax().item() * (n + 1) + 1"},
     ],
     row_by_row=[
@@ -182,10 +185,12 @@ CLOSEST = exercise(
     farthest={"fill_diagonal_(-2)": "fill_diagonal_(2)", "argmax": "argmin"},
     flat_index={"return [row, column]": "return place"},
     divided_by_hidden={"divmod(place, n)": "divmod(place, vectors.shape[1])"},
+    # the n largest cosines are taken to be those on the diagonal
     after_the_diagonal=[
         {".fill_diagonal_(-2)": "", "seen.argmax()": f"seen.flatten().{found}"}
         for found in ("topk(n + 1).indices[-1]", "argsort(descending=True, stable=True)[n]")
     ],
+    # the diagonal, or all up to it, is removed: the place in what is left is no place in the table
     place_in_shorter_list=[
         {"table.fill_diagonal_(-2)": kept, "divmod(place, n)": f"divmod(place, {width})"}
         for kept in ("table[~torch.eye(n).bool()]", "table[torch.ones(n, n).triu(1).bool()]")
@@ -194,60 +199,102 @@ CLOSEST = exercise(
 )
 
 
+# The cosines of these angles, in any order.
+def _cosines(rng, *angles):
+    return np.cos(rng.sample(angles, len(angles))).astype(np.float32)
+
+
+# Cosines with the pivot of sentences on both sides of a question, whose angle with the pivot is
+# `question`.
+#
+# The angle between sentence and question is at least a share of the angle `best`: below 1, the
+# sentence may be the better one. more: other sentences' angles with the pivot.
+def _around(rng, question, best, *more):
+    shares = (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)
+    nearer = [question - best * share for share in shares]
+    farther = [question + best * share for share in shares]
+    return _cosines(rng, *nearer, *farther, *more)
+
+
 def _can_skip_cases(rng):
-    def cosines(*angles):
-        return np.cos(rng.sample(angles, len(angles))).astype(np.float32)
-
-    # Sentences nearer to the pivot than the question (at the angle x) and farther, within the
-    # angle t and not.
-    def around(x, t, *more):
-        shares = (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)
-        return cosines(*(x + sign * t * share for sign in (-1, 1) for share in shares), *more)
-
-    x, t = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
-    low = rng.uniform(1.8, 2.0)
-    itself = rng.randint(400, 600) / 1000
-    close = np.arccos([itself - 4e-5, itself + 4e-5])  # equal to it in four decimals
-    given, step = rng.uniform(0.1, 0.3), np.finfo(np.float32).eps
-    over, far = 1 + step, 1 + 8 * step  # 8 steps are nearly a millionth
-    rounded = "Rounding put the cosine of a sentence"
-    for label, question, sentences, best in (
-        ("Sentences on both sides of the question", np.cos(x), around(x, t, 2.9), np.cos(t)),
-        (
+    # angles: of the question with the pivot, and of the best sentence so far with the question
+    question, best = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
+    wide = rng.uniform(1.8, 2.0)  # an angle whose cosine is negative
+    # cosines
+    middle = rng.randint(400, 600) / 1000
+    nearly_middle = np.arccos([middle - 4e-5, middle + 4e-5])  # equal to it in four decimals
+    low = rng.uniform(0.1, 0.3)
+    return [
+        Case(
+            "Sentences on both sides of the question",
+            np.cos(question).item(),
+            _around(rng, question, best, 2.9),
+            np.cos(best).item(),
+        ),
+        Case(
             "The question has a negative cosine with the pivot",
-            np.cos(np.pi - x),
-            around(np.pi - x, t),
-            np.cos(t),
+            np.cos(np.pi - question).item(),
+            _around(rng, np.pi - question, best),
+            np.cos(best).item(),
         ),
-        (
+        Case(
             "The best cosine so far is negative",
-            np.cos(0.3),
-            cosines(0.2, 0.5, 1.2, 1.7, low + 0.18, low + 0.5, low + 0.8),
-            np.cos(low),
+            np.cos(0.3).item(),
+            _cosines(rng, 0.2, 0.5, 1.2, 1.7, wide + 0.18, wide + 0.5, wide + 0.8),
+            np.cos(wide).item(),
         ),
-        ("The pivot is the question itself", 1.0, cosines(0.2, 0.7, *close, 2.0, 3.0), itself),
-        ("The pivot is the opposite of the question", -1.0, -cosines(0.2, 0.7, 2.0, 3.0), 0.5),
-        (
-            "A sentence equal to the pivot, and one opposite to it",
-            given,
-            np.array([1, -1, given]),
+        Case(
+            "The pivot is the question itself",
+            1.0,
+            _cosines(rng, 0.2, 0.7, *nearly_middle, 2.0, 3.0),
+            middle,
+        ),
+        Case(
+            "The pivot is the opposite of the question",
+            -1.0,
+            -_cosines(rng, 0.2, 0.7, 2.0, 3.0),
             0.5,
         ),
-        (
+        Case(
+            "A sentence equal to the pivot, and one opposite to it",
+            low,
+            np.array([1, -1, low]),
+            0.5,
+        ),
+        Case(
             "A sentence that can only equal the best cosine so far",
             0.0,
             np.array([0.4, 0.0, -0.4]),
             1.0,
         ),
-        ("One sentence that can be skipped", np.cos(x), cosines(x - 0.8), np.cos(0.6)),
-        ("One sentence that cannot", np.cos(x), cosines(x - 0.4), np.cos(0.6)),
-        (f"{rounded} above 1", given, np.array([far, 0.9, over, given]), 0.5),
-        (f"{rounded} above 1", 0.9, np.array([over, 0.8, -0.2]), 0.5),
-        (f"{rounded} below −1", given, np.array([-far, 0.9, -over, given]), 0.5),
-        ("Rounding put the cosine of the question above 1", far, np.array([0.2, 0.9, -0.7]), 0.5),
-        ("Rounding put the cosine of the question below −1", -far, np.array([0.2, -0.9, 0.7]), 0.5),
-    ):
-        yield Case(label, float(question), sentences, float(best))
+        Case(
+            "One sentence that can be skipped",
+            np.cos(question).item(),
+            _cosines(rng, question - 0.8),
+            np.cos(0.6).item(),
+        ),
+        Case(
+            "One sentence that cannot",
+            np.cos(question).item(),
+            _cosines(rng, question - 0.4),
+            np.cos(0.6).item(),
+        ),
+        *_rounded_cases(low),
+    ]
+
+
+# Cosines beyond 1 or −1, by one step of float32 or by eight, which are nearly a millionth.
+def _rounded_cases(low):
+    step = float(np.finfo(np.float32).eps)
+    over, far = 1 + step, 1 + 8 * step
+    rounded = "Rounding put the cosine of"
+    return [
+        Case(f"{rounded} a sentence above 1", low, np.array([far, 0.9, over, low]), 0.5),
+        Case(f"{rounded} a sentence above 1", 0.9, np.array([over, 0.8, -0.2]), 0.5),
+        Case(f"{rounded} a sentence below −1", low, np.array([-far, 0.9, -over, low]), 0.5),
+        Case(f"{rounded} the question above 1", far, np.array([0.2, 0.9, -0.7]), 0.5),
+        Case(f"{rounded} the question below −1", -far, np.array([0.2, -0.9, 0.7]), 0.5),
+    ]
 
 
 def _can_skip(query_pivot, corpus_pivot, best):
@@ -330,7 +377,7 @@ def _nearest_cases(rng):
         ("All, in order", 5, 8, 5),
         ("Few dimensions", 8, 3, 4),
     ):
-        # until no two cosines are nearly equal, of which rounding would decide the order
+        # until no two cosines are so nearly equal that rounding decides their order
         while True:
             question, vectors = (
                 normalise(normal(rng, *shape)).numpy() for shape in ((hidden,), (n, hidden))
