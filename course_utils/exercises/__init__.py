@@ -77,9 +77,8 @@ def check(exercise_id: str, answer, seed: int | None = None) -> Report:
             for mistake in exercise.mistakes
             if mistake.card and mistake.message in report.mistakes
         ]
-        if cards and is_the_lessons(answer, exercise.lesson):
-            cards = []
-        card = cards[0] if cards else ""
+        is_own_mistake = cards and not is_the_lessons(answer, exercise.lesson)
+        card = cards[0] if is_own_mistake else ""
         checked(exercise.id, report.passed, card, hints_shown.get(exercise_id, 0))
     report.show()
     return report

@@ -11,12 +11,18 @@ from .._support.recipes import linear_maker
 from .model import Case, exercise, normal
 from .otherwise import Otherwise
 
+# how far the logits of two classes are apart, so that another order of additions tips no prediction
+LEAST_LEAD = 0.02
 
-def small_training(rng, width, classes, size, number, rate):
-    """A maker of a linear layer, and batches."""
+
+def small_training(rng, width, classes, batch_size, batch_count, rate):
+    """A maker of a linear layer and its optimiser, and batches of inputs and labels."""
     make = linear_maker(normal(rng, classes, width), rate)
-    labels = [torch.tensor([rng.randrange(classes) for _ in range(size)]) for _ in range(number)]
-    return make, [(normal(rng, size, width), batch_labels) for batch_labels in labels]
+    labels = [
+        torch.tensor([rng.randrange(classes) for _ in range(batch_size)])
+        for _ in range(batch_count)
+    ]
+    return make, [(normal(rng, batch_size, width), batch_labels) for batch_labels in labels]
 
 
 def _softmax(logits):
@@ -24,22 +30,23 @@ def _softmax(logits):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-# Inputs with a 1 behind each, by which the bias is multiplied, and labels.
-def _numbers(data):
+# Inputs with a 1 behind each, by which a layer's bias is multiplied, and labels: NumPy's arrays.
+def _with_ones(data):
     inputs, labels = data
     return np.column_stack([inputs, np.ones(len(inputs))]), np.asarray(labels)
 
 
-# The gradient of the cross-entropy.
+# The gradient of the cross-entropy with respect to the layer.
 #
-# twice: of the shares in place of the logits, so that there are two softmaxes.
+# twice: the cross-entropy takes the shares for logits, so that there are two softmaxes.
 def _gradient(layer, batch, twice=False):
     inputs, labels = batch
-    right = np.eye(len(layer))[labels]
+    targets = np.eye(len(layer))[labels]
     shares = _softmax(inputs @ layer.T)
-    error = shares - right
+    error = shares - targets
     if twice:
-        error = _softmax(shares) - right
+        error = _softmax(shares) - targets
+        # back through the first softmax, by the chain rule
         error = shares * (error - (error * shares).sum(axis=1, keepdims=True))
     return error.T @ inputs / len(inputs)
 
@@ -55,68 +62,82 @@ def _loss(layer, data):
 
 
 # What an answer takes, drawn until the accuracies (`scores`) and losses after the epochs are as
-# wanted.
+# wanted, and no prediction of validation is near to another class.
 #
-# `wanted` takes both lists. No validation input is so near the edge between two classes, with logits
-# less than 0.02 apart, that another order of additions may tip a prediction.
-def _training(rng, wanted, epochs, classes=2, number=1, size=9):
+# wanted: takes both lists, and returns whether they will do.
+def _training(rng, wanted, epochs, classes=2, batch_count=1, validation_size=9):
     while True:
         width, rate = rng.randint(3, 5), rng.choice([2.0, 3.0])
-        make, batches = small_training(rng, width, classes, 4, number, rate)
-        inputs, labels = normal(rng, size, width), rng.choices(range(classes), k=size)
-        validation = inputs, torch.tensor(labels)
-        layers, _ = _LAYERS(make, batches, validation, epochs)
-        logits = _numbers(validation)[0] @ np.swapaxes(layers, 1, 2)
-        *_, second, first = np.moveaxis(np.sort(logits), -1, 0)
-        scores = [_accuracy(layer, _numbers(validation)) for layer in layers]
-        losses = [_loss(layer, _numbers(validation)) for layer in layers]
-        if (first - second > 0.02).all() and wanted(scores, losses):
+        make, batches = small_training(rng, width, classes, 4, batch_count, rate)
+        inputs = normal(rng, validation_size, width)
+        validation = inputs, torch.tensor(rng.choices(range(classes), k=validation_size))
+        layers, _ = _LAYERS_AND_WEIGHTS(make, batches, validation, epochs)
+        data = _with_ones(validation)
+        logits = np.sort(data[0] @ np.swapaxes(layers, 1, 2))
+        leads = logits[..., -1] - logits[..., -2]
+        scores = [_accuracy(layer, data) for layer in layers]
+        losses = [_loss(layer, data) for layer in layers]
+        if (leads > LEAST_LEAD).all() and wanted(scores, losses):
             return make, batches, validation, epochs
 
 
 def _best_cases(rng):
-    for label, wanted, epochs, more in (
-        ("One epoch, one batch", lambda scores, _: True, 1, {}),
-        (
+    return [
+        Case("One epoch, one batch", *_training(rng, lambda scores, losses: True, epochs=1)),
+        Case(
             "The best epoch is in the middle, and a smaller rise comes later",
-            lambda scores, _: max(scores[0], scores[2]) < scores[3] < scores[1],
-            4,
-            {"number": 2},
+            *_training(
+                rng,
+                lambda scores, losses: max(scores[0], scores[2]) < scores[3] < scores[1],
+                epochs=4,
+                batch_count=2,
+            ),
         ),
-        (
+        Case(
             "Two epochs are equally good",
-            lambda scores, _: (
-                scores.count(max(scores)) == 2 and scores[-1] < max(scores) > scores[0]
+            *_training(
+                rng,
+                lambda scores, losses: (
+                    scores.count(max(scores)) == 2 and max(scores[0], scores[-1]) < max(scores)
+                ),
+                epochs=4,
             ),
-            4,
-            {},
         ),
-        ("The first epoch is the best", lambda scores, _: max(scores[1:]) < scores[0], 12, {}),
-        ("The last epoch is the best", lambda scores, _: scores[0] < scores[1], 2, {"number": 2}),
-        (
+        Case(
+            "The first epoch is the best",
+            *_training(rng, lambda scores, losses: max(scores[1:]) < scores[0], epochs=12),
+        ),
+        Case(
+            "The last epoch is the best",
+            *_training(rng, lambda scores, losses: scores[0] < scores[1], epochs=2, batch_count=2),
+        ),
+        Case(
             "Three classes, and the lowest loss is that of another epoch than the best",
-            lambda scores, losses: (
-                max(scores[0], scores[2]) < scores[1] and min(losses) < losses[1] - 0.001
+            *_training(
+                rng,
+                lambda scores, losses: (
+                    max(scores[0], scores[2]) < scores[1] and min(losses) < losses[1] - 0.001
+                ),
+                epochs=3,
+                classes=3,
+                batch_count=2,
             ),
-            3,
-            {"classes": 3, "number": 2},
         ),
-        (
+        Case(
             "No epoch gets anything right",
-            lambda scores, _: not any(scores),
-            3,
-            {"classes": 4, "size": 4},
+            *_training(
+                rng, lambda scores, losses: not any(scores), epochs=3, classes=4, validation_size=4
+            ),
         ),
-    ):
-        yield Case(label, *_training(rng, wanted, epochs, **more))
+    ]
 
 
 def _best(make, batches, validation, epochs):
     _, weight, rate = make.recipe
     layer = np.column_stack([weight, np.zeros(len(weight))])
-    validation, *batches = map(_numbers, [validation, *batches])
+    validation, *batches = map(_with_ones, [validation, *batches])
     scores = []
-    gradient = 0
+    gradient = 0  # set here too, for the mistake that lets gradients add up
     best, weights = -1, None
     for _ in range(epochs):
         for batch in batches:
@@ -131,8 +152,9 @@ def _best(make, batches, validation, epochs):
     return scores, weights
 
 
-# in place of the accuracies
-_LAYERS = Otherwise(_best, (("scores.append(score)", "scores.append(layer)"),))
+# as `_best`, but with the layer after each epoch in place of its accuracy
+_LAYERS_AND_WEIGHTS = Otherwise(_best, (("scores.append(score)", "scores.append(layer)"),))
+# the line that measures, to put it before the batches
 _MEASURED = "        score = _accuracy(layer, validation)\n"
 
 DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
@@ -140,16 +162,19 @@ DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
         "return scores": 'weights = {"weight": layer[:, :-1], "bias": layer[:, -1]}\n    return scores'
     },
     last_of_ties={"score > best": "score >= best"},
+    # `best` is set after each epoch, and not only after a better one
     compared_with_previous={
         "            best = score\n": "",
         "layer[:, -1]}": "layer[:, -1]}\n        best = score",
     },
+    # `score` is minus the loss once the accuracy is stored
     lowest_loss={
         "-1, None": "-np.inf, None",
         "scores.append(score)": "scores.append(score)\n        score = -_loss(layer, validation)",
     },
     accuracy_before={_MEASURED: "", "        for batch": f"{_MEASURED}        for batch"},
     nothing_right=[{"-1, None": "0, None"}, {"-1, None": "0, {}"}],
+    # never set to 0 again, or only before each epoch
     gradients_add_up=[
         {"            gradient = 0\n": ""},
         {

@@ -309,6 +309,5 @@ def _given(exercise, case):
 def _same_outcome(outcome, other, exercise):
     if isinstance(outcome, BaseException) or isinstance(other, BaseException):
         return type(outcome).__name__ == type(other).__name__ and wording(outcome) == wording(other)
-    if difference(outcome, other, exercise.strict) is None:
-        return True
-    return exercise.alike is not None and safely(exercise.alike, outcome, other, otherwise=False)
+    equal = difference(outcome, other, exercise.strict) is None
+    return equal or bool(exercise.alike and safely(exercise.alike, outcome, other, otherwise=False))

@@ -13,7 +13,9 @@ def _similarity(rng, n):
     return np.corrcoef(normal(rng, n, 12).numpy())  # the cosines of rows whose mean is 0
 
 
-def _nearest_cases(rng):  # the best, second best and worst partners lie on both sides of i
+# Each table with each of its first rows. The best, second best and worst partners of a row lie on
+# both sides of it.
+def _nearest_cases(rng):
     tables = [
         ("The nearest other sentence, whichever row is asked for", _similarity(rng, 6), 6),
         ("The nearest other sentence, whichever row is asked for", _similarity(rng, 8), 8),
@@ -62,7 +64,7 @@ NEAREST = exercise("00-nearest", _nearest_cases, _nearest)(
     ],
     copies_left_out=[
         {"row[i] = -np.inf": "", "row.argmax()": "row.argsort()[-2]"},
-        *({"row[i] =": f"row[row {one}] ="} for one in ("> 0.999", ">= 1", "== 1")),
+        *({"row[i] =": f"row[row {copy}] ="} for copy in ("> 0.999", ">= 1", "== 1")),
     ],
 )
 
@@ -163,16 +165,17 @@ def _changed(table, *changes):
 
 def _odd_cases(rng):
     n = rng.randint(6, 8)
-    flat, whole, order = np.full((n, n), 0.5), slice(None), rng.sample(range(3), 3)
+    flat, order = np.full((n, n), 0.5), rng.sample(range(3), 3)
+    all_rows = slice(None)
 
-    # it is far from all others; the lowest single similarity is that of two that fit otherwise
-    def ring(odd):
-        far = [i for i in range(n) if i != odd][:2]
-        return _changed(0.5 + 0.1 * _similarity(rng, n), (odd, whole, 0.2), (*far, 0.05))
+    # `odd` is far from all others; the lowest single similarity is that of two that fit otherwise
+    def with_odd(odd):
+        pair = [i for i in range(n) if i != odd][:2]
+        return _changed(0.5 + 0.1 * _similarity(rng, n), (odd, all_rows, 0.2), (*pair, 0.05))
 
     return [
         *(
-            Case("The lowest mean similarity to the others", ring(odd))
+            Case("The lowest mean similarity to the others", with_odd(odd))
             for odd in (0, rng.randint(2, n - 2), n - 1)
         ),
         # 0 and 1 are far from each other, and 0 fits a little less to the rest; n - 1 has the
@@ -183,20 +186,25 @@ def _odd_cases(rng):
         ),
         Case(  # 2 is far from all but 0; n - 1 is far from none, and near to none
             "A single very high similarity does not make up for the others",
-            _changed(flat, (2, whole, 0.1), (n - 1, whole, 0.4), (n - 1, 2, 0.1), (0, 2, 0.9)),
+            _changed(
+                flat, (2, all_rows, 0.1), (n - 1, all_rows, 0.4), (n - 1, 2, 0.1), (0, 2, 0.9)
+            ),
         ),
         Case(
             "The diagonal does not count",
-            ring(2) + np.diag([np.nan, 8.0, np.nan, -10.0, *[8.0] * (n - 4)]),
+            with_odd(2) + np.diag([np.nan, 8.0, np.nan, -10.0, *[8.0] * (n - 4)]),
         ),
-        Case("All similarities may be negative", ring(1) - 1.5),
+        Case("All similarities may be negative", with_odd(1) - 1.5),
         # sums of quarters are exact in any order
-        Case("Of two equally odd sentences, the first", _changed(ring(4), ([1, 4], whole, 0.25))),
+        Case(
+            "Of two equally odd sentences, the first",
+            _changed(with_odd(4), ([1, 4], all_rows, 0.25)),
+        ),
         Case(
             "Three sentences",
             np.array([[1.0, 0.9, 0.3], [0.9, 1.0, 0.4], [0.3, 0.4, 1.0]])[order][:, order],
         ),
-        Case("The lowest mean, by however little", _changed(flat, (-1, whole, 0.4996))),
+        Case("The lowest mean, by however little", _changed(flat, (-1, all_rows, 0.4996))),
     ]
 
 
@@ -217,7 +225,7 @@ ODD = exercise("00-odd-one-out", _odd_cases, _odd, points=2)(
     ],
     values_left_out={"row[other]": "row[row < 0.999]"},
     fits_best={"argmin": "argmax"},
-    lowest_single=[{".mean()": f".{one}()"} for one in ("min", "max")],
+    lowest_single=[{".mean()": f".{extreme}()"} for extreme in ("min", "max")],
     second_of_ties={"np.argmin(means)": "n - 1 - np.argmin(means[::-1])"},
 )
 
@@ -252,16 +260,18 @@ SHARES = exercise("00-shares", _shares_cases, _shares)(
 
 
 def _factor_cases(rng):
-    sizes = [
-        ("Three different sizes", 2, 5, 3),
-        ("As many words as numbers", 2, 4, 4),
-        ("As many sentences as words", 3, 3, 5),
-        ("As many sentences as numbers", 3, 4, 3),
-        ("All three sizes equal", 3, 3, 3),
-        ("One sentence of one word", 1, 1, 4),
-    ]
     return [
-        *(Case(label, normal(rng, *size), normal(rng, *size[:2])) for label, *size in sizes),
+        *(
+            Case(label, normal(rng, sentences, words, numbers), normal(rng, sentences, words))
+            for label, sentences, words, numbers in (
+                ("Three different sizes", 2, 5, 3),
+                ("As many words as numbers", 2, 4, 4),
+                ("As many sentences as words", 3, 3, 5),
+                ("As many sentences as numbers", 3, 4, 3),
+                ("All three sizes equal", 3, 3, 3),
+                ("One sentence of one word", 1, 1, 4),
+            )
+        ),
         # in the first sentence, all are 0
         Case("Factors of 0", normal(rng, 3, 4, 2), normal(rng, 3, 4).tril(-1)),
     ]

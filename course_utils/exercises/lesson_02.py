@@ -263,13 +263,13 @@ def _leak_batch(rng, width, lengths, pad_ids):
 def _small_leak_cases(rng):
     grows, shrinks, grows_widely, shrinks_too = rng.sample(range(0, VOCABULARY, 2), 4)
     tokens = torch.zeros(VOCABULARY, 8)
-    tokens[grows, 5] = -0.01
+    tokens[[grows, shrinks, shrinks_too], [5, 2, 7]] = torch.tensor([-0.01, 0.01, 0.01])
     tokens[grows_widely, [0, 1, 3, 4, 5, 6]] = -0.01
-    tokens[[shrinks, shrinks_too], [2, 7]] = 0.01
     positions = (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 8)
     positions[:, 2] = 10.0
-    pad_ids = [grows, shrinks, grows_widely, shrinks_too, 0]
-    batch = _leak_batch(rng, 5, (4, 4, 4, 4, 5), pad_ids)
+    batch = _leak_batch(
+        rng, 5, (4, 4, 4, 4, 5), pad_ids=[grows, shrinks, grows_widely, shrinks_too, 0]
+    )
     return [
         Case(label, small_encoder(tokens, positions, rule, leak), *batch)
         for label, rule, leak in (

@@ -309,19 +309,19 @@ ALL_STATES = completion("03-token-in-all-states", _all_states_cases, _token_in_a
 def _gap_cases(rng):
     one, two, three = rng.sample(["river", "money", "bird", "machine", "season"], 3)
     senses = rng.sample([one, one, two, two, one, two], 6)
-    tables = [
-        ("Three rows of each sense", normal(rng, 6, 4), senses),
-        ("Unequal numbers of rows", normal(rng, 5, 3), [one, one, two, one, two]),
-        ("Three senses", normal(rng, 7, 4), [one, two, three, two, one, three, three]),
-        (
-            "Rows of a sense are alike, and the diagonal does not count",
-            _pairs(rng, 2),
-            [one, one, two, two],
-        ),
-        ("Negative cosines", _in_a_plane(rng, 0, 130, 240), [one, two, two]),
-    ]
     return [
-        Case(label, normalise(rows) @ normalise(rows).T, senses) for label, rows, senses in tables
+        Case(label, normalise(rows) @ normalise(rows).T, senses)
+        for label, rows, senses in (
+            ("Three rows of each sense", normal(rng, 6, 4), senses),
+            ("Unequal numbers of rows", normal(rng, 5, 3), [one, one, two, one, two]),
+            ("Three senses", normal(rng, 7, 4), [one, two, three, two, one, three, three]),
+            (
+                "Rows of a sense are alike, and the diagonal does not count",
+                _pairs(rng, 2),
+                [one, one, two, two],
+            ),
+            ("Negative cosines", _in_a_plane(rng, 0, 130, 240), [one, two, two]),
+        )
     ]
 
 

@@ -23,27 +23,28 @@ def _edit_cases(rng):
     )
     piece = rng.randrange(1, vocabulary - 1)
 
-    # The arguments, with a bias of `piece` that puts its logit this far above all others.
-    def pushed(by, p, piece=piece, hidden=hidden, more=0):
+    # The arguments of an answer. The bias of `piece` puts its logit `lead` above the highest other
+    # one, and all logits are raised by `more`.
+    def arguments(lead, p, piece=piece, hidden=hidden, more=0):
         logits = table @ hidden + bias
-        new = bias + more
-        new[piece] += by + _without(logits, piece).max() - logits[piece]
-        return hidden, table, new, piece, p
+        shifted = bias + more
+        shifted[piece] += lead + _without(logits, piece).max() - logits[piece]
+        return hidden, table, shifted, piece, p
 
     return [
-        Case("The row is raised to a given probability", *pushed(-1.0, rng.uniform(0.5, 0.8))),
-        Case("The row of the first piece is lowered", *pushed(1.0, rng.uniform(0.05, 0.12), 0)),
+        Case("The row is raised to a given probability", *arguments(-1.0, rng.uniform(0.5, 0.8))),
+        Case("The row of the first piece is lowered", *arguments(1.0, rng.uniform(0.05, 0.12), 0)),
         Case(
             "The row of the last piece is lowered further",
-            *pushed(3.0, rng.uniform(0.01, 0.05), vocabulary - 1),
+            *arguments(3.0, rng.uniform(0.01, 0.05), vocabulary - 1),
         ),
-        Case("A present probability that is rounded to 0", *pushed(-200.0, 0.25)),
-        Case("A present probability that is rounded to 1", *pushed(60.0, 0.75)),
+        Case("A present probability that is rounded to 0", *arguments(-200.0, 0.25)),
+        Case("A present probability that is rounded to 1", *arguments(60.0, 0.75)),
         Case(
             "A short vector at the mask",
-            *pushed(-1.0, rng.uniform(0.6, 0.8), hidden=0.2 * hidden / hidden.norm()),
+            *arguments(-1.0, rng.uniform(0.6, 0.8), hidden=0.2 * hidden / hidden.norm()),
         ),
-        Case("Large logits", *pushed(-1.0, rng.uniform(0.6, 0.8), more=100)),
+        Case("Large logits", *arguments(-1.0, rng.uniform(0.6, 0.8), more=100)),
     ]
 
 
@@ -79,15 +80,17 @@ def _judge_row(args, outcome):
         return None
     row = torch.tensor(row)
     others = _without(table @ hidden + bias, piece).logsumexp(dim=0)
-    apart = row @ hidden + bias[piece] - others
-    if abs(float(apart) - math.log(p / (1 - p))) > 1e-3:
-        has, wanted = told_apart(float(apart.sigmoid()), p, digits=3)
-        return f"with your row, the piece has the probability {has} where {wanted} is wanted"
-    lengths = (float((rows - table[piece]).norm()) for rows in (row, right))
-    away, nearest = told_apart(*lengths, digits=3)
+    log_odds = row @ hidden + bias[piece] - others
+    if abs(float(log_odds) - math.log(p / (1 - p))) > 1e-3:
+        probability, wanted = told_apart(float(log_odds.sigmoid()), p, digits=3)
+        return (
+            f"with your row, the piece has the probability {probability} where {wanted} is wanted"
+        )
+    moves = (float((new_row - table[piece]).norm()) for new_row in (row, right))
+    distance, shortest = told_apart(*moves, digits=3)
     return (
-        f"with your row, the piece has the right probability, but the row is {away} away from the old one, and the "
-        f"nearest one that does it is only {nearest} away"
+        f"with your row, the piece has the right probability, but the row is {distance} away from the old one, and "
+        f"the nearest one that does it is only {shortest} away"
     )
 
 
@@ -222,10 +225,15 @@ LABELS = completion("07-labels", _label_cases, _labels)(
 )
 
 
-def _surprisal_cases(rng):
-    rows, vocabulary = rng.randint(5, 7), rng.randint(9, 14)
+# Logits for each row, and the piece that stands there.
+def _logits_and_targets(rng, rows, vocabulary):
     logits = 2 * normal(rng, rows, vocabulary)
-    targets = torch.tensor([rng.randrange(vocabulary) for _ in range(rows)])
+    return logits, torch.tensor([rng.randrange(vocabulary) for _ in range(rows)])
+
+
+def _surprisal_cases(rng):
+    rows = rng.randint(5, 7)
+    logits, targets = _logits_and_targets(rng, rows, rng.randint(9, 14))
     levels = 900.0 * (torch.arange(rows) % 2)[:, None]
     hopeless = logits.clone()
     hopeless[torch.arange(rows), targets] = torch.tensor(
@@ -285,9 +293,7 @@ SURPRISAL = exercise("07-surprisal", _surprisal_cases, _surprisal)(
 
 
 def _bits_cases(rng):
-    rows, vocabulary = rng.randint(4, 6), rng.randint(9, 12)
-    logits = 2 * normal(rng, rows, vocabulary)
-    targets = torch.tensor([rng.randrange(vocabulary) for _ in range(rows)])
+    logits, targets = _logits_and_targets(rng, rng.randint(4, 6), rng.randint(9, 12))
     return [
         Case("Several masked places", logits, targets),
         Case("One masked place", logits[:1], targets[:1]),

@@ -285,8 +285,7 @@ def _can_skip_cases(rng):
 
 # Cosines beyond 1 or −1, by one step of float32 or by eight, which are nearly a millionth.
 def _rounded_cases(low):
-    step = float(np.finfo(np.float32).eps)
-    over, far = 1 + step, 1 + 8 * step
+    over, far = 1 + 2.0**-23, 1 + 2.0**-20
     rounded = "Rounding put the cosine of"
     return [
         Case(f"{rounded} a sentence above 1", low, np.array([far, 0.9, over, low]), 0.5),

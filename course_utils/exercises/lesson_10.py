@@ -3,9 +3,9 @@
 See `model.py` on how an exercise is written.
 """
 
-import re  # noqa: F401  in the text of mistakes
+import re  # noqa: F401  in source texts of mistakes
 
-import numpy as np  # noqa: F401  in the text of mistakes
+import numpy as np  # noqa: F401  in source texts of mistakes
 import torch
 
 from .comparing import TOLERANCE, number_difference
@@ -16,20 +16,19 @@ def _leak_cases(rng):
     def sentence(number):
         return f"{rng.choice(['a fine', 'A dull', 'one  more'])} film , number {number} ."
 
-    train, clean = (
-        [sentence(number) for number in numbers] for numbers in (range(6), range(20, 25))
-    )
+    train = [sentence(number) for number in range(6)]
+    clean = [sentence(number) for number in range(20, 25)]
     year = rng.randint(1950, 2020)
     # É is not among A to Z
     loud, wide, accent = sentence(10), sentence(11), f"amélie , a film of {year} ."
     # not all are in the common form
-    both = [*train, loud.upper(), f" {wide} ".replace(" ", "  "), accent.upper()]
+    train_or_loud = [*train, loud.upper(), f" {wide} ".replace(" ", "  "), accent.upper()]
     spaced = f" {train[4]} ".replace(" ", "  ")
     dirty = [*clean, train[2].upper(), spaced, train[0], loud, wide, accent]
     return [
         Case(
             "The same text, in capitals (É, too) or with other spaces",
-            both,
+            train_or_loud,
             rng.sample(dirty, len(dirty)),
         ),
         Case("A text that appears twice in the test part", train, [train[1], clean[0], train[1]]),
@@ -45,6 +44,13 @@ def _leak_cases(rng):
         ),
         Case("Nothing to train on", [], clean),
         Case("Nothing to test", train, []),
+        *_writing_cases(train, clean),
+    ]
+
+
+# Texts that differ in white space only are the same; with another word or another sign, they are not.
+def _writing_cases(train, clean):
+    return [
         Case(
             "Two or three spaces, and spaces at the ends",
             ["a fine film", " one more ", "so  dull", "a   year"],
@@ -116,9 +122,10 @@ LEAKS = exercise("10-leaks", _leak_cases, _leaks, alike=_alike_texts, points=2)(
         )
     ],
     one_part_only=[{"key(text) in seen": "text in seen"}, {"{key(text)": "{text"}],
+    # texts are compared as sets of words, or a text may be a part of another
     not_whole_texts=[
         {'" ".join(': "frozenset("},
-        {"key(text) in seen": "any(key(text) in one for one in seen)"},
+        {"key(text) in seen": "any(key(text) in other for other in seen)"},
     ],
     all_space_removed={'" ".join': '"".join'},
     punctuation_removed=[
@@ -144,22 +151,21 @@ def _schedule_cases(rng):
     middle = rng.randint(warmup + 5, steps - 5)
     # halfway, curves meet the line
     early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])
-    # as encoders need it; rounding shows
+    # a peak as encoders need it: an answer that rounds the rate is found out
     small = (rng.randint(50, 300) + 0.33) * 1e-7 * steps / (steps - middle)
-    for label, step, rise, top in (
-        ("The first step: nothing yet", 0, warmup, peak),
-        ("Within the warm-up", early, warmup, peak),
-        ("The end of the warm-up: the peak", warmup, warmup, peak),
-        ("On the way down", middle, warmup, peak),
-        ("The last step", steps - 1, warmup, peak),
-        ("At the end", steps, warmup, peak),
-        ("Long after the last step: still 0", steps + rng.randint(3, 9), warmup, peak),
-        ("No warm-up: the peak at once", 0, 0, peak),
-        ("No warm-up: on the way down", middle, 0, small),
-        ("A warm-up of one step", 0, 1, peak),
-        ("A warm-up of one step", 1, 1, peak),
-    ):
-        yield Case(label, step, steps, rise, top)
+    return [
+        Case("The first step: nothing yet", 0, steps, warmup, peak),
+        Case("Within the warm-up", early, steps, warmup, peak),
+        Case("The end of the warm-up: the peak", warmup, steps, warmup, peak),
+        Case("On the way down", middle, steps, warmup, peak),
+        Case("The last step", steps - 1, steps, warmup, peak),
+        Case("At the end", steps, steps, warmup, peak),
+        Case("Long after the last step: still 0", steps + rng.randint(3, 9), steps, warmup, peak),
+        Case("No warm-up: the peak at once", 0, steps, 0, peak),
+        Case("No warm-up: on the way down", middle, steps, 0, small),
+        Case("A warm-up of one step", 0, steps, 1, peak),
+        Case("A warm-up of one step", 1, steps, 1, peak),
+    ]
 
 
 def _rate(step, steps, warmup, peak):
@@ -172,7 +178,7 @@ SCHEDULE = exercise(
     "10-schedule",
     _schedule_cases,
     _rate,
-    # a part of the peak, which may be small
+    # the tolerance is a part of the peak, which may be small
     judge=lambda args, outcome: number_difference(outcome, _rate(*args), TOLERANCE * args[3]),
     points=2,
 )(
@@ -193,6 +199,7 @@ SCHEDULE = exercise(
         "steps - step)": "steps - 1 - step)",
         "(steps - warmup)": "(steps - 1 - warmup)",
     },
+    # a warm-up of 0 steps becomes one of 1 step, whose first rate is 0
     zero_without_warmup=[
         {"step < warmup": "step <= warmup", "/ warmup": "/ max(1, warmup)"},
         {"left =": "warmup = max(1, warmup)\n    left ="},
@@ -212,6 +219,7 @@ SCHEDULE = exercise(
         {"left /": "left //"},
         {"step / warmup": "(step / warmup) ** 2"},
         {"left / (steps - warmup)": "(left / (steps - warmup)) ** 2"},
+        # a cosine, and the square root of 1 over the step
         {"left / (steps - warmup)": "(1 - np.cos(np.pi * left / (steps - warmup))) / 2"},
         {"left / (steps - warmup)": "(max(1, warmup) / max(1, step)) ** 0.5"},
     ],
@@ -229,87 +237,98 @@ def _group_cases(rng):
     many = [f"Sentence {number}." for number in range(rng.randint(30, 40))]
     chain = rng.sample([*zip(many, many[1:])], len(many) - 1)
     chain.insert(rng.randint(3, 9), (a, b))
-    for label, pairs in (
-        ("No sentence is in two pairs", [(a, b), (c, d), (e, f)]),
-        ("A sentence that stands first in two pairs", [(a, b), (c, d), (a, e)]),
-        ("A sentence that stands second in two pairs", [(a, b), (c, d), (e, b)]),
-        (
+    return [
+        Case("No sentence is in two pairs", [(a, b), (c, d), (e, f)]),
+        Case("A sentence that stands first in two pairs", [(a, b), (c, d), (a, e)]),
+        Case("A sentence that stands second in two pairs", [(a, b), (c, d), (e, b)]),
+        Case(
             "A sentence that stands first in one pair and second in another",
             [(a, b), (c, d), (d, e), (f, a)],
         ),
-        ("A chain of pairs", [(d, e), (a, b), (g, f), (c, b), (f, e)]),
-        ("A pair that joins two groups", [(a, b), (c, d), (e, f), (g, h), (f, a)]),
-        (
+        Case("A chain of pairs", [(d, e), (a, b), (g, f), (c, b), (f, e)]),
+        Case("A pair that joins two groups", [(a, b), (c, d), (e, f), (g, h), (f, a)]),
+        Case(
             "A later pair joins two groups: no number is left out",
             [(a, b), (c, d), (a, d), (e, f), (g, h)],
         ),
-        ("A long chain, in any order", chain),
-        ("The same pair twice, and once in the other order", [(a, b), (c, d), (a, b), (d, c)]),
-        ("A pair of the same sentence", [(a, a), (b, c), (d, a), (e, e), (c, d)]),
-        ("No pairs", []),
-        (
+        Case("A long chain, in any order", chain),
+        Case("The same pair twice, and once in the other order", [(a, b), (c, d), (a, b), (d, c)]),
+        Case("A pair of the same sentence", [(a, a), (b, c), (d, a), (e, e), (c, d)]),
+        Case("No pairs", []),
+        Case(
             "Sentences are compared as they are written",
             [(a, b), (c, a.upper()), (d, b.replace(" ", "  ")), (e, a.rstrip(".")), (f, " " + b)],
         ),
-        ("An empty sentence, in two pairs", [(a, b), (c, ""), (d, e), ("", f)]),
-    ):
-        yield Case(label, pairs)
+        Case("An empty sentence, in two pairs", [(a, b), (c, ""), (d, e), ("", f)]),
+    ]
 
 
 def _groups(pairs):
-    group_of, found, begun = {}, [], 0
+    group_of, numbers, new_group = {}, [], 0
     for pair in pairs:
-        met = [group_of[sentence] for sentence in pair if sentence in group_of]
-        group = min(met, default=begun)
-        begun += not met
+        joined = [group_of[sentence] for sentence in pair if sentence in group_of]
+        group = min(joined, default=new_group)
+        new_group += not joined
         group_of = group_of | dict.fromkeys(pair, group)
-        group_of |= {sentence: group for sentence, old in group_of.items() if old in met}
-        found.append(group)
-    found = [group_of[one] for one, _ in pairs]
-    order = list(dict.fromkeys(found))
-    return [order.index(group) for group in found]
+        group_of |= {sentence: group for sentence, old in group_of.items() if old in joined}
+        numbers.append(group)
+    numbers = [group_of[first] for first, _ in pairs]
+    order = list(dict.fromkeys(numbers))
+    return [order.index(group) for group in numbers]
 
 
-# A mistake: the pairs are changed before they are grouped.
+# A mistake that groups other pairs: `changed` is source that makes them of `pairs`.
 def _pairs_as(changed):
-    return {"group_of, found, begun =": f"pairs = [{changed}]\n    group_of, found, begun ="}
+    return {
+        "group_of, numbers, new_group =": f"pairs = [{changed}]\n    group_of, numbers, new_group ="
+    }
 
 
-_AT_END = "found = [group_of[one] for one, _ in pairs]"
+# the numbers are read again once all groups are joined
+_AT_END = "numbers = [group_of[first] for first, _ in pairs]"
 
 SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
     one_side_only=[
-        _pairs_as("(one, one) for one, _ in pairs"),
-        _pairs_as("(two, two) for _, two in pairs"),
+        _pairs_as("(first, first) for first, _ in pairs"),
+        _pairs_as("(second, second) for _, second in pairs"),
     ],
-    same_side_only=_pairs_as("((0, one), (1, two)) for one, two in pairs"),
+    # a sentence that stands first is another than the same one that stands second
+    same_side_only=_pairs_as("((0, first), (1, second)) for first, second in pairs"),
+    # a pair that joins two groups changes the number of neither
     not_joined=[
-        {" if old in met": " if False", **more}
+        {" if old in joined": " if False", **more}
         for more in (
             {},
             {_AT_END: "pass"},
-            {"min(met, default=begun)": "met[0] if met else begun"},
-            {_AT_END: "pass", "min(met, default=begun)": "met[0] if met else begun"},
+            {"min(joined, default=new_group)": "joined[0] if joined else new_group"},
+            {
+                _AT_END: "pass",
+                "min(joined, default=new_group)": "joined[0] if joined else new_group",
+            },
         )
     ],
+    # a pair is in the group of the first pair with which it shares a sentence
     chain_not_followed={
-        _AT_END: "found = [next(n for n, other in enumerate(pairs) if set(pair) & set(other)) for pair in pairs]"
+        _AT_END: "numbers = [next(place for place, other in enumerate(pairs) if {*pair} & {*other}) for pair in pairs]"
     },
+    # of all pairs before, only the last is remembered
     previous_only={"group_of | dict": "dict", _AT_END: "pass"},
+    # a whole pair stands for both of its sentences, with or without their order
     equal_pairs=[
         _pairs_as("(pair, pair) for pair in pairs"),
         _pairs_as("[frozenset(pair)] * 2 for pair in pairs"),
     ],
     numbers_left_out=[
         {"order.index(group)": "group"},
-        {"order.index(group)": "group", "default=begun": "default=len(found)"},
+        {"order.index(group)": "group", "default=new_group": "default=len(numbers)"},
     ],
+    # groups are numbered from the last pair, or in the order of the alphabet
     numbered_otherwise=[
-        {"list(dict.fromkeys(found))": other}
+        {"list(dict.fromkeys(numbers))": other}
         for other in (
-            "list(dict.fromkeys(found[::-1]))",
-            "list(dict.fromkeys(found[::-1]))[::-1]",
-            "sorted(set(found), key=lambda group: min(text for text in group_of if group_of[text] == group))",
+            "list(dict.fromkeys(numbers[::-1]))",
+            "list(dict.fromkeys(numbers[::-1]))[::-1]",
+            "sorted(set(numbers), key=lambda group: min(text for text in group_of if group_of[text] == group))",
         )
     ],
     sentences_normalised=[
@@ -322,23 +341,26 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
         )
     ],
     places_returned={
-        "[order.index(group) for group in found]": "[[n for n, one in enumerate(found) if "
-        "one == group] for group in order]"
+        "[order.index(group) for group in numbers]": "[[place for place, number in enumerate(numbers) if "
+        "number == group] for group in order]"
     },
+    # an empty sentence never equals another one
     empty_skipped=_pairs_as("tuple(text or object() for text in pair) for pair in pairs"),
 )
 
 
 def _epoch_cases(rng):
-    for label, count, size in (
-        ("One batch", 1, 5),
-        ("Two batches", 2, 4),
-        ("Five batches", 5, 3),
-        ("Batches of one example", 4, 1),
-    ):
-        yield Case(
-            label, *small_training(rng, rng.randint(2, 4), rng.randint(2, 3), size, count, 0.5)
+    return [
+        Case(
+            label, *small_training(rng, rng.randint(2, 4), rng.randint(2, 3), size, count, rate=0.5)
         )
+        for label, count, size in (
+            ("One batch", 1, 5),
+            ("Two batches", 2, 4),
+            ("Five batches", 5, 3),
+            ("Batches of one example", 4, 1),
+        )
+    ]
 
 
 def _train_epoch(make, batches):
@@ -415,13 +437,15 @@ REPORT = completion("10-report", _report_cases, _score_to_report)(
 
 
 def _last_token_cases(rng):
-    for label, lengths, width in (
-        ("Rows of different lengths", [5, 2, 4], 6),
-        ("A batch without padding", [3, 3], 3),
-        ("One row, one real token", [1], 4),
-        ("The longest row is not the first", [rng.randint(1, 3), 7, rng.randint(4, 6)], 7),
-    ):
-        yield Case(label, *padded(rng, lengths, width, rng.randint(2, 5)))
+    return [
+        Case(label, *padded(rng, lengths, width, hidden=rng.randint(2, 5)))
+        for label, lengths, width in (
+            ("Rows of different lengths", [5, 2, 4], 6),
+            ("A batch without padding", [3, 3], 3),
+            ("One row, one real token", [1], 4),
+            ("The longest row is not the first", [rng.randint(1, 3), 7, rng.randint(4, 6)], 7),
+        )
+    ]
 
 
 def _last_real_token(states, attention_mask):

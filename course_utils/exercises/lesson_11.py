@@ -263,9 +263,9 @@ def _epoch_cases(rng):
     test = [_odd(rng, 121) for _ in rising]
     # the luckiest score, at an epoch that the development part rejects
     test[late : late + 3] = 0.8025, 0.5525, 0.6025
-    for label, *scores in (
-        ("An earlier epoch is lower by less than one standard error", rising, test, n),
-        (
+    return [
+        Case("An earlier epoch is lower by less than one standard error", rising, test, n),
+        Case(
             "Earlier epochs are lower by more than one standard error",
             [0.5, 0.6, 0.7, 0.66],
             [0.6025, 0.4025, _odd(rng, 181), 0.6525],
@@ -273,30 +273,35 @@ def _epoch_cases(rng):
         ),
         # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not
         # within that of 0.97
-        ("The least error of all", [0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n),
+        Case("The least error of all", [0.5, 0.95, 0.97, 0.5], [0.4025, 0.4525, 0.5025, 0.6025], n),
         # the error of 32 in 64 is exactly 1/16, in floating point too
-        ("One standard error lower", [20 / 64, 28 / 64, 32 / 64], [0.4025, 0.5025, 0.6025], 64),
-        ("The first is good enough", [0.69, 0.6, 0.7, 0.695], [0.5025, 0.5225, 0.6025, 0.5525], n),
-        (
+        Case("One standard error lower", [20 / 64, 28 / 64, 32 / 64], [0.4025, 0.5025, 0.6025], 64),
+        Case(
+            "The first is good enough", [0.69, 0.6, 0.7, 0.695], [0.5025, 0.5225, 0.6025, 0.5525], n
+        ),
+        Case(
             "Three epochs share the best score, and the second of them has the highest test score",
             [0.5, 0.7, 0.5, 0.7, 0.7],
             [0.4025, 0.5125, 0.6025, 0.5525, 0.3025],
             n,
         ),
-        ("Lower by more than one standard error, less than two", [0.67, 0.7], [0.5025, 0.6025], n),
+        Case(
+            "Lower by more than one standard error, less than two", [0.67, 0.7], [0.5025, 0.6025], n
+        ),
         # the standard deviation of the four scores, divided by the root of 16, is 0.069
-        (
+        Case(
             "Fewer triplets, so a larger difference is within one standard error",
             [1 / 16, 10 / 16, 11 / 16, 12 / 16],
             [0.4025, 0.5025, 0.6025, 0.6525],
             16,
         ),
-        ("Lower by hardly more than one standard error", [26 / 42, 29 / 42], [0.5025, 0.6025], 42),
-        ("The standard error is that of the best score", [0.985, 0.99], [0.5025, 0.6025], n),
-        ("A standard error of 0", [399 / 400, 1.0, 1.0], [0.5025, 0.6025, 0.7025], n),
-        ("One epoch", [rng.randint(20, 30) / 42], [0.4525], 42),
-    ):
-        yield Case(label, *scores)
+        Case(
+            "Lower by hardly more than one standard error", [26 / 42, 29 / 42], [0.5025, 0.6025], 42
+        ),
+        Case("The standard error is that of the best score", [0.985, 0.99], [0.5025, 0.6025], n),
+        Case("A standard error of 0", [399 / 400, 1.0, 1.0], [0.5025, 0.6025, 0.7025], n),
+        Case("One epoch", [rng.randint(20, 30) / 42], [0.4525], 42),
+    ]
 
 
 # An odd number of 400 triplets, `least` or up to 36 more: a share that needs four digits.
