@@ -133,20 +133,32 @@ def _judged(exercise, answer, results, changed, report):
             return report("failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),))
         mistakes, slip = explanation_of(exercise, wrong_first)
     known = tuple(mistake.message for mistake in mistakes)
-    explained = (*changed, *known, *filter(None, [slip]))
+    explained = (*changed, *known, slip) if slip else (*changed, *known)
     if changed or known:
         return report("failed", explained, mistakes=known)
-    problems = {}  # each error once, and each property once
-    for case, outcome in wrong:
+    most = 1 if slip else 3
+    full, discreet = _sentences_on(exercise, answer, _distinct(wrong)[:most], problem_of)
+    return report("failed", (*explained, *full), discreet=(*explained, *discreet))
+
+
+# Of results, the first with each error, and the first on each property.
+def _distinct(results):
+    first = {}
+    for case, outcome in results:
         key = wording(outcome) if isinstance(outcome, BaseException) else case.label
-        problems.setdefault(key, (case, outcome))
+        first.setdefault(key, (case, outcome))
+    return list(first.values())
+
+
+# A sentence on each wrong result, in two lists: in full, and for a page that others may read.
+def _sentences_on(exercise, answer, wrong, problem_of):
     full, discreet = [], []
-    for case, outcome in list(problems.values())[: 1 if slip else 3]:
+    for case, outcome in wrong:
         problem = problem_of[case]
         line, meaning = _of_error(case, outcome, answer)
         full.append(f"{case.label}: {problem}{line}{_given(exercise, case)}.{meaning}")
         discreet.append(f"{case.label}: {_discreet(case, outcome, problem)}.{meaning}")
-    return report("failed", (*explained, *full), discreet=(*explained, *discreet))
+    return full, discreet
 
 
 # The line that raised an error, and what the error means, as words to put behind a problem.

@@ -106,7 +106,7 @@ def _encode_cases(rng):
     vocabulary = dict(zip(names, rng.sample(range(1000, 30000), len(names)), strict=True))
     vocabulary[a] = 0  # a valid id, although Python treats it as false
     capitals = {**vocabulary, a.upper(): 101, "##" + b.title(): 102}
-    # of the pieces that are not in the vocabulary, ##ab and e have a twin there: ab and ##e
+    # Two of the pieces that are not in the vocabulary have a twin there: ab that of ##ab, ##e that of e.
     strangers = [[a], [d, "##" + a + b, "##" + b], [e], [c, "##" + d]]
     return [
         Case("Ids in the order of the words, between [CLS] and [SEP]", [[a], [c], [b]], vocabulary),
@@ -129,6 +129,7 @@ _SEP = 'ids.append(vocabulary["[SEP]"])'
 
 ENCODE = exercise("01-encode", _encode_cases, encode)(
     no_special_token=[{_SEP: ""}, {_CLS: "ids = []"}, {_CLS: "ids = []", _SEP: ""}],
+    # [SEP] behind each word, or also [CLS] before it
     around_each_word=[
         {f"    {_SEP}": f"        {_SEP}"},
         {
@@ -331,6 +332,7 @@ HARMFUL = exercise("01-harmful-entry", _harmful_cases, harmful_entry, judge=_jud
         {"len(after) > len(before)": other}
         for other in ("after != before", "len(after) != len(before)")
     ],
+    # where no entry makes the word unknown, the right one is returned
     makes_unknown={
         "len(after) > len(before)": 'after == ["[UNK]"]',
         "return None": "return harmful_entry(word, pieces)",
@@ -363,7 +365,6 @@ _NO_LETTERS = ["##", *(chr(n) for n in range(256) if not chr(n).isalnum()), *"\u
 
 def _merge_cases(rng):
     a, b, c, d = rng.sample(string.ascii_lowercase, 4)
-    word = [c, a, b, d, b, a, a, b]
     return [
         Case("One occurrence becomes one symbol", [c, a, b, d], (a, b)),
         Case(
@@ -371,7 +372,7 @@ def _merge_cases(rng):
             [a, b, c, a, b, d, a, b],
             (a, b),
         ),
-        Case("The order inside the pair matters", word, (a, b)),
+        Case("The order inside the pair matters", [c, a, b, d, b, a, a, b], (a, b)),
         Case("Without the pair nothing changes", [b, a, b.upper(), c, d, a], (a, b)),
         Case("Neighbours only: a symbol between them keeps them apart", [a, c, b, d], (a, b)),
         Case("Occurrences do not overlap; the left one comes first", [a, a, a, c], (a, a)),
@@ -396,6 +397,7 @@ def _merge_cases(rng):
 MERGE = exercise("01-merge", _merge_cases, merge)(
     first_only={"here == pair": "here == pair and len(merged) == position"},
     moved_by_one={"position += 2": "position += 1"},
+    # symbols and each two of them are turned round before, and the result after
     from_the_right={
         "position = [], 0": "position = [], 0\n    symbols = symbols[::-1]",
         "+ 2])": "+ 2][::-1])",
@@ -406,11 +408,14 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
         for new in ("pair[0] + pair[1]", '"".join(here)')
     ],
     joined_text={"here == pair": 'len(here) == 2 and "".join(here) == "".join(pair)'},
+    # the symbols are joined to one text, in which the pair is replaced, and split again
     through_text=[
-        lambda symbols, pair, z=z: (
-            z.join(symbols).replace(z.join(pair), "".join(pair)).split(z) if symbols else []
+        lambda symbols, pair, sign=sign: (
+            sign.join(symbols).replace(sign.join(pair), "".join(pair)).split(sign)
+            if symbols
+            else []
         )
-        for z in (" ", ",", "|")
+        for sign in (" ", ",", "|")
     ],
     new_symbol_otherwise=[
         {"pair[0] + pair[1]": new}

@@ -12,8 +12,6 @@ def _word_cases(rng):
     pieces = rng.sample([1, 3, 1, 2, 1, 4], 6)
     word_ids = [None, *(word for word, count in enumerate(pieces) for _ in range(count)), None]
     states = normal(rng, len(word_ids), hidden) + 3
-    padded = torch.cat([states, 50 + normal(rng, 3, hidden)])
-    small = [None, 0, 1, 1, 2, 2, 2, None, None][:hidden]
     labels = {
         1: "A word of one piece gets that piece's vector",
         2: "A word of several pieces gets the mean of their vectors",
@@ -22,12 +20,17 @@ def _word_cases(rng):
         *(Case(labels[min(count, 2)], states, word_ids, word) for word, count in enumerate(pieces)),
         Case(
             "Special tokens and padding belong to no word",
-            padded,
+            torch.cat([states, 50 + normal(rng, 3, hidden)]),
             word_ids + [None] * 3,
             pieces.index(4),
         ),
         Case("Words are counted from 0", states[:5], [None, 0, 0, 1, None], 0),
-        Case("As many tokens as dimensions", normal(rng, hidden, hidden), small, 1),
+        Case(
+            "As many tokens as dimensions",
+            normal(rng, hidden, hidden),
+            [None, 0, 1, 1, 2, 2, 2, None][:hidden],
+            1,
+        ),
     ]
 
 

@@ -286,13 +286,31 @@ def _can_skip_cases(rng):
 # Cosines beyond 1 or −1, by one step of float32 or by eight, which are nearly a millionth.
 def _rounded_cases(low):
     over, far = 1 + 2.0**-23, 1 + 2.0**-20
-    rounded = "Rounding put the cosine of"
     return [
-        Case(f"{rounded} a sentence above 1", low, np.array([far, 0.9, over, low]), 0.5),
-        Case(f"{rounded} a sentence above 1", 0.9, np.array([over, 0.8, -0.2]), 0.5),
-        Case(f"{rounded} a sentence below −1", low, np.array([-far, 0.9, -over, low]), 0.5),
-        Case(f"{rounded} the question above 1", far, np.array([0.2, 0.9, -0.7]), 0.5),
-        Case(f"{rounded} the question below −1", -far, np.array([0.2, -0.9, 0.7]), 0.5),
+        Case(
+            "Rounding put the cosine of a sentence above 1",
+            low,
+            np.array([far, 0.9, over, low]),
+            0.5,
+        ),
+        Case(
+            "Rounding put the cosine of a sentence above 1", 0.9, np.array([over, 0.8, -0.2]), 0.5
+        ),
+        Case(
+            "Rounding put the cosine of a sentence below −1",
+            low,
+            np.array([-far, 0.9, -over, low]),
+            0.5,
+        ),
+        Case(
+            "Rounding put the cosine of the question above 1", far, np.array([0.2, 0.9, -0.7]), 0.5
+        ),
+        Case(
+            "Rounding put the cosine of the question below −1",
+            -far,
+            np.array([0.2, -0.9, 0.7]),
+            0.5,
+        ),
     ]
 
 

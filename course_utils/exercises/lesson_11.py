@@ -10,10 +10,18 @@ from .comparing import number_difference
 from .model import Case, completion, exercise, normal
 
 
+# Anchors, a row near each of them, and a row far from each.
+def _near_and_far(rng, rows):
+    anchor = normal(rng, rows, rng.randint(3, 6))
+    return (
+        anchor,
+        anchor + 0.2 * normal(rng, *anchor.shape),
+        anchor + 4 * normal(rng, *anchor.shape),
+    )
+
+
 def _triplet_cases(rng):
-    n, hidden = rng.randint(5, 8), rng.randint(3, 6)
-    anchor = normal(rng, n, hidden)
-    near, far = anchor + 0.2 * normal(rng, n, hidden), anchor + 4 * normal(rng, n, hidden)
+    anchor, near, far = _near_and_far(rng, rng.randint(5, 8))
     mixed, other = torch.cat([near[:2], far[2:]]), torch.cat([far[:2], near[2:]])
     return [
         Case("Some triplets are right by far, some are wrong", anchor, mixed, other, 1.0),
@@ -22,7 +30,7 @@ def _triplet_cases(rng):
             "Right, by less than the margin",
             anchor,
             near,
-            near + 0.05 * normal(rng, n, hidden),
+            near + 0.05 * normal(rng, *anchor.shape),
             2.0,
         ),
         Case("Another margin", anchor, mixed, other, rng.choice([0.5, 3.0, 5.0])),
@@ -360,9 +368,7 @@ EPOCH = exercise("11-pick-epoch", _epoch_cases, _epoch, points=2)(
 
 
 def _rests_cases(rng):
-    n, hidden = rng.randint(6, 9), rng.randint(3, 6)
-    anchor = normal(rng, n, hidden)
-    near, far = anchor + 0.2 * normal(rng, n, hidden), anchor + 4 * normal(rng, n, hidden)
+    anchor, near, far = _near_and_far(rng, rng.randint(6, 9))
     # distances without rounding: 3, and 4 or 5
     zeros, side = torch.zeros(2, 2), float(rng.choice([4, 5]))
     exact = torch.tensor([[0.0, side], [0.0, 3.5]])
@@ -372,7 +378,7 @@ def _rests_cases(rng):
         ),
         Case("All cost nothing", anchor, near, near + 30, 1.0),
         Case("All are wrong", anchor, near + 30, near, 0.5),
-        Case("Right by less", anchor, near, anchor + 0.5 * normal(rng, n, hidden), 5.0),
+        Case("Right by less", anchor, near, anchor + 0.5 * normal(rng, *anchor.shape), 5.0),
         Case("Another margin", anchor, near, far, rng.choice([2.0, 4.0, 6.0])),
         Case("Wrong, by less than the margin", anchor, near, anchor + 0.8 * (near - anchor), 3.0),
         Case(

@@ -47,6 +47,7 @@ DISTIL = exercise("15-distil", _distil_cases, _distilled, points=2)(
     counts_as_they_are=[
         {"counts / counts.sum()": f"counts{by}"} for by in ("", " / counts.max()", " / len(counts)")
     ],
+    # the place in the table, the rank of the count, and the number of the token in these texts
     counts_not_used=[
         {"p = counts": f"counts = {other}\n    p = counts"}
         for other in (
@@ -104,21 +105,24 @@ def _last_cases(rng):
 def _last(last_hidden_state, attention_mask):
     rows = torch.arange(len(attention_mask))
     tokens = torch.arange(attention_mask.shape[1])
-    at = attention_mask * tokens
-    places = at.argmax(dim=1)
+    numbered = attention_mask * tokens
+    places = numbered.argmax(dim=1)
     return last_hidden_state[rows, places]
 
 
 LAST = exercise("15-last-token", _last_cases, _last, points=2)(
     always_last=[
-        {"at.argmax(dim=1)": "rows * 0 - 1"},
+        {"numbered.argmax(dim=1)": "rows * 0 - 1"},
         {
             "last_hidden_state[rows, places]": "(last_hidden_state * attention_mask.unsqueeze(-1))[:, -1]"
         },
     ],
-    counted={"at.argmax(dim=1)": "attention_mask.sum(dim=1) - 1"},
+    counted={"numbered.argmax(dim=1)": "attention_mask.sum(dim=1) - 1"},
+    # whether padding is on the left is read from some rows or one, for all
     some_rows_decide=[
-        {"at.argmax(dim=1)": f"torch.where({left}, tokens[-1], attention_mask.sum(dim=1) - 1)"}
+        {
+            "numbered.argmax(dim=1)": f"torch.where({left}, tokens[-1], attention_mask.sum(dim=1) - 1)"
+        }
         for left in (
             "attention_mask[0, -1] == 1",
             "attention_mask[:, -1].any()",
@@ -126,8 +130,11 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
             "(attention_mask[:, 0] == 0).all()",
         )
     ],
-    always_first=[{"at.argmax(dim=1)": "rows * 0"}, {"at.argmax": "attention_mask.argmax"}],
-    counted_from_the_end={"at.argmax": "attention_mask.flip(1).argmax"},
+    always_first=[
+        {"numbered.argmax(dim=1)": "rows * 0"},
+        {"numbered.argmax": "attention_mask.argmax"},
+    ],
+    counted_from_the_end={"numbered.argmax": "attention_mask.flip(1).argmax"},
     one_off=[
         {"[rows, places]": f"[rows, {beside}]"}
         for beside in (
@@ -138,7 +145,8 @@ LAST = exercise("15-last-token", _last_cases, _last, points=2)(
     ],
     no_rows={"[rows, places]": "[:, places]"},
     one_place_for_all=[
-        {"at.argmax(dim=1)": f"0 * rows + at.argmax(dim=1){one}"} for one in (".max()", "[0]")
+        {"numbered.argmax(dim=1)": f"0 * rows + numbered.argmax(dim=1){one}"}
+        for one in (".max()", "[0]")
     ],
     last_nonzero=[
         {"attention_mask * tokens": f"({values} != 0).any(dim=-1) * tokens"}
@@ -171,7 +179,6 @@ def _one_pass(rng, real, hidden, padding=0, inside=()):
 def _late_cases(rng):
     hidden = rng.randint(6, 9)
     text, padded = _one_pass(rng, 12, hidden), _one_pass(rng, 9, hidden, padding=4)
-    two = _one_pass(rng, 11, hidden, inside=[6])
     return [
         Case("Three spans of real tokens, one after the other", *text, [(1, 4), (4, 9), (9, 13)]),
         Case(
@@ -185,7 +192,7 @@ def _late_cases(rng):
         Case("The last span holds padding, too", *padded, [(1, 6), (6, 15)]),
         Case(
             "Spans that hold a [SEP] in their middle, or stand behind it",
-            *two,
+            *_one_pass(rng, 11, hidden, inside=[6]),
             [(1, 5), (4, 9), (8, 12)],
         ),
         Case("One span over all", *padded, [(0, 15)]),
@@ -215,8 +222,9 @@ LATE_CHUNKS = exercise("15-late-chunks", _late_cases, _late, points=2)(
         {"slice(start, end)": "slice(start + 1, end + 1)"},
     ],
     end_included={"slice(start, end)": "slice(start, end + 1)"},
+    # a span ends where the next one begins, and the last with the text
     up_to_the_next={
-        "in spans": "in zip([a for a, _ in spans], [*[a for a, _ in spans[1:]], len(special)])"
+        "in spans": "in zip([first for first, _ in spans], [*[first for first, _ in spans[1:]], len(special)])"
     },
     not_normalised=[
         {"return normalise": "return "},

@@ -219,10 +219,13 @@ def _find_cases(rng):
 
 def _held_out_cases(rng):
     _, held, pool = _pool()
-    texts = rng.sample(pool, TEXTS)
-    return [
-        Case(f"{len(held)} held-out queries, {TEXTS} texts", [*held], texts, DEPTH, secret=True)
-    ]
+    yield Case(
+        f"{len(held)} held-out queries, {TEXTS} texts",
+        [*held],
+        rng.sample(pool, TEXTS),
+        DEPTH,
+        secret=True,
+    )
 
 
 # The mean nDCG of what was found for these queries, {query: {text: grade}}.
