@@ -101,9 +101,18 @@ def encode(words: list[list[str]], vocabulary: dict[str, int]) -> list[int]:
 
 def _encode_cases(rng):
     a, b, c, d, e = _syllables(rng, 5)
-    known = [a, b, c, a + b, "##" + b, "##" + c, "##" + a, "##" + e]
-    names = [*known, "[UNK]", "[CLS]", "[SEP]", "[PAD]"]
-    vocabulary = dict(zip(names, rng.sample(range(1000, 30000), len(names)), strict=True))
+    pieces = [
+        a,
+        b,
+        c,
+        a + b,
+        *("##" + piece for piece in (b, c, a, e)),
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[PAD]",
+    ]
+    vocabulary = dict(zip(pieces, rng.sample(range(1000, 30000), len(pieces)), strict=True))
     vocabulary[a] = 0  # a valid id, although Python treats it as false
     capitals = {**vocabulary, a.upper(): 101, "##" + b.title(): 102}
     # Two of the pieces that are not in the vocabulary have a twin there: ab that of ##ab, ##e that of e.

@@ -41,7 +41,7 @@ def _max_cases(rng):
     return [
         *_pooling_cases(rng, shift=-4.0),
         Case("Numbers down to the lowest of float32", *lowest(torch.float32, 1)),
-        # half of the lowest, since differences of float64 are taken in float64
+        # half of the lowest, so that differences of two such numbers do not overflow
         Case(
             "In float64, numbers far below the lowest of float32, give float64",
             *lowest(torch.float64, 0.5),
@@ -56,6 +56,7 @@ def _mean_pool(vectors, mask):
     return total / count
 
 
+# a mask with as many ones as the mask has, but always at the beginning of the row
 _FIRST_ONES = "(torch.arange(mask.shape[1]) < mask.long().sum(dim=1, keepdim=True))"
 
 MEAN = exercise(
@@ -75,8 +76,9 @@ MEAN = exercise(
     real_in_batch={"/ count": "/ mask.sum()"},
     upside_down=[{"real = mask": "real = (1 - mask)"}, {"real = mask": "real = (mask == 0)"}],
     right_only={"real = mask": f"real = {_FIRST_ONES}"},
-    special_left_out=lambda t, m: torch.stack(
-        [v[k.bool()][1:-1].mean(dim=0) for v, k in zip(t, m, strict=True)]
+    # the first and the last real token of each sentence
+    special_left_out=lambda tokens, mask: torch.stack(
+        [row[real.bool()][1:-1].mean(dim=0) for row, real in zip(tokens, mask, strict=True)]
     ),
     first_token={"total / count": "vectors[:, 0]"},
     not_along_tokens=[{"real).sum(dim=1)": "real).sum(dim=-1)"}, {"dim=1": "dim=0"}],
@@ -111,69 +113,85 @@ MAX = exercise(
     not_along_tokens=[{"dim=1": "dim=-1"}, {"dim=1": "dim=0"}, {"dim=1": "dim=(0, 1)"}],
 )
 
-_WAYS = {
-    "cls": lambda t, m: t[torch.arange(len(t)), m.argmax(dim=1)],
+# (token vectors, mask) -> pooled vectors; "careless" counts padding
+_POOLINGS = {
+    "cls": lambda tokens, mask: tokens[torch.arange(len(tokens)), mask.argmax(dim=1)],
     "mean": _mean_pool,
     "max": _max_pool,
-    "careless": lambda t, m: t.mean(dim=1),
+    "careless": lambda tokens, mask: tokens.mean(dim=1),
 }
 
 
-# Turn each row in a random direction, by the angle that has the given cosine.
-def _aside(rng, rows, cosines):
+# Each row turned in a random direction, by the angle that has the given cosine.
+def _turned(rng, rows, cosines):
     unit, cosines = normalise(rows), torch.tensor(cosines).unsqueeze(-1)
     other = normal(rng, *rows.shape)
-    other = normalise(other - (other * unit).sum(dim=1, keepdim=True) * unit)
-    return rows.norm(dim=1, keepdim=True) * (cosines * unit + (1 - cosines**2).sqrt() * other)
+    at_right_angles = normalise(other - (other * unit).sum(dim=1, keepdim=True) * unit)
+    # the root is the sine of the angle
+    return rows.norm(dim=1, keepdim=True) * (
+        cosines * unit + (1 - cosines**2).sqrt() * at_right_angles
+    )
+
+
+# The arguments of an answer: pooled vectors with the few digits of float16, token vectors, mask.
+#
+# cosines: of the pooled vectors with those of `pooling`. unit: the rows of length 1 (none). length:
+# that of all pooled vectors, if not 0.
+def _stored(rng, pooling, lengths, *, left=False, unit=slice(0), cosines=(1.0,), length=0.0):
+    pool = _POOLINGS[pooling]
+    tokens, mask = padded(rng, lengths, max(lengths), 6, left)
+    tokens[..., 0] = -1 - tokens[..., 0].abs()  # in this column, a 0 would be the maximum
+    if length:
+        tokens = length * tokens / pool(tokens, mask).norm(dim=1)[:, None, None]
+    pooled = _turned(rng, pool(tokens, mask), cosines)
+    pooled[unit] = normalise(pooled[unit])
+    return pooled.half().float(), tokens, mask
 
 
 def _how_cases(rng):
-    def stored(way, lengths, *, left=False, unit=slice(0), cosines=(1.0,), length=0.0):
-        vectors, mask = padded(rng, lengths, max(lengths), 6, left)
-        vectors[..., 0] = -1 - vectors[..., 0].abs()  # in this column, a 0 would be the maximum
-        if length:  # that of all results
-            vectors = length * vectors / _WAYS[way](vectors, mask).norm(dim=1)[:, None, None]
-        pooled = _aside(rng, _WAYS[way](vectors, mask), cosines)
-        pooled[unit] = normalise(pooled[unit])
-        return pooled.half().float(), vectors, mask
-
     lengths = [5, *rng.sample([2, 3, 4], 3)]
-    every, some = slice(None), slice(None, None, 2)
-    near, far = rng.sample(sorted(_WAYS), 2)
+    every_row, every_other_row = slice(None), slice(None, None, 2)
+    one_pooling, another_pooling = rng.sample(sorted(_POOLINGS), 2)
     return [
-        Case("Stored with few digits: cls", *stored("cls", lengths)),
-        Case("Stored with few digits: mean", *stored("mean", lengths, unit=every, length=3)),
-        Case("Stored with few digits: max", *stored("max", lengths)),
-        Case("Stored with few digits: careless", *stored("careless", lengths, unit=every)),
+        Case("Stored with few digits: cls", *_stored(rng, "cls", lengths)),
+        Case(
+            "Stored with few digits: mean", *_stored(rng, "mean", lengths, unit=every_row, length=3)
+        ),
+        Case("Stored with few digits: max", *_stored(rng, "max", lengths)),
+        Case(
+            "Stored with few digits: careless", *_stored(rng, "careless", lengths, unit=every_row)
+        ),
         Case(
             "A cosine of 0.9988 does not fit",
-            *stored(far, [3, 4], cosines=[0.9988] * 2, unit=every),
+            *_stored(rng, another_pooling, [3, 4], cosines=[0.9988] * 2, unit=every_row),
         ),
         Case(
             "A cosine of 0.9992 in every row fits",
-            *stored(near, [4, 3, 5], cosines=[0.9992] * 3, unit=every),
+            *_stored(rng, one_pooling, [4, 3, 5], cosines=[0.9992] * 3, unit=every_row),
         ),
         Case(
             "A cosine of 0.9988 in one row does not fit",
-            *stored(rng.choice(["cls", "mean", "max"]), [3, 3, 5, 3], cosines=[1, 1, 1, 0.9988]),
+            *_stored(
+                rng, rng.choice(["cls", "mean", "max"]), [3, 3, 5, 3], cosines=[1, 1, 1, 0.9988]
+            ),
         ),
         Case(
             "A row in the middle points the opposite way",
-            *stored("mean", lengths, cosines=[1, -1.0, 1, 1], unit=every),
+            *_stored(rng, "mean", lengths, cosines=[1, -1.0, 1, 1], unit=every_row),
         ),
         Case(
             "Some rows scaled to length 1, padding on the left: max",
-            *stored("max", lengths, left=True, unit=some),
+            *_stored(rng, "max", lengths, left=True, unit=every_other_row),
         ),
-        Case("Padding on the left: cls", *stored("cls", lengths, left=True, length=0.3)),
-        Case("Padding on the left: mean", *stored("mean", lengths, left=True)),
-        Case("Only one row has padding: mean", *stored("mean", [4, 4, 2])),
+        Case("Padding on the left: cls", *_stored(rng, "cls", lengths, left=True, length=0.3)),
+        Case("Padding on the left: mean", *_stored(rng, "mean", lengths, left=True)),
+        Case("Only one row has padding: mean", *_stored(rng, "mean", [4, 4, 2])),
     ]
 
 
 def _how_pooled(vectors, tokens, mask):
     lowest = {}
-    for name, pool in _WAYS.items():
+    for name, pool in _POOLINGS.items():
         pooled = pool(tokens, mask)
         cosines = torch.cosine_similarity(vectors, pooled, dim=1)
         lowest[name] = cosines.min()
@@ -201,14 +219,14 @@ HOW = exercise(
         {"(vectors, pooled, dim=1)": "(vectors.flatten(), pooled.flatten(), dim=0)"},
     ],
     one_row_only=[{"cosines.min()": "cosines.max()"}, {"cosines.min()": "cosines[0]"}],
-    position_zero={"_WAYS": "(_WAYS | {'cls': lambda t, m: t[:, 0]})"},
+    position_zero={"_POOLINGS": "(_POOLINGS | {'cls': lambda tokens, mask: tokens[:, 0]})"},
     right_only=[
         {"pool(tokens, mask)": f"pool(tokens, {_FIRST_ONES} if name in {ways} else mask)"}
         for ways in (("mean", "max"), ("mean",), ("max",))
     ],
     maximum_with_padding=[
-        {"_WAYS": f"(_WAYS | {{'max': lambda t, m: {tokens}.amax(dim=1)}})"}
-        for tokens in ("t", "(t * m[..., None])")
+        {"_POOLINGS": f"(_POOLINGS | {{'max': lambda tokens, mask: {compared}.amax(dim=1)}})"}
+        for compared in ("tokens", "(tokens * mask[..., None])")
     ],
     best_fit={'fitting[0] if fitting else "other"': "max(lowest, key=lowest.get)"},
 )
@@ -216,12 +234,11 @@ HOW = exercise(
 
 def _normalise_cases(rng):
     some = normal(rng, 4, rng.randint(5, 8))
-    zero = some.clone()
-    zero[2] = 0
     parts = some * torch.tensor([[0.1], [3.0], [10.0], [0.5]])
     # a row may hold a 0, add up to 0, or hold nothing above 0
-    parts[0, 0], parts[1], parts[2] = 0, 0, -some[2].abs()
-    parts[1, :2] = torch.tensor([3.0, -3.0])
+    parts[0, 0] = 0
+    parts[1] = torch.tensor([3.0, -3.0] + [0.0] * (parts.shape[1] - 2))
+    parts[2] = -some[2].abs()
     return [
         Case("Every row has length 1", some),
         Case("Every row has length 1", parts),
@@ -230,7 +247,7 @@ def _normalise_cases(rng):
             "A row of length 1e-10 gets length 1 too",
             normalise(some) * torch.tensor([[1.0], [1e-10]] * 2),
         ),
-        Case("A row of zeros stays zeros", zero),
+        Case("A row of zeros stays zeros", some.index_fill(0, torch.tensor([2]), 0.0)),
         Case("Rows in float64 give rows in float64", some.double()),
     ]
 
@@ -353,7 +370,9 @@ def _all_cosines(queries, documents):
 ALL_COSINES = completion("04-all-cosines", _all_cosines_cases, _all_cosines)(
     documents_first={"queries @ documents.T": "documents @ queries.T"},
     row_by_row={"queries @ documents.T": "(queries * documents).sum(dim=1)"},
-    with_itself=[{"queries @ documents.T": f"{one} @ {one}.T"} for one in ("queries", "documents")],
+    with_itself=[
+        {"queries @ documents.T": f"{rows} @ {rows}.T"} for rows in ("queries", "documents")
+    ],
     softmax_taken={"queries @ documents.T": "(queries @ documents.T).softmax(dim=1)"},
     lengths_divided_again=[
         {"documents.T": f"documents.T / {more}"}

@@ -109,6 +109,7 @@ def _mean_cosine(means, counts):
     return (cosines / (n * (n - 1))).item()
 
 
+# the squared lengths of the means
 _SQUARED = "(means.double() ** 2).sum(dim=1)"
 
 MEAN_COSINE = exercise("06-mean-cosine", _mean_cosine_cases, _mean_cosine, points=2)(
@@ -120,6 +121,7 @@ MEAN_COSINE = exercise("06-mean-cosine", _mean_cosine_cases, _mean_cosine, point
     subtracted_from_mean={"total @ total": "total @ total / n**2"},
     length_of_mean={"cosines / (n * (n - 1))": "total.norm() / n"},
     mean_of_means={"sizes @ means.double()": "n * means.double().mean(dim=0)"},
+    # each batch counts once, and its mean is taken for one vector
     means_compared=[
         {"torch.tensor(counts, dtype=torch.float64)": "torch.ones(len(counts)).double()", old: new}
         for old, new in (
@@ -127,10 +129,12 @@ MEAN_COSINE = exercise("06-mean-cosine", _mean_cosine_cases, _mean_cosine, point
             (" - n\n", f" - {_SQUARED}.sum()\n"),
         )
     ],
+    # only pairs of one batch
     within_only=[
         {"total @ total": f"sizes**2 @ {_SQUARED}", "n * (n - 1)": "(sizes**2).sum() - n"},
         {"total @ total - n": f"{_SQUARED}.sum()", "(n * (n - 1))": "len(sizes)"},
     ],
+    # only pairs of two batches
     across_only={" - n\n": f" - sizes**2 @ {_SQUARED}\n", "n * (n - 1)": "n**2 - (sizes**2).sum()"},
 )
 
@@ -357,7 +361,6 @@ def _assign_cases(rng):
     best = (vectors @ directions.double().numpy().T).max(axis=1)
     threshold = float(best.min() + best.max()) / 2
     axes = np.eye(hidden)  # cosines of 0 are exact on every processor
-    equal = np.concatenate([axes[:2], -axes[:1]])
     return [
         Case(
             "All are near enough, and the lengths of the centres do not matter",
@@ -370,7 +373,12 @@ def _assign_cases(rng):
         ),
         Case("None is near enough", vectors[1:], centres, 1.0),
         Case("One vector, one centre", vectors[:1], centres[:1], 0.5),
-        Case("A cosine equal to the threshold is high enough", equal, 0.5 * axes[:1], 0.0),
+        Case(
+            "A cosine equal to the threshold is high enough",
+            np.concatenate([axes[:2], -axes[:1]]),
+            0.5 * axes[:1],
+            0.0,
+        ),
         Case(
             "Of equal cosines, the first centre",
             axes[[0, 3]],

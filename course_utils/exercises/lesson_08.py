@@ -19,9 +19,9 @@ def _tied(rng):
 def _spearman_cases(rng):
     x = _distinct(rng, rng.randint(8, 10))
     y = [value + rng.uniform(-30, 30) for value in x]
-    close, place = rng.sample(range(9), 9), rng.randrange(8)
-    # the correlation is 59/60, which no rounding leaves alone
-    swapped = [{place: place + 1, place + 1: place}.get(value, value) for value in close]
+    close, lower = rng.sample(range(9), 9), rng.randrange(8)
+    # With two neighbours swapped, the correlation is 59/60: an answer that rounds is found out.
+    swapped = [{lower: lower + 1, lower + 1: lower}.get(value, value) for value in close]
     return [
         Case("All numbers differ", x, y),
         Case("One is far from all others", x, [4000.0 if v == min(x) else w for v, w in zip(x, y)]),
@@ -87,9 +87,9 @@ def _held_out(train_values, train_labels, test_values, test_labels):
     return float((similar == np.array(test_labels)).mean())
 
 
-# Numbers of training pairs, and the unit of values. As powers of two, they make shares and values
-# exact, also in float32, so that rounding decides neither which of two equally good thresholds is
-# better nor whether a value reaches the threshold.
+# Numbers of training pairs, and the unit of values. They are powers of two, so shares and values
+# are exact, also in float32. So rounding does not decide which of two equally good thresholds is
+# better, nor whether a value reaches the threshold.
 TRAINED, UNIT = (8, 16), 1 / 128
 
 
@@ -98,25 +98,25 @@ def _shuffled(rng, values, labels):
     return [values[place] for place in order], [labels[place] for place in order]
 
 
-# Training and test values and labels, drawn until the mistakes named in `differing` give another
-# result.
-def _pairs_drawn(rng, *differing):
+# Training values and labels, test values and labels, drawn until each answer with one of these
+# mistakes gives another result.
+def _pairs_drawn(rng, *names):
     imitations = [
         imitate
         for mistake in THRESHOLD.mistakes
-        if mistake.name in differing
+        if mistake.name in names
         for imitate in mistake.imitations
     ]
     while True:
-        places = rng.sample(range(10, 110), rng.choice(TRAINED))
+        units = rng.sample(range(10, 110), rng.choice(TRAINED))
         middle = rng.choice([40, 60, 100])
-        labels = [int(place + rng.gauss(0, 40) > middle) for place in places]
-        train = [place * UNIT for place in places]
-        test = [
-            rng.choice([rng.choice(train), round(rng.uniform(0.1, 0.9), 2)])
+        labels = [int(unit + rng.gauss(0, 40) > middle) for unit in units]
+        values = [unit * UNIT for unit in units]
+        test_values = [
+            rng.choice([rng.choice(values), round(rng.uniform(0.1, 0.9), 2)])
             for _ in range(rng.randint(8, 10))
         ]
-        drawn = train, labels, test, rng.choices((0, 1), k=len(test))
+        drawn = values, labels, test_values, rng.choices((0, 1), k=len(test_values))
         if {*labels} == {0, 1} and all(
             abs(imitate(*drawn) - _held_out(*drawn)) > 1e-3 for imitate in imitations
         ):
@@ -126,17 +126,18 @@ def _pairs_drawn(rng, *differing):
 # The most similar training pair is labelled 0, and its value is the best threshold.
 def _best_is_none(rng):
     low, *others, high = sorted(
-        (rng.randint(12, 102) + place / 8) * UNIT for place in range(TRAINED[0])
+        (rng.randint(12, 102) + eighths / 8) * UNIT for eighths in range(TRAINED[0])
     )
     train = _shuffled(rng, [low, *others, high], [1] + [0] * (len(others) + 1))
-    return *train, [high, high, high + 0.05, high + 0.1, low - 0.02, others[0]], [1, 1, 1, 1, 0, 0]
+    test_values = [high, high, high + 0.05, high + 0.1, low - 0.02, others[0]]
+    return *train, test_values, [1, 1, 1, 1, 0, 0]
 
 
-# Test values just below the best threshold, the lowest similar training value, above the value
-# under it.
+# Some test values lie just below the best threshold, the lowest training value that is labelled 1,
+# and above the next lower value.
 def _just_below(rng, similar):
     low, high = rng.sample(range(10, 40), TRAINED[0] - similar), rng.sample(range(60, 90), similar)
-    train = _shuffled(rng, [value * UNIT for value in low + high], [0] * len(low) + [1] * len(high))
+    train = _shuffled(rng, [unit * UNIT for unit in low + high], [0] * len(low) + [1] * len(high))
     best, under = min(high) * UNIT, max(low) * UNIT
     return (
         *train,
@@ -243,7 +244,8 @@ def _grouped(rng, *sizes):
     # all differ, so no resample is constant
     scores = [score / 10 for score in rng.sample(range(51), len(sizes))]
     near, far = ([rng.gauss(score, spread) for score in scores] for spread in (1.5, 3))
-    a, b = ([round(rng.gauss(model[group], 0.8), 3) for group in groups] for model in (near, far))
+    a = [round(rng.gauss(near[group], 0.8), 3) for group in groups]
+    b = [round(rng.gauss(far[group], 0.8), 3) for group in groups]
     return [scores[group] for group in groups], a, b, groups
 
 

@@ -23,13 +23,12 @@ def _leak_cases(rng):
     loud, wide, accent = sentence(10), sentence(11), f"amélie , a film of {year} ."
     # not all are in the common form
     train_or_loud = [*train, loud.upper(), f" {wide} ".replace(" ", "  "), accent.upper()]
-    spaced = f" {train[4]} ".replace(" ", "  ")
-    dirty = [*clean, train[2].upper(), spaced, train[0], loud, wide, accent]
+    leaks = [train[2].upper(), f" {train[4]} ".replace(" ", "  "), train[0], loud, wide, accent]
     return [
         Case(
             "The same text, in capitals (É, too) or with other spaces",
             train_or_loud,
-            rng.sample(dirty, len(dirty)),
+            rng.sample(clean + leaks, len(clean + leaks)),
         ),
         Case("A text that appears twice in the test part", train, [train[1], clean[0], train[1]]),
         Case(

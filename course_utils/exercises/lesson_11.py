@@ -371,7 +371,6 @@ def _rests_cases(rng):
     anchor, near, far = _near_and_far(rng, rng.randint(6, 9))
     # distances without rounding: 3, and 4 or 5
     zeros, side = torch.zeros(2, 2), float(rng.choice([4, 5]))
-    exact = torch.tensor([[0.0, side], [0.0, 3.5]])
     return [
         Case(
             "Some are right by the margin", anchor, torch.cat([near[:3], far[3:]]), far.flip(0), 1.0
@@ -385,7 +384,7 @@ def _rests_cases(rng):
             "Farther by exactly the margin",
             zeros,
             zeros + torch.tensor([3.0, 0.0]),
-            exact,
+            torch.tensor([[0.0, side], [0.0, 3.5]]),
             side - 3,
         ),
     ]

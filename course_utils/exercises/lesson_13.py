@@ -10,8 +10,8 @@ def _numbers(rng, rows, columns, draw):
     return np.array([[draw() for _ in range(columns)] for _ in range(rows)], dtype=np.float32)
 
 
-# Vectors, lowest and highest, multiples of powers of two: in every precision, each number falls
-# in one step.
+# Vectors, and the lowest and the highest number of each dimension. All are multiples of powers of
+# two, so each number falls in the same step in every precision.
 def _calibrated(rng, n, d):
     step = 2 ** -np.array(rng.sample([8, 9, 10, 11] * 2, d), dtype=np.float32)
     low = np.array([-rng.randint(40, 200) for _ in range(d)], dtype=np.float32) * step
@@ -23,7 +23,6 @@ def _int8_cases(rng):
     n, d = rng.randint(4, 6), rng.randint(5, 7)
     vectors, low, high = _calibrated(rng, n, d)
     beyond = 7.5 * (high - low) / 255
-    constant = low[-1] + 2.5 * np.arange(n, dtype=np.float32)
     return [
         Case("Numbers inside the ranges", vectors, low, high),
         Case(
@@ -38,7 +37,7 @@ def _int8_cases(rng):
         ),
         Case(
             "A dimension that was constant",
-            np.column_stack([vectors[:, :-1], constant]),
+            np.column_stack([vectors[:, :-1], low[-1] + 2.5 * np.arange(n, dtype=np.float32)]),
             low,
             np.append(high[:-1], low[-1]),
         ),
@@ -133,6 +132,7 @@ def _hamming(query, corpus):
 HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
     bytes_counted=[
         {"query ^ corpus": "(query != corpus).astype(np.uint8)"},
+        # only whether each byte is 0
         {"query ^ corpus": "np.packbits(query > 0) ^ np.packbits(corpus > 0, axis=1)"},
     ],
     eight_bit_sum=[{"np.int64": "np.uint8"}, {"np.int64": "np.int8"}],
@@ -159,7 +159,7 @@ HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
 
 
 def _rescore_cases(rng):
-    # A query, a corpus, and candidates whose scores with the query are apart.
+    # A query, a corpus, candidates and k. No two scores with the query are nearly equal.
     def drawn(n, count, k, d=4, lowest=-40):
         query = np.array([rng.choice([-1.0, 1.0]) for _ in range(d)], dtype=np.float32)
         corpus = _numbers(rng, n, d, lambda: rng.randint(-8, 8) / 16)
