@@ -246,14 +246,14 @@ def _array_difference(got, right, strict):
         return None
 
     if "bool" in str(right.dtype):
-        first, *others = np.argwhere(numbers != wanted).tolist()
+        wrong_entries = np.argwhere(numbers != wanted).tolist()
         return (
-            f"{1 + len(others)} of {wanted.size} entries are wrong; the first is at {first}, "
-            f"where {bool(wanted[tuple(first)])} is expected"
+            f"{len(wrong_entries)} of {wanted.size} entries are wrong; the first is at "
+            f"{wrong_entries[0]}, where {bool(wanted[tuple(wrong_entries[0])])} is expected"
         )
     # where both are infinite, their difference is 0 and not NaN
-    apart = np.subtract(numbers, wanted, where=numbers != wanted, out=np.zeros_like(numbers))
-    return f"your result is off by up to {np.nanmax(np.abs(apart)):.3g}"
+    errors = np.subtract(numbers, wanted, where=numbers != wanted, out=np.zeros_like(numbers))
+    return f"your result is off by up to {np.nanmax(np.abs(errors)):.3g}"
 
 
 # A list of numbers, lists or arrays as nested lists.
@@ -296,8 +296,7 @@ def _rounded(value, digits):
 
 def told_apart(first: float, second: float, digits: int = DIGITS) -> list[str]:
     """Two unequal numbers as texts, with at least so many significant digits that the texts differ."""
-    while (
-        digits < 17 and f"{first:.{digits}g}" == f"{second:.{digits}g}"
-    ):  # 17 tell all floats apart
+    # 17 digits tell all floats apart
+    while digits < 17 and f"{first:.{digits}g}" == f"{second:.{digits}g}":
         digits += 1
     return [str(_rounded(number, digits)).removesuffix(".0") for number in (first, second)]

@@ -163,7 +163,7 @@ def exercise(
 ) -> Callable[..., Any]:
     """Describe an exercise.
 
-    `exercise(...)(one_mistake={old: new}, other_mistake=(imitation, another))` is an Exercise.
+    `exercise(...)(one_mistake={old: new}, another=(function, another_function))` is an Exercise.
 
     cases, reference: as in `Exercise`. arguments: if not given, the reference's parameters without
     a default. words: in place of those of the lesson's file. fields: what `Exercise` has beside
@@ -212,8 +212,8 @@ def mask_of(lengths: Sequence[int], width: int | None = None, left: bool = False
     """The int64 mask of rows with so many real tokens, padded to `width` or the longest row."""
     import torch
 
-    places = torch.arange(width or max(lengths))
-    mask = (places < torch.tensor(lengths)[:, None]).long()
+    positions = torch.arange(width or max(lengths))
+    mask = (positions < torch.tensor(lengths)[:, None]).long()
     return mask.flip(1) if left else mask
 
 

@@ -5,7 +5,7 @@ grader.
 """
 
 import itertools
-import math  # noqa: F401  in the text of mistakes
+import math  # noqa: F401  in source texts of mistakes
 from functools import cache
 
 import numpy as np
@@ -99,6 +99,7 @@ def _judge_cases(rng):
 
 
 JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
+    # a query without a relevant text adds a 0 to the mean
     unanswered_as_zero=[
         {"if any(best):": f"values += [0] * ({unanswered})\n        if any(best):"}
         for unanswered in ("not any(best)", "bool(graded) and not any(best)")
@@ -124,6 +125,7 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
     no_ideal=[
         {"dcg(best)": other} for other in ("1", "k", "max(len(gains), 1)", "sum(graded.values())")
     ],
+    # grades are changed before anything is added
     other_gains=[
         {
             "names = ": f"graded = {{name: {other} for name, grade in graded.items()}}\n        names = "
@@ -135,6 +137,7 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
         for discount in ("math.log2(2 + rank)", "rank", "1 + rank", "1 + math.log2(1 + rank)")
     ],
     none_left=[{" if values else 0.0": ""}, {"values else 0.0": "values else math.nan"}],
+    # the sum of all gains over the sum of the best ones
     sums_divided={
         "dcg(gains) / dcg(best)": "[dcg(gains), dcg(best)]",
         "sum(values) / len(values)": "np.divide(*np.sum(values, axis=0))",
@@ -157,8 +160,8 @@ def _pool():
     beginning_of = dict(zip(docs["name"], beginnings))
 
     def judged(queries, judgements):
-        asked = pd.read_csv(queries).query("kind != 'none'")
-        rows = asked.merge(pd.read_csv(judgements), on="id")
+        with_answers = pd.read_csv(queries).query("kind != 'none'")
+        rows = with_answers.merge(pd.read_csv(judgements), on="id")
         rows["text"] = rows["name"].map(beginning_of)
         grades = rows.groupby(["query", "text"], sort=False)["grade"].max()
         by_query = grades.groupby(level=0, sort=False)
@@ -166,10 +169,10 @@ def _pool():
 
     dev = judged(TABLES / "plot_queries.csv", TABLES / "plot_judgements.csv")
     held = judged(HELD_OUT / "held_out_queries.csv", HELD_OUT / "held_out_judgements.csv")
-    wanted = list(dict.fromkeys(itertools.chain(*dev.values(), *held.values())))
-    others = [text for text in dict.fromkeys(beginnings) if text not in wanted]
-    drawn = pd.Series(others).sample(TEXTS - len(wanted), random_state=0)
-    return dev, held, [*wanted, *drawn]
+    graded_texts = list(dict.fromkeys(itertools.chain(*dev.values(), *held.values())))
+    others = [text for text in dict.fromkeys(beginnings) if text not in graded_texts]
+    sample = pd.Series(others).sample(TEXTS - len(graded_texts), random_state=0)
+    return dev, held, [*graded_texts, *sample]
 
 
 # ({text: its row}, {pooling: vectors}) of every text in the pool, computed once for all checks of
@@ -265,9 +268,9 @@ def _judge(args, outcome):
         discreet = "your function did not return lists of k places for these queries"
         return discreet if queries[0] in held else problem
     for query, rows in zip(queries, outcome):
-        own = sorted(filter(query.startswith, texts), key=len, reverse=True)[:k]
-        first = [texts[int(row)] for row in [*rows][: len(own)]]
-        if first != own:
+        beginnings = sorted(filter(query.startswith, texts), key=len, reverse=True)[:k]
+        first_texts = [texts[int(row)] for row in [*rows][: len(beginnings)]]
+        if first_texts != beginnings:
             return f"{short(query, 70)} is one of the texts: it must come first, then its beginnings, the longest first"
     shorter = {_without_middle(query): graded for query, graded in dev.items()}
     for target, grades, kind in (
@@ -279,11 +282,12 @@ def _judge(args, outcome):
             continue
         reached = _reached(args, outcome, grades)
         if reached < target:
-            another = f", which was set with the packaged encoder; {ENV_VAR} names another"
-            return (
-                f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is "
-                f"{target}{another if another_encoder() else ''}"
+            note = (
+                f", which was set with the packaged encoder; {ENV_VAR} names another"
+                if another_encoder()
+                else ""
             )
+            return f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is {target}{note}"
     return None
 
 
@@ -291,7 +295,7 @@ def _judge(args, outcome):
 def _form(queries, texts, k, outcome):
     if isinstance(outcome, tuple) and len(outcome) == 2 and len(queries) != 2:
         return "your function returned two things, as `search` does. Only the places are asked for: the first of them"
-    # it may hold no lists, or lists of several lengths
+    # the result may hold no lists, or lists of several lengths
     places = safely(lambda: np.array([*map(list, outcome)]), otherwise=np.array(None))
     # "iuf": integers, unsigned ones and decimals
     if places.shape != (len(queries), k) or places.dtype.kind not in "iuf":

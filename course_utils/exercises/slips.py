@@ -73,18 +73,18 @@ def _slip_of_numbers(arrays):
     def always(change):
         return all(_close(got, change(result)) for got, result in arrays)
 
-    got = np.concatenate([np.ravel(got) for got, _ in arrays])
-    result = np.concatenate([np.ravel(result) for _, result in arrays])
-    if got.size < 3 or always(np.copy):  # few numbers prove nothing; equal ones have no slip
+    returned = np.concatenate([np.ravel(got) for got, _ in arrays])
+    expected = np.concatenate([np.ravel(result) for _, result in arrays])
+    if returned.size < 3 or always(np.copy):  # few numbers prove nothing; equal ones have no slip
         return ""
-    # a single number per case has a factor whatever was done
+    # between two single numbers there is always a factor and a shift
     single = all(result.ndim == 0 for _, result in arrays)
     with np.errstate(all="ignore"):
-        if result.any() and got.any():
-            factor = np.median(got[result != 0] / result[result != 0])
+        if expected.any() and returned.any():
+            factor = np.median(returned[expected != 0] / expected[expected != 0])
             if always(lambda right: factor * right) and (not single or _written(factor)):
                 return f"You have the right result, times {factor:.4g}."
-        shift = np.median(got - result)
+        shift = np.median(returned - expected)
         if always(lambda right: right + shift) and (not single or _written(shift)):
             return (
                 f"You have the right result, {'plus' if shift > 0 else 'minus'} {abs(shift):.4g}."
@@ -97,8 +97,8 @@ def _slip_of_numbers(arrays):
     return ""
 
 
-# Whether somebody may have written a number in code: one of two digits, 1 over it, or a logarithm
-# of such a number.
+# Whether a number may stand in somebody's code: it has two digits, or is 1 over such a number, or
+# the logarithm of one of these.
 def _written(number):
     forms = (number, 1 / number, np.exp(number), np.exp(1 / number))
     return any(np.isclose(form, float(f"{form:.2g}"), rtol=TOLERANCE, atol=0) for form in forms)
