@@ -21,16 +21,19 @@ FRAME_NOTE = (
     "*The course has changed the given lines of this exercise. Your answer above is unchanged; "
     "the new lines are:*\n\n"
 )
-IN_WORDS = {  # after a number of cells
+IN_WORDS = {  # what is counted in a merge, and what is said after a number of such cells
+    # the course's cells
     "new": "new",
     "renewed": "renewed",
     "removed": "removed",
+    # the learner's, which stay: answers to exercises, other cells of the course, added cells
     "answers": "with your answer kept",
     "edited": "edited by you and kept",
-    "own": "of your own kept",
+    "added": "of your own kept",
     "both": "changed by the course and by you (your text is below the course's)",
     "frames": "with new given lines (a note below your answer shows them)",
-    "away": "deleted by you and not restored",
+    # cells that the learner deleted and the course did not change
+    "deleted": "deleted by you and not restored",
 }
 STUB = ["# YOUR CODE HERE", "raise NotImplementedError()"]  # nbgrader's wording
 
@@ -86,84 +89,85 @@ def merge(
 ) -> tuple[list[Cell], Counter[str]]:
     """Merge the learner's cells with the course's new ones.
 
-    Returns them in one list, and a Counter of what was done.
-
-    Its keys:
-    - new, renewed, removed: cells of the course.
-    - answers, edited, own: the learner's cells that stay: answers to exercises, other cells of the
-      course that the learner changed, cells that the learner added.
-    - both: cells that both changed; the course's version is used, with the learner's text in a note
-      below.
-    - frames: exercises whose frame changed; a note says so.
-    - away: cells that the learner deleted and the course did not change; they stay deleted.
+    Returns them in one list, and how many cells were treated in which way, by the keys of IN_WORDS.
+    Where both changed a cell, the course's version is used, with the learner's text in a note
+    below.
 
     base: checksum by id of what the course last wrote, or empty if unknown; every difference then
     counts as changed by both.
     """
-    done: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     course = {cell["id"]: cell for cell in new}
     learners = identified(learners, course, base)
-    kept = {cell["id"]: cell for cell in learners if cell["id"] in course}
-    followers = _followers(learners, course, base, done)
+    versions = {cell["id"]: cell for cell in learners if cell["id"] in course}
+    followers = _followers(learners, course, base, counts)
     present = {cell["source"] for cell in learners}
     merged = followers[""]
     for cell in new:
-        name = cell["id"]
-        for part in _merge_cell(cell, kept.get(name), base.get(name), done):
-            # a note may be there already: an interrupted update has left it
+        cell_id = cell["id"]
+        for part in _merge_cell(cell, versions.get(cell_id), base.get(cell_id), counts):
+            # an interrupted update may have left the same note
             if not (NOTE_ID.fullmatch(part["id"]) and part["source"] in present):
                 merged.append(part)
-        merged += followers.get(name, [])
-    return merged, done
+        merged += followers.get(cell_id, [])
+    return merged, counts
 
 
 def _followers(
-    learners: list[Cell], course: dict[str, Cell], base: dict[str, str], done: Counter[str]
+    learners: list[Cell], course: dict[str, Cell], base: dict[str, str], counts: Counter[str]
 ) -> dict[str, list[Cell]]:
     """The learner's own cells by the id of the course's cell above; "" for those on top."""
     followers: dict[str, list[Cell]] = {"": []}
-    above = ""
+    id_above = ""
     for cell in learners:
         if cell["id"] in course:
-            above = cell["id"]
+            id_above = cell["id"]
         elif base.get(cell["id"]) == checksum(cell):
-            done["removed"] += 1
+            counts["removed"] += 1
         else:
-            followers.setdefault(above, []).append(cell)
-            done["own"] += not NOTE_ID.fullmatch(cell["id"])
+            followers.setdefault(id_above, []).append(cell)
+            counts["added"] += not NOTE_ID.fullmatch(cell["id"])
     return followers
 
 
-def _merge_cell(cell: Cell, own: Cell | None, was: str | None, done: Counter[str]) -> list[Cell]:
+def _merge_cell(
+    new: Cell, version: Cell | None, last_written: str | None, counts: Counter[str]
+) -> list[Cell]:
     """What takes the place of a course's cell: nothing, a cell, or a cell and a note below.
 
-    own: the learner's version of it. was: the checksum of what the course wrote there last.
+    version: the learner's version of it.
+    last_written: the checksum of what the course wrote there last.
     """
-    is_now = checksum(cell)
-    if own is None and was == is_now:
-        done["away"] += 1
-        return []
-    if own is None or checksum(own) == was != is_now:
-        done["new" if own is None else "renewed"] += 1
-        return [cell]
-    kept = {**own, "metadata": {**own["metadata"], **cell["metadata"]}}
-    if checksum(own) == is_now:
+    course_changed = checksum(new) != last_written
+    if version is None:
+        counts["new" if course_changed else "deleted"] += 1
+        return [new] if course_changed else []
+    if course_changed and checksum(version) == last_written:
+        counts["renewed"] += 1
+        return [new]
+    kept = {**version, "metadata": {**version["metadata"], **new["metadata"]}}
+    if checksum(version) == checksum(new):
         return [kept]
-    if exercise_of(cell) is not None:
-        done["answers"] += 1
-        if was == is_now or not has_other_frame(own, cell):
+    if exercise_of(new) is not None:
+        counts["answers"] += 1
+        if not course_changed or not has_other_frame(version, new):
             return [kept]
-        done["frames"] += 1
-        return [kept, _note(cell, "frame", FRAME_NOTE + as_block(cell))]
-    if was == is_now:
-        done["edited"] += 1
+        counts["frames"] += 1
+        return [kept, _note(new, "frame", FRAME_NOTE + as_block(new))]
+    if not course_changed:
+        counts["edited"] += 1
         return [kept]
-    done["both"] += 1
-    if not own["source"].strip():
-        return [cell]
-    is_text = own["cell_type"] == "markdown"
-    note = TEXT_NOTE + own["source"] if is_text else CODE_NOTE + as_block(own)
-    return [cell, _note(own, "yours", note)]
+    counts["both"] += 1
+    return [new, *_notes_of_replaced(version)]
+
+
+def _notes_of_replaced(version: Cell) -> list[Cell]:
+    """A note with the learner's text that the course's replaces; none for an empty cell."""
+    if not version["source"].strip():
+        return []
+    if version["cell_type"] == "markdown":
+        return [_note(version, "yours", TEXT_NOTE + version["source"])]
+    return [_note(version, "yours", CODE_NOTE + as_block(version))]
 
 
 def _note(cell: Cell, kind: str, text: str) -> Cell:
@@ -174,7 +178,9 @@ def _note(cell: Cell, kind: str, text: str) -> Cell:
         "metadata": {},
         "source": text,
     }
-    return note | {name: cell[name] for name in ("attachments",) if name in cell}
+    if "attachments" in cell:
+        note["attachments"] = cell["attachments"]
+    return note
 
 
 def identified(learners: list[Cell], course: dict[str, Cell], base: dict[str, str]) -> list[Cell]:
@@ -183,19 +189,25 @@ def identified(learners: list[Cell], course: dict[str, Cell], base: dict[str, st
     An editor may have dropped or duplicated ids. A cell is then identified by its text, an answer
     by the name of its exercise.
     """
-    left = dict.fromkeys([*base, *course])  # ids that no cell has yet, in order
+    unused_ids = dict.fromkeys([*base, *course])  # in order
+    used_ids = {""}
     cells: list[Cell] = []
-    taken = {""}
     for cell in learners:
-        name = "" if cell["id"] in taken else cell["id"]
-        taken.add(name)
-        left.pop(name, None)
-        cells.append({**cell, "id": name})
+        # of several cells with one id, the first keeps it
+        cell_id = "" if cell["id"] in used_ids else cell["id"]
+        used_ids.add(cell_id)
+        unused_ids.pop(cell_id, None)
+        cells.append({**cell, "id": cell_id})
     for cell in cells:
         if cell["id"] not in base and cell["id"] not in course:
-            matching = (name for name in left if _is_same(cell, course.get(name), base.get(name)))
-            cell["id"] = next(matching, cell["id"] or _new_id())
-            left.pop(cell["id"], None)
+            own_id = cell["id"] or _new_id()
+            matching = (
+                unused_id
+                for unused_id in unused_ids
+                if _is_same(cell, course.get(unused_id), base.get(unused_id))
+            )
+            cell["id"] = next(matching, own_id)
+            unused_ids.pop(cell["id"], None)
     return cells
 
 
@@ -203,9 +215,9 @@ def _new_id() -> str:
     return uuid.uuid4().hex[:8]
 
 
-def _is_same(cell: Cell, course_cell: Cell | None, was: str | None) -> bool:
+def _is_same(cell: Cell, course_cell: Cell | None, last_written: str | None) -> bool:
     """Whether a learner's cell is this one of the course, by its text or by its exercise."""
-    if checksum(cell) == was:
+    if checksum(cell) == last_written:
         return True
     if course_cell is None:
         return False
@@ -237,9 +249,9 @@ def as_block(cell: Cell) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def in_words(done: Counter[str]) -> str:
+def in_words(counts: Counter[str]) -> str:
     """A one-line description of a merge."""
-    parts = [f"{done[key]} {words}" for key, words in IN_WORDS.items() if done[key]]
+    parts = [f"{counts[key]} {words}" for key, words in IN_WORDS.items() if counts[key]]
     return f"cells: {', '.join(parts) or 'put into the order of the course'}"
 
 
