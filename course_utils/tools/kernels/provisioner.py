@@ -26,6 +26,8 @@ from .server import LAUNCH, receive
 
 NAME = "course-warm"  # the entry point in pyproject.toml
 SOCKET = "COURSE_WARM_SOCKET"  # the socket on which the warm process listens
+# ipykernel's own flag for Python: debuggers cannot step into frozen modules
+NO_FROZEN_MODULES = "-Xfrozen_modules=off"
 COLD = "COURSE_COLD_KERNELS"  # if set to anything, kernels start in the ordinary way
 # seconds: a warm process that is still importing answers when it is done; on a slow machine an
 # ordinary kernel takes as long
@@ -61,26 +63,26 @@ def start_warm() -> subprocess.Popen[bytes] | None:
     folder = ""
     try:
         folder = tempfile.mkdtemp(prefix="course-")  # only this user can read it, and so connect
-        place = str(Path(folder) / "kernels")
-        process = _start_server(place)
+        socket_path = str(Path(folder) / "kernels")
+        process = _start_server(socket_path)
     except OSError:
         shutil.rmtree(folder, ignore_errors=True)
         return None
-    os.environ[SOCKET] = place
+    os.environ[SOCKET] = socket_path
     os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = NAME
     return process
 
 
-def _start_server(place: str) -> subprocess.Popen[bytes]:
+def _start_server(socket_path: str) -> subprocess.Popen[bytes]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-        listening.bind(place)
-        listening.listen(64)
-        server = [sys.executable, "-Xfrozen_modules=off", "-m", f"{__package__}.server"]
+        listening.bind(socket_path)
+        listening.listen(64)  # requests that may wait, more than a test run makes at once
+        server = [sys.executable, NO_FROZEN_MODULES, "-m", f"{__package__}.server"]
         return subprocess.Popen(
             [*server, str(listening.fileno()), str(os.getpid())],
             pass_fds=[listening.fileno()],
             start_new_session=True,
-            env={**os.environ, SOCKET: place},
+            env={**os.environ, SOCKET: socket_path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -138,16 +140,16 @@ def fork_kernel(
     stdin: int | None = None,
     stdout: int | IO | None = None,
     stderr: int | IO | None = None,
-    **more: object,
+    **unsupported: object,
 ) -> Forked | None:
     """A kernel from the warm process, started as `subprocess.Popen` would.
 
     None if it cannot or will not give one.
     """
-    place = os.environ.get(SOCKET)
-    arguments = [argument for argument in command[1:] if argument != "-Xfrozen_modules=off"]
+    socket_path = os.environ.get(SOCKET)
+    arguments = [argument for argument in command[1:] if argument != NO_FROZEN_MODULES]
     is_kernel = arguments[: len(LAUNCH)] == LAUNCH and _is_this_python(Path(command[0]))
-    if not place or os.environ.get(COLD) or more or not is_kernel:
+    if not socket_path or os.environ.get(COLD) or unsupported or not is_kernel:
         return None
     parent = 0 if independent else os.getpid()
     request = {
@@ -156,24 +158,33 @@ def fork_kernel(
         "environment": {**(os.environ if env is None else env), "JPY_PARENT_PID": str(parent)},
         "parent": parent,
     }
-    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        return _forked(socket_path, request, stdout, stderr)
+    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        return None
+
+
+def _forked(
+    socket_path: str, request: dict[str, Any], stdout: int | IO | None, stderr: int | IO | None
+) -> Forked:
+    """Send a request with the kernel's three streams. KeyError if the warm process refuses it."""
+    devnull = os.open(os.devnull, os.O_RDWR)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(PATIENCE)
-            connection.connect(place)
-            streams = [nothing, _descriptor(stdout, 1, nothing), _descriptor(stderr, 2, nothing)]
-            text = json.dumps(request).encode() + b"\n"
-            sent = socket.send_fds(connection, [text], streams)
-            connection.sendall(text[sent:])
+            connection.connect(socket_path)
+            streams = [devnull, _descriptor(stdout, 1, devnull), _descriptor(stderr, 2, devnull)]
+            message = json.dumps(request).encode() + b"\n"
+            # the descriptors travel with the first bytes, which may not be all
+            sent = socket.send_fds(connection, [message], streams)
+            connection.sendall(message[sent:])
             answer, descriptors = receive(connection)
             return Forked(answer["pid"], descriptors[0])
-    except (OSError, ValueError, KeyError, IndexError, TypeError):
-        return None
     finally:
-        os.close(nothing)
+        os.close(devnull)
 
 
-def _descriptor(stream: int | IO | None, inherited: int, nothing: int) -> int:
+def _descriptor(stream: int | IO | None, inherited: int, devnull: int) -> int:
     """The descriptor of a stream argument of Popen: None is inherited, DEVNULL discards.
 
     Of PIPE there is none, and sending it fails: pipes are for the ordinary start.
@@ -181,7 +192,7 @@ def _descriptor(stream: int | IO | None, inherited: int, nothing: int) -> int:
     if stream is None:
         return inherited
     if stream == subprocess.DEVNULL:
-        return nothing
+        return devnull
     return stream if isinstance(stream, int) else stream.fileno()
 
 

@@ -28,16 +28,18 @@ from typing import Any
 from ...exercises import LESSONS
 from ..warm import lesson_modules, load, set_aside
 
-# What may differ between this process and a kernel: variables about the client and the terminal.
-# Anything else may have been read during imports.
-FREE = re.compile(
+# Beginnings of the names of variables about the client and the terminal, which may differ between
+# this process and a kernel. Anything else may have been read during imports.
+MAY_DIFFER = re.compile(
     r"(JPY_|JUPYTER_|JUPYTERHUB_|PYTEST_|PYDEVD_|KERNEL_|COURSE_WARM_|CLICOLOR|COLORTERM|FORCE_COLOR|TERM|"
     r"LS_COLORS|(OLD)?PWD$|SHLVL$|_$|COLUMNS$|LINES$|(GIT_)?PAGER$|TEXTDOMAIN)"
 )
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
-LONGEST = 2**20  # bytes of a message
+LONGEST_MESSAGE = 2**20  # bytes
+CHUNK = 2**16  # bytes of a message that are received at once
+STREAMS = 3  # standard input, output and error, whose descriptors are 0, 1 and 2
 # what each kernel imports, whatever its lesson
-FIRST = (
+IN_EACH_KERNEL = (
     "ipykernel.ipkernel",
     "ipykernel.kernelapp",
     "course_utils.exercises",
@@ -46,22 +48,25 @@ FIRST = (
 
 
 def serve(
-    listening: socket.socket, parent: int, environment: Mapping[str, str], later: Sequence[str] = ()
+    listening: socket.socket,
+    parent: int,
+    environment: Mapping[str, str],
+    idle_imports: Sequence[str] = (),
 ) -> dict[str, Any] | None:
     """Answer requests until the process `parent` (a file descriptor) ends.
 
     listening: the socket of requests.
     environment: the one that this process was started with.
-    later: the names of modules to import while idle.
+    idle_imports: the names of modules to import while there is no request.
 
     In a forked child, returns the client's request; in the warm process, None.
     """
-    modules = list(later)
+    modules = list(idle_imports)
     poll = select.poll()
     for descriptor in (listening.fileno(), parent):
         poll.register(descriptor, select.POLLIN)
     while True:
-        events = poll.poll(0 if modules else None)
+        events = poll.poll(0 if modules else None)  # waits only if nothing is left to import
         if not events:
             importlib.import_module(modules.pop(0))
             set_aside()
@@ -76,41 +81,43 @@ def serve(
 def _answer(listening: socket.socket, environment: Mapping[str, str]) -> dict[str, Any] | None:
     """Fork a kernel for the next request. In the child, returns the request."""
     connection, _ = listening.accept()
-    streams: list[int] = []
+    to_close: list[int] = []
     try:
-        connection.settimeout(5)
-        request, streams = receive(connection)
+        connection.settimeout(5)  # seconds: a client sends its request at once
+        request, to_close = receive(connection)
         if _has_another_environment(request, environment):
             connection.sendall(b"{}\n")
             return None
         pid = os.fork()
         if pid == 0:
-            try:
-                _become_child(streams)
-            except OSError:
-                os._exit(1)  # or it would serve on, beside the warm process
+            _become_child(to_close)
+            # they are closed with all other files, and their numbers may soon be another file's
             connection.detach()
             listening.detach()
-            streams = []
+            to_close = []
             return request
-        streams.append(os.pidfd_open(pid))
-        socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], streams[-1:])
+        process = os.pidfd_open(pid)
+        to_close.append(process)
+        socket.send_fds(connection, [json.dumps({"pid": pid}).encode() + b"\n"], [process])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # the client went away, or is not one of ours
     finally:
         connection.close()
-        for stream in streams:
-            os.close(stream)
+        for descriptor in to_close:
+            os.close(descriptor)
     return None
 
 
 def _become_child(streams: list[int]) -> None:
     """Take the client's streams, and close all other files of the warm process."""
-    os.setsid()
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-    os.closerange(3, 4096)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        os.setsid()
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        os.closerange(STREAMS, 4096)  # the warm process has fewer files
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    except OSError:
+        os._exit(1)  # or it would serve on, beside the warm process
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -118,13 +125,13 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
     Raises ValueError or OSError.
     """
-    text, lines, _, _ = socket.recv_fds(connection, 65536, 3)
-    while text and not text.endswith(b"\n") and len(text) < LONGEST:
-        more = connection.recv(65536)
-        if not more:
+    message, descriptors, _, _ = socket.recv_fds(connection, CHUNK, STREAMS)
+    while message and not message.endswith(b"\n") and len(message) < LONGEST_MESSAGE:
+        chunk = connection.recv(CHUNK)
+        if not chunk:
             break
-        text += more
-    return json.loads(text), lines
+        message += chunk
+    return json.loads(message), descriptors
 
 
 def _has_another_environment(request: dict[str, Any], environment: Mapping[str, str]) -> bool:
@@ -134,9 +141,11 @@ def _has_another_environment(request: dict[str, Any], environment: Mapping[str, 
     imported them.
     """
     clients = request["environment"]
-    fixed = [name for name in {*environment, *clients} if not FREE.match(name)]
-    ours = {name: (environment.get(name), os.environ.get(name)) for name in fixed}
-    return any(clients.get(name) not in values for name, values in ours.items())
+    for name in {*environment, *clients}:
+        ours = (environment.get(name), os.environ.get(name))  # when started, and now
+        if not MAY_DIFFER.match(name) and clients.get(name) not in ours:
+            return True
+    return False
 
 
 def be_kernel(request: dict[str, Any], threads: int) -> None:
@@ -171,7 +180,8 @@ def end_with(parent: int) -> None:
 
 def main() -> None:
     """Run the warm process, and in its children one kernel each."""
-    listening, starter = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])
+    listening = socket.socket(fileno=int(sys.argv[1]))
+    starter = int(sys.argv[2])
     environment = dict(os.environ)
     if sys.path[0] in ("", os.getcwd()):
         del sys.path[0]  # as ipykernel_launcher does
@@ -182,7 +192,7 @@ def main() -> None:
             # as ipykernel sets it, before anything imports matplotlib, which binds its backend to a
             # shell on import; there is no shell here, so the backend is left to the kernels
             os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
-            threads = load(FIRST)
+            threads = load(IN_EACH_KERNEL)
             set_aside()
             exercises = [f"course_utils.exercises.lesson_{number}" for number in LESSONS]
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # kernels that end leave nothing behind

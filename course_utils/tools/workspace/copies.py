@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ... import __version__
 from ..._support.fast_nbformat import nbformat, read_notebook
@@ -35,19 +35,33 @@ REPORT_STUB = "YOUR ANSWER HERE"  # nbgrader's wording
 GLOSSARY = "glossary.ipynb"
 SOLUTION = re.compile(rf"^([ \t]*){BEGIN}[ \t]*$.*?^[ \t]*{END}[ \t]*$", re.MULTILINE | re.DOTALL)
 TO_A_LESSON = re.compile(r"(?<=\]\()[\w./-]+(?=\.ipynb)")
-# in the record: the course that wrote there last. A newer one may have other lessons
+# in the record: the version of the course that wrote there last. A newer one may have other lessons
 WRITER = "version"
 PATIENCE = 5  # seconds that a command waits for another
 LEFT_ALONE = {  # why a file was left as it is
-    "kept": "your version was kept; the course has a newer one. `course update{place}` merges its changes and keeps "
-    "what you wrote; `course reset {key}{place}` saves your version and writes a fresh one.",
-    "unreadable": "this file is not a valid notebook and was left unchanged. `course reset {key}{place}` saves it "
-    "and writes a fresh one.",
+    "kept": "your version was kept; the course has a newer one. `course update{option}` merges its "
+    "changes and keeps what you wrote; `course reset {key}{option}` saves your version and writes "
+    "a fresh one.",
+    "unreadable": "this file is not a valid notebook and was left unchanged. "
+    "`course reset {key}{option}` saves it and writes a fresh one.",
 }
 
 
 class CopyError(RuntimeError):
     """The learner's copies cannot be written. The message is one sentence."""
+
+
+class FileReport(NamedTuple):
+    """What was done with the file of a lesson.
+
+    action: "written", "renewed", "unchanged"; "kept" if the learner's version stays although the
+    lesson has changed; "unreadable" if the file is not a notebook, which stays too; "merged".
+    description: how it was merged.
+    """
+
+    name: str
+    action: str
+    description: str = ""
 
 
 def existing(folder: str | Path | None = None) -> Path:
@@ -107,42 +121,39 @@ def with_note(
 
     link: makes the new address from that of a link, such as "further/05_effects".
     """
-    copy.cells[1:1] = [note, code]
-    for cell in [copy.cells[0], *copy.cells[3:]]:
+    for cell in copy.cells:
         if cell.cell_type == "markdown":
             cell.source = TO_A_LESSON.sub(lambda match: link(match[0]), cell.source)
+    copy.cells[1:1] = [note, code]
     return copy
 
 
 def write_workspace(
     workspace: str | Path, sources: str | Path = NOTEBOOKS, merging: bool = False
-) -> list[tuple[str, str, str]]:
+) -> list[FileReport]:
     """Bring a workspace up to date: write missing lessons, renew unedited ones, keep the rest.
 
     A copy that was run but not edited counts as unedited: JupyterLab stores outputs by itself.
     merging: merge lessons that both sides changed, see `update_workspace`.
 
-    Returns a list of (file name, action, description): "written", "renewed", "unchanged"; "kept" if
-    the learner's version stays although the lesson has changed; "unreadable" if the file is not a
-    notebook, which stays too; "merged", which alone has a description. Raises CopyError with a
-    one-sentence message if there are no sources or the workspace cannot be written. Work done
-    before the error is recorded.
+    Raises CopyError with a one-sentence message if there are no sources or the workspace cannot be
+    written. Work done before the error is recorded.
     """
-    workspace, lessons = Path(workspace), _sources(Path(sources))
-    report = []
+    workspace = Path(workspace)
+    lessons = _sources(Path(sources))
+    reports = []
     with changing(workspace) as record:
         for lesson in lessons:
-            target, text = workspace / f"{name_of(lesson)}.ipynb", copied(lesson)
-            action, words = place(target, text, record), ""
-            if action == "kept" and merging:
-                action, words = _merge_into(target, text, record, workspace / SAVED)
-            report.append((lesson.name, action, words))
-    return report
+            target = workspace / f"{name_of(lesson)}.ipynb"
+            text = copied(lesson)
+            report = FileReport(lesson.name, write_copy(target, text, record))
+            if report.action == "kept" and merging:
+                report = _merge_into(target, text, record, workspace / SAVED)
+            reports.append(report)
+    return reports
 
 
-def update_workspace(
-    workspace: str | Path, sources: str | Path = NOTEBOOKS
-) -> list[tuple[str, str, str]]:
+def update_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> list[FileReport]:
     """Bring an existing workspace up to date, merging lessons that both sides changed.
 
     A learner's file is saved in the folder SAVED before it is changed. Returns and raises what
@@ -161,29 +172,32 @@ def reset_lesson(
     """
     workspace = existing(workspace)
     lesson = lesson_named(key, sources)
-    target, text = workspace / f"{name_of(lesson)}.ipynb", copied(lesson)
+    target = workspace / f"{name_of(lesson)}.ipynb"
+    text = copied(lesson)
     saved = None
     with changing(workspace) as record:
-        before = target.read_bytes() if target.exists() else None
-        if before is not None and before != text.encode():
-            saved = save_beside(before, workspace / SAVED, target.name)
+        learners = _content(target)
+        if learners is not None and learners != text.encode():
+            saved = save_beside(learners, workspace / SAVED, target.name)
         target.parent.mkdir(exist_ok=True)
-        _replace(target, before, text)
+        _replace(target, learners, text)
         record[target.name] = checksums(text)
     return target.name, saved
 
 
-def report_lines(report: list[tuple[str, str, str]], workspace: Path) -> list[str]:
+def report_lines(reports: list[FileReport], workspace: Path) -> list[str]:
     """What was done to each file, and what to do about one that was left alone, in lines."""
-    place = "" if workspace in (Path("workspace"), Path()) else f' --workspace "{workspace}"'
+    option = f' --workspace "{workspace}"'
+    if workspace in (Path("workspace"), Path()):  # which the commands find by themselves
+        option = ""
     lines = []
-    for name, action, words in report:
+    for name, action, description in reports:
         if action in LEFT_ALONE:
-            words = LEFT_ALONE[action].format(key=part_of(name), place=place)
+            description = LEFT_ALONE[action].format(key=part_of(name), option=option)
         elif action == "renewed":
-            words = "renewed; you had not edited it"
+            description = "renewed; you had not edited it"
         if action != "unchanged":
-            lines.append(f"{name}: {words or action}")
+            lines.append(f"{name}: {description or action}")
     return lines
 
 
@@ -235,17 +249,20 @@ def _kernel() -> dict[str, Any]:
     }
 
 
-def place(target: Path, text: str, record: dict[str, Any]) -> str:
-    """Write one lesson unless that would lose the learner's work. Returns the action taken."""
+def write_copy(target: Path, text: str, record: dict[str, Any]) -> str:
+    """Write one lesson unless that would lose the learner's work.
+
+    Returns the action taken, as in `FileReport`.
+    """
     action = "written"
     if target.exists():
-        present, new = fingerprint(target.read_bytes()), fingerprint(text)
+        present = fingerprint(target.read_bytes())
+        last_written = list(_recorded(record, target.name).values())
         if present is None:
             return "unreadable"
-        known = list(_recorded(record, target.name).values())
-        if new in (present, known):
+        if fingerprint(text) in (present, last_written):
             action = "unchanged"
-        elif present == known:
+        elif present == last_written:
             action = "renewed"
         else:
             return "kept"
@@ -256,39 +273,45 @@ def place(target: Path, text: str, record: dict[str, Any]) -> str:
     return action
 
 
-def _merge_into(
-    target: Path, text: str, record: dict[str, Any], saved_files: Path
-) -> tuple[str, str]:
-    """Merge a lesson that both sides changed, and save the learner's file.
-
-    Returns (action, description).
-    """
-    before = target.read_bytes()
-    learners, new = parse_notebook(before), parse_notebook(text)
-    if learners is None or new is None:
-        return "unreadable", ""
+def _merge_into(target: Path, text: str, record: dict[str, Any], saved_files: Path) -> FileReport:
+    """Merge a lesson that both sides changed, and save the learner's file."""
+    content = target.read_bytes()
+    learners, course = parse_notebook(content), parse_notebook(text)
+    if learners is None or course is None:
+        return FileReport(target.name, "unreadable")
     base = _recorded(record, target.name)
-    cells, done = merge(learners["cells"], new["cells"], base)
-    merged = learners | {"cells": cells, "metadata": {**new["metadata"], **learners["metadata"]}}
-    merged["nbformat_minor"] = max(new["nbformat_minor"], learners["nbformat_minor"])
-    merged_text = write_notebook(merged)
-    action, words = "unchanged", ""
-    if fingerprint(merged_text) != fingerprint(before):
-        saved = save_beside(before, saved_files, target.name)
-        _replace(target, before, merged_text)
-        action, words = "merged", f"{in_words(done)}; your previous file is {SAVED}/{saved.name}"
+    cells, counts = merge(learners["cells"], course["cells"], base)
+    merged_text = write_notebook({
+        **learners,
+        "cells": cells,
+        "metadata": {**course["metadata"], **learners["metadata"]},
+        "nbformat_minor": max(course["nbformat_minor"], learners["nbformat_minor"]),
+    })  # fmt: skip
+    report = FileReport(target.name, "unchanged")
+    if fingerprint(merged_text) != fingerprint(content):
+        saved = save_beside(content, saved_files, target.name)
+        _replace(target, content, merged_text)
+        description = f"{in_words(counts)}; your previous file is {SAVED}/{saved.name}"
         if not base:
-            words += "; there is no record of which cells you changed, so every text that differs counts as yours"
+            description += (
+                "; there is no record of which cells you changed, so every text that differs "
+                "counts as yours"
+            )
+        report = FileReport(target.name, "merged", description)
     record[target.name] = checksums(text)
-    return action, words
+    return report
 
 
-def _replace(target: Path, before: bytes | None, text: str) -> None:
-    """Replace a file whose content was `before` (None if it did not exist).
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def _replace(target: Path, previous: bytes | None, text: str) -> None:
+    """Replace a file whose content was `previous` (None if it did not exist).
 
     Raises CopyError if it was saved again in the meantime.
     """
-    if (target.read_bytes() if target.exists() else None) != before:
+    if _content(target) != previous:
         raise CopyError(
             f"{target} was just saved by another program, so it was left unchanged. Run this again."
         )
@@ -307,18 +330,13 @@ def changing(workspace: Path) -> Generator[dict[str, Any]]:
     try:
         workspace.mkdir(parents=True, exist_ok=True)
         with alone(path, PATIENCE):
-            known = read_record(path)
-            if _numbers(known.get(WRITER)) > _numbers(__version__):
-                raise CopyError(
-                    f"{workspace} was written by version {known[WRITER]} of the course, and this "
-                    f"is {__version__}. Install that version or a newer one, or choose another "
-                    "folder with --workspace; nothing was changed."
-                )
-            record = {**known, WRITER: __version__}
+            written = read_record(path)
+            _refuse_newer(written.get(WRITER), workspace)
+            record = {**written, WRITER: __version__}
             try:
                 yield record
             finally:
-                if record != known or not path.exists():
+                if record != written or not path.exists():
                     write_whole(path, json.dumps(record, indent=1))
     except TimeoutError:  # of `alone`
         raise CopyError(
@@ -330,6 +348,15 @@ def changing(workspace: Path) -> Generator[dict[str, Any]]:
             f"Cannot write {error.filename or workspace}: {error.strerror or error}. None of your "
             "work is lost; fix that, and run this again."
         ) from None
+
+
+def _refuse_newer(writer: object, workspace: Path) -> None:
+    if _numbers(writer) > _numbers(__version__):
+        raise CopyError(
+            f"{workspace} was written by version {writer} of the course, and this is "
+            f"{__version__}. Install that version or a newer one, or choose another folder with "
+            "--workspace; nothing was changed."
+        )
 
 
 def _numbers(version: object) -> tuple[int, ...]:

@@ -102,7 +102,9 @@ def command_line(
 ) -> list[str]:
     """The command line that starts JupyterLab on a page of a workspace."""
     command = [
-        *(sys.executable, "-m", "jupyterlab"),
+        sys.executable,
+        "-m",
+        "jupyterlab",
         f"--ServerApp.root_dir={Path(workspace).resolve()}",
         f"--LabApp.default_url=/lab/{page}",
         f"--LabApp.app_settings_dir={LAB_SETTINGS}",
@@ -149,10 +151,11 @@ def open_lab(
 
 
 def _write_lessons(workspace: Path, say: Callable[[str], object]) -> None:
-    report = write_workspace(workspace)
-    for line in report_lines([row for row in report if row[1] in LEFT_ALONE], workspace):
+    reports = write_workspace(workspace)
+    left_alone = [report for report in reports if report.action in LEFT_ALONE]
+    for line in report_lines(left_alone, workspace):
         say(line)
-    lessons = {name: action for name, action, _ in report if name != GLOSSARY}
+    lessons = {report.name: report.action for report in reports if report.name != GLOSSARY}
     written = sum(action in ("written", "renewed") for action in lessons.values())
     cores = sum(len(part_of(name)) == 2 for name in lessons)
     news = f"{written} of them newly written" if written else "all already there"

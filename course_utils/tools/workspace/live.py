@@ -10,7 +10,7 @@ from ..._support.files import write_whole
 from ..._support.notebooks import NOTEBOOKS, lesson_named, name_of, part_of, parts, seen_from
 from ...diary.workspace import LIVE
 from ..pages import filled
-from .copies import CopyError, changing, copied, learner_copy, place, with_note
+from .copies import CopyError, changing, copied, learner_copy, with_note, write_copy
 from .merging import fingerprint
 
 WIDTH = 88  # of a comment
@@ -38,17 +38,17 @@ def live_copy(notebook: nbformat.NotebookNode, *, key: str, name: str) -> nbform
     A learner's copy, except for the worked cells, links to other lessons, and two cells after the
     title. Raises CopyError if there is nothing to empty.
     """
-    does = {cell.id: cell.metadata.course.does for cell in typed_cells(notebook)}
-    if not does:
+    typed = {cell.id: cell for cell in typed_cells(notebook)}
+    if not typed:
         raise CopyError(
             f"{name} has no cells to type, so there is no live copy of it; cores have one."
         )
-    numbers = {cell_id: number for number, cell_id in enumerate(does, 1)}
+    numbers = {cell_id: number for number, cell_id in enumerate(typed, 1)}
     copy = learner_copy(notebook)
     for cell in copy.cells:
-        if cell.id in does:
-            lines = textwrap.wrap(f"{numbers[cell.id]}. {does[cell.id]}", WIDTH - 2)
-            cell.source = "\n".join(f"# {line}" for line in lines)
+        if cell.id in typed:
+            purpose = f"{numbers[cell.id]}. {typed[cell.id].metadata.course.does}"
+            cell.source = textwrap.indent(textwrap.fill(purpose, WIDTH - len("# ")), "# ")
             # JupyterLab tells `reveal` the id of the cell that runs, and nothing else about where
             # it is
             cell.id = _live_id(key, cell.id)
@@ -72,15 +72,16 @@ def live_file(name: str) -> Path:
 
 def page_to_type(notebook: nbformat.NotebookNode, key: str) -> str:
     """The code of the emptied cells as an HTML page, to read beside the live copy or to print."""
-    typed = [cell.id for cell in typed_cells(notebook)]
-    heading, sections = "", []
+    typed_ids = [cell.id for cell in typed_cells(notebook)]
+    heading = ""
+    sections = []
     for cell in notebook.cells:
-        title = re.search("^## (.+)", cell.source, re.MULTILINE)
-        if cell.cell_type == "markdown" and title:
-            heading = title[1]
-        elif cell.id in typed:
+        heading_line = re.search("^## (.+)", cell.source, re.MULTILINE)
+        if cell.cell_type == "markdown" and heading_line:
+            heading = heading_line[1]
+        elif cell.id in typed_ids:
             sections.append((heading, cell))
-            heading = ""
+            heading = ""  # stands above the first cell of its section only
     title = notebook.cells[0].source.splitlines()[0].removeprefix("# ")
     return filled("to_type.html.j2", title=title, key=key, sections=sections)
 
@@ -100,7 +101,7 @@ def write_live(
     to_type = target.with_suffix(".html")
     text = copied(path, partial(live_copy, key=key, name=f"{name_of(path)}.ipynb"))
     with changing(Path(workspace)) as record:
-        place(target, text, record)
+        write_copy(target, text, record)
         edited = fingerprint(target.read_bytes()) != fingerprint(text)
         if not (edited and to_type.exists()):
             write_whole(to_type, page_to_type(read_notebook(path), key))
@@ -119,8 +120,10 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
     from IPython import get_ipython
 
     shell = get_ipython()
-    request = getattr(shell, "get_parent", dict)() or {}  # an IPython without a kernel has none
-    cell = _cell_to_reveal(lesson, number, str(request.get("metadata", {}).get("cellId")))
+    # what JupyterLab sent to run this cell; an IPython without a kernel has no `get_parent`
+    request = getattr(shell, "get_parent", dict)() or {}
+    running_id = str(request.get("metadata", {}).get("cellId", ""))
+    cell = _cell_to_reveal(lesson, number, running_id)
     if shell is None or cell is None:
         print(
             "There is no code to bring back here: run reveal() in an emptied cell of a live copy "
@@ -129,17 +132,17 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
         )
         return
     lines = map(str.strip, request.get("content", {}).get("code", "").splitlines())
-    own = any(line and not line.startswith(("#", "reveal(")) for line in lines)
-    shell.set_next_input(cell.source, replace=not own)
+    has_own_code = any(line and not line.startswith(("#", "reveal(")) for line in lines)
+    shell.set_next_input(cell.source, replace=not has_own_code)
 
 
 def _cell_to_reveal(
-    lesson: str | None, number: int | None, running: str
+    lesson: str | None, number: int | None, running_id: str
 ) -> nbformat.NotebookNode | None:
-    """Cell `number` of a lesson, else the one whose id in the live copy is `running`."""
-    key = f"{running}__".split("_")[1] if lesson is None else lesson
+    """Cell `number` of a lesson, else the one whose id in the live copy is `running_id`."""
+    key = running_id.removeprefix("live_").partition("_")[0] if lesson is None else lesson
     path = parts().get(key)
     cells = typed_cells(read_notebook(path)) if path else []
-    if lesson is not None:
-        return dict(enumerate(cells, 1)).get(number or 0)
-    return next((cell for cell in cells if _live_id(key, cell.id) == running), None)
+    if lesson is None:
+        return {_live_id(key, cell.id): cell for cell in cells}.get(running_id)
+    return dict(enumerate(cells, 1)).get(number or 0)  # 0, which no cell has, for None
