@@ -28,6 +28,7 @@ ANSWERS = ROOT / "tests" / "answers"
 CLAIMS = ROOT / "tests" / "claims"
 README = ROOT / "README.md"
 COUNTS = "no one two three four five six seven eight nine ten".split()  # in words
+ENDING = "## What you have seen"  # the heading above which a lesson's exercises stand
 MINUTES = re.compile(r"About \d+ minutes")  # in a lesson's first cell
 ROW = r"^\| \[.*?\]\((?:notebooks/|further/)?{name}\.ipynb\) \|"  # of a lesson, in a README's table
 TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
@@ -63,6 +64,35 @@ def new_exercise(
     """
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
+    number = path.stem[:2]
+    index = _index_for_exercise(name, notebook, path)
+    title = title or name.replace("-", " ").capitalize()
+    function = name.replace("-", "_")
+    values = {
+        "number": number,
+        "key": name,
+        "id": f"{number}-{name}",
+        "title": title,
+        "heading": title[:1].lower() + title[1:],
+        "name": function,
+        "constant": function.upper(),
+    }
+    notebook.cells[index:index] = _notebook_from("exercise_cells.json", values).cells
+    code = exercises / f"lesson_{number}.py"
+    words = code.with_suffix(".toml")
+    tests = answers / code.name
+    old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see model.py.\n")
+    old_answers = _text_or(tests, filled("answers.txt", **values))
+    return write_changed({
+        path: nbformat.writes(notebook) + "\n",
+        code: _text_or(code, filled("exercises.txt", **values)) + filled("exercise.txt", **values),
+        words: old_words + filled("words.txt", **values),
+        tests: _with_answers(old_answers, values["id"], tests),
+    })  # fmt: skip
+
+
+def _index_for_exercise(name: str, notebook: nbformat.NotebookNode, path: Path) -> int:
+    """Before which cell a new exercise is inserted. AuthoringError if it cannot be."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise AuthoringError(
             "An exercise's name must be lower-case words joined by hyphens, such as "
@@ -73,42 +103,13 @@ def new_exercise(
             f"{path.name} is a page, which has no exercises; its first cell says so "
             '("course.kind").'
         )
-    number = path.stem[:2]
-    exercise = f"{number}-{name}"
-    places = {cell.id: place for place, cell in enumerate(notebook.cells)}
-    endings = [
-        places[cell.id]
-        for cell in notebook.cells
-        if cell.source.startswith("## What you have seen")
-    ]
-    if exercise in places or not endings:
+    exercise = f"{path.stem[:2]}-{name}"
+    endings = [cell.source.startswith(ENDING) for cell in notebook.cells]
+    if exercise in {cell.id for cell in notebook.cells} or not any(endings):
         raise AuthoringError(
-            f'{path.name} already has {exercise}, or no "## What you have seen" to insert it '
-            "before."
+            f'{path.name} already has {exercise}, or no "{ENDING}" to insert it before.'
         )
-    title = title or name.replace("-", " ").capitalize()
-    function = name.replace("-", "_")
-    names = {
-        "number": number,
-        "key": name,
-        "id": exercise,
-        "title": title,
-        "heading": title[:1].lower() + title[1:],
-        "name": function,
-        "constant": function.upper(),
-    }
-    notebook.cells[endings[0] : endings[0]] = _notebook("exercise_cells.json", names).cells
-    code, tests = exercises / f"lesson_{number}.py", answers / f"lesson_{number}.py"
-    words = code.with_suffix(".toml")
-    old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see model.py.\n")
-    old_answers = _text_or(tests, filled("answers.txt", **names))
-    texts = {
-        path: nbformat.writes(notebook) + "\n",
-        code: _text_or(code, filled("exercises.txt", **names)) + filled("exercise.txt", **names),
-        words: old_words + filled("words.txt", **names),
-        tests: _with_answers(old_answers, exercise, tests),
-    }
-    return write_changed(texts)
+    return endings.index(True)
 
 
 def _with_answers(tables: str, exercise: str, path: Path) -> str:
@@ -159,13 +160,14 @@ def new_lesson(
     earlier_rows = [row for row in rows if row[1] < path.stem]
     if not earlier_rows:
         raise AuthoringError(f"{table} has no table of lessons, or none before {number}.")
-    place = earlier_rows[-1].end()
+    row_start = earlier_rows[-1].end()
     row = f"| {_link(f'{number} {title}', path)} | TODO | 5 | 0 |\n"
-    skeleton = _notebook("lesson_skeleton.json", {"number": number, "title": title, "kind": kind})
-    first_line = f"# What lesson {number} asserts: tests/test_claims.py says how.\n"
+    skeleton = _notebook_from(
+        "lesson_skeleton.json", {"number": number, "title": title, "kind": kind}
+    )
     write_changed({
-        table: text[:place] + row + text[place:],
-        claims / f"{part_of(path)}.toml": first_line,
+        table: text[:row_start] + row + text[row_start:],
+        claims / f"{part_of(path)}.toml": f"# What lesson {number} asserts: tests/test_claims.py says how.\n",
         path: nbformat.writes(skeleton) + "\n",
     })  # fmt: skip
     return path
@@ -181,22 +183,22 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
     if target.exists():
         raise AuthoringError(f"{target} exists already.")
     cells = read_notebook(path).cells
-    shown = [cell.id for cell in cells if cell.cell_type == "code" and cell.outputs]
-    if not shown:
+    with_output = [cell.id for cell in cells if cell.cell_type == "code" and cell.outputs]
+    if not with_output:
         raise AuthoringError(
             f"No cell of {path.name} shows anything yet: run it first (make lesson L={key})."
         )
     sections = re.findall("^## (.+)$", "\n".join(cell.source for cell in cells), re.MULTILINE)
     title = cells[0].source.partition("\n")[0].lstrip("# 0123456789")
-    names = {
+    values = {
         "title": title.replace('"', "'"),
         "lesson": path.stem,
         "minutes": "20" if path.parent.name == FURTHER else "30",
         "section": sections[0],
-        "cell": shown[0],
+        "cell": with_output[0],
         "notebook": f"../{name_of(path)}.ipynb",
     }
-    write_changed({target: filled("lecture.txt", **names)})
+    write_changed({target: filled("lecture.txt", **values)})
     return target
 
 
@@ -211,41 +213,46 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     """
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
-    minutes = lesson_minutes(notebook)
     table = _table(len(lesson) > 2, folder, readme)
     text = table.read_text(encoding="utf-8")
-    row = re.compile(
-        ROW.format(name=path.stem) + r"(?P<learned> .*? \|) *\d+ *\| *\d+ *\|$", re.MULTILINE
-    )
-    stated = row.search(text)
-    if stated is None or "TODO" in stated["learned"]:
+    numbers = r"(?P<learned> .*? \|) *\d+ *\| *\d+ *\|$"  # of minutes and exercises
+    row = re.search(ROW.format(name=path.stem) + numbers, text, re.MULTILINE)
+    if row is None or "TODO" in row["learned"]:
         raise AuthoringError(
             f"{table} has no row for {path.stem} that says what one learns, minutes and exercises."
         )
-    first = notebook.cells[0]
-    if not MINUTES.search(first.source):
+    first_cell = notebook.cells[0]
+    if not MINUTES.search(first_cell.source):
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
-    answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
-    number = sum(cell.cell_type == "code" for cell in answers)
-    in_words = COUNTS[number] if number < len(COUNTS) else str(number)
-    exercises = f"{in_words} {'exercise' if number == 1 else 'exercises'}"
-    first.source = MINUTES.sub(f"About {minutes} minutes", first.source)
-    first.source = re.sub(
-        rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b", exercises, first.source, count=1
-    )
-    title = first.source.partition("\n")[0].removeprefix("# ")
-    new_row = f"| {_link(title, path)} |{stated['learned']} {minutes} | {number} |"
+    minutes = lesson_minutes(notebook)
+    exercises = sum(map(_is_exercise, notebook.cells))
+    first_cell.source = _with_numbers(first_cell.source, minutes, exercises)
+    title = first_cell.source.partition("\n")[0].removeprefix("# ")
+    new_row = f"| {_link(title, path)} |{row['learned']} {minutes} | {exercises} |"
     changed = write_changed({
         path: nbformat.writes(notebook) + "\n",
-        table: text[: stated.start()] + new_row + text[stated.end() :],
+        table: text[: row.start()] + new_row + text[row.end() :],
     })  # fmt: skip
     return list(dict.fromkeys(changed + _renew_routes(Path(folder), readme)))
 
 
+def _is_exercise(cell: nbformat.NotebookNode) -> bool:
+    return cell.cell_type == "code" and bool(cell.metadata.get("nbgrader", {}).get("solution"))
+
+
+def _with_numbers(text: str, minutes: int, exercises: int) -> str:
+    """The text of a lesson's first cell with these minutes, and this number of exercises."""
+    count = COUNTS[exercises] if exercises < len(COUNTS) else str(exercises)
+    noun = "exercise" if exercises == 1 else "exercises"
+    text = MINUTES.sub(f"About {minutes} minutes", text)
+    any_count = rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b"
+    return re.sub(any_count, f"{count} {noun}", text, count=1)
+
+
 def _renew_routes(folder: Path, readme: Path) -> list[Path]:
     hours = Overview(lessons(folder), frozenset()).hours
-    text = readme.read_text(encoding="utf-8")
-    texts = {readme: with_routes(text, hours, cores(folder), "notebooks/")}
+    front = with_routes(readme.read_text(encoding="utf-8"), hours, cores(folder), "notebooks/")
+    texts = {readme: front}
     start = cores(folder).get("00")
     if start is not None:
         notebook = read_notebook(start)
@@ -296,9 +303,8 @@ def _table(is_further: bool, folder: str | Path, readme: Path) -> Path:
     return Path(folder) / "README.md" if is_further else readme
 
 
-def _notebook(template: str, values: Mapping[str, str]) -> nbformat.NotebookNode:
-    """The notebook of a template in JSON."""
-    escaped = {key: json.dumps(value)[1:-1] for key, value in values.items()}
+def _notebook_from(template: str, values: Mapping[str, str]) -> nbformat.NotebookNode:
+    escaped = {key: json.dumps(value)[1:-1] for key, value in values.items()}  # without quotes
     return cast("nbformat.NotebookNode", nbformat.reads(filled(template, **escaped), 4))
 
 

@@ -75,8 +75,10 @@ def new_lesson(number: str, title: str, kind: str) -> None:
 
     path = authoring.new_lesson(number, title, kind)
     table = "notebooks/README.md" if kind == "further" else "README.md"
-    names = {"path": _short(path), "table": table, "key": part_of(path), "number": number}
-    click.echo(filled("needed.txt", **names, kind=kind).rstrip())
+    what_is_needed = filled(
+        "needed.txt", path=_short(path), table=table, key=part_of(path), number=number, kind=kind
+    )
+    click.echo(what_is_needed.rstrip())
 
 
 @click.command()

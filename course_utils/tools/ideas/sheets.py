@@ -123,7 +123,7 @@ def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], lis
     due = schedule.due(now)
     to_ask = [item for item in due if item not in exercises and _is_known(item)]
     to_write = [item for item in due if item in exercises]
-    candidates = [item for lesson in _finished(folder) for item in material(lesson)]
+    candidates = [item for lesson in _finished_cores(folder) for item in material(lesson)]
     new = [item for item in candidates if item not in schedule.cards]
     # the first answer to each item: from the latest to the earliest, so that the earliest stays
     first_times = {
@@ -149,8 +149,7 @@ def material(lesson: str) -> list[str]:
     ]
 
 
-def _finished(folder: Path) -> list[str]:
-    """The cores whose exercises are all passed."""
+def _finished_cores(folder: Path) -> list[str]:
     done = passed(folder)
     unfinished = {part for exercise_id, part in exercise_parts().items() if exercise_id not in done}
     return [lesson for lesson in cores() if lesson not in unfinished]

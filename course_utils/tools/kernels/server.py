@@ -141,11 +141,10 @@ def _has_another_environment(request: dict[str, Any], environment: Mapping[str, 
     imported them.
     """
     clients = request["environment"]
-    for name in {*environment, *clients}:
-        ours = (environment.get(name), os.environ.get(name))  # when started, and now
-        if not MAY_DIFFER.match(name) and clients.get(name) not in ours:
-            return True
-    return False
+    fixed = [name for name in {*environment, *clients} if not MAY_DIFFER.match(name)]
+    # when this process was started, and now
+    ours = {name: (environment.get(name), os.environ.get(name)) for name in fixed}
+    return any(clients.get(name) not in values for name, values in ours.items())
 
 
 def be_kernel(request: dict[str, Any], threads: int) -> None:

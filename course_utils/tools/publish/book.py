@@ -284,9 +284,10 @@ def _add_explorers(site: Path, say: Callable[[str], object]) -> None:
         say(f"{error} The book shows their pictures.")
         attribute = " data-picture-of="
 
-    def named(explorer: re.Match) -> str:  # decks link to the place, also where no script runs
+    # decks link to the id, also where no script runs
+    def with_id(explorer: re.Match[str]) -> str:
         return f' id="explore-{explorer[1].replace("_", "-")}"{attribute}"{explorer[1]}"'
 
     for page in pages:
-        text = re.sub(f'{EXPLORER}"(\\w+)"', named, page.read_text(encoding="utf-8"))
-        page.write_text(text, encoding="utf-8")
+        text = page.read_text(encoding="utf-8")
+        page.write_text(re.sub(f'{EXPLORER}"(\\w+)"', with_id, text), encoding="utf-8")

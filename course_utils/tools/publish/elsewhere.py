@@ -52,8 +52,9 @@ def repository(project: Project) -> str:
 
 
 def address(project: Project, place: str, file: str = "") -> str:
-    """The address of a place of `PLACES`; `file`: of the release, or in Colab the lesson, such as
-    "04_pooling".
+    """The address of a place of `PLACES`.
+
+    file: of the release, or in Colab the lesson, such as "04_pooling".
     """
     return PLACES[place].format(
         repository=repository(project), version=project["version"], file=file
@@ -72,21 +73,16 @@ def is_known(project: Project) -> bool:
 
 
 def links(project: Project, names: Sequence[str]) -> str:
-    """The links to all lessons, as Markdown.
-
-    A sentence as long as the repository has no address.
-    """
+    """The links to all lessons, as Markdown; a sentence while the repository has no address."""
     if not is_known(project):
         return WAITING
     return filled("links.md.j2", names=names, address=partial(address, project))
 
 
 def badge(project: Project) -> str:
-    """Whether the hosted tests of the newest commit pass, as a picture that leads to them.
+    """A picture in Markdown that says whether the newest commit's hosted tests pass.
 
-    Markdown.
-
-    Nothing as long as the repository has no address: it would be a broken picture.
+    It leads to them. "" while the repository has no address: the picture would be broken.
     """
     if not is_known(project):
         return ""
@@ -114,7 +110,7 @@ def write_links(root: str | Path = ROOT) -> list[Path]:
     return write_changed(texts)
 
 
-def _names(root):
+def _names(root: str | Path) -> list[str]:
     """The names of lessons and glossary, in order: "05_attention", "further/05_effects"."""
     folder = Path(root) / "notebooks"
     return [name_of(path) for path in (*parts(folder).values(), *folder.glob("glossary.ipynb"))]
@@ -123,10 +119,8 @@ def _names(root):
 def requirements(project: Project) -> str:
     """The requirements of the lessons in Colab, as a file for pip.
 
-    The wheel is installed after them, without its own.
-
-    Left out is what Colab does in its own way: JupyterLab would replace parts of the server that
-    runs there.
+    The wheel is installed after them, without its own. What Colab does in its own way is left out:
+    JupyterLab would replace parts of the server that runs there.
     """
     needs = [
         need
@@ -139,7 +133,7 @@ def requirements(project: Project) -> str:
 def colab_copy(
     notebook: nbformat.NotebookNode, project: Project, name: str
 ) -> nbformat.NotebookNode:
-    """The learner's copy of a lesson with a cell that installs the course, below the title.
+    """The learner's copy of a lesson, with a cell below the title that installs the course.
 
     Links lead to Colab.
 
@@ -164,16 +158,15 @@ def colab_copy(
 def write_colab(folder: str | Path, root: str | Path = ROOT) -> list[Path]:
     """Write the copies of all lessons for Colab, and their requirements, into a folder.
 
-    Returns the paths.
-
-    Raises PublishError, OSError.
+    Returns the paths. Raises PublishError, OSError.
     """
     folder, project = Path(folder), read_project(root)
     texts = {}
     for name in _names(root):
         notebook = read_notebook(Path(root) / "notebooks" / f"{name}.ipynb")
-        copy = colab_copy(notebook, project, name)
-        texts[folder / f"{name}.ipynb"] = nbformat.writes(copy) + "\n"
+        texts[folder / f"{name}.ipynb"] = (
+            nbformat.writes(colab_copy(notebook, project, name)) + "\n"
+        )
     texts[folder / REQUIREMENTS] = requirements(project)
     write_changed(texts)
     return list(texts)

@@ -27,8 +27,14 @@ def print_pdf(page: Path, target: Path, query: str = "") -> str:
     if browser is None:
         return f"Chromium was not found, so no PDF was made. {page.name} itself can be printed."
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as profile:
-        places = (f"--user-data-dir={profile}", f"--print-to-pdf={target}", page.as_uri() + query)
-        command = [browser, *FLAGS, "--host-resolver-rules=MAP * ~NOTFOUND", *places]
+        command = [
+            browser,
+            *FLAGS,
+            "--host-resolver-rules=MAP * ~NOTFOUND",  # no network
+            f"--user-data-dir={profile}",
+            f"--print-to-pdf={target}",
+            page.as_uri() + query,
+        ]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(command, capture_output=True, timeout=300, check=False)
     if target.exists() and target.read_bytes().startswith(b"%PDF"):

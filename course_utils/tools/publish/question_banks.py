@@ -212,11 +212,11 @@ def moodle(bank: list[Question]) -> bytes:
 
 def qti(bank: list[Question]) -> bytes:
     """Questions as an IMS content package of QTI 2.1 items, a zip file."""
-    files = {"imsmanifest.xml": filled("qti_manifest.xml.j2", bank=bank)}
-    files |= {
+    items = {
         f"items/{question.id}.xml": filled("qti_item.xml.j2", question=question)
         for question in bank
     }
+    files = {"imsmanifest.xml": filled("qti_manifest.xml.j2", bank=bank), **items}
     package = io.BytesIO()
     with zipfile.ZipFile(package, "w") as archive:
         for name, text in files.items():

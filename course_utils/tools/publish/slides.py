@@ -12,6 +12,7 @@ import os
 import re
 from copy import deepcopy
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -119,7 +120,7 @@ def _body(
     lecture: Lecture, slide: Slide, notebooks: dict[Path, dict], pages: dict[str, str]
 ) -> list[nbformat.NotebookNode]:
     """The cells that a slide shows; `metadata.press` says at which press of a key."""
-    cells = [_heading(lecture, slide)]
+    cells = [_heading_cell(lecture, slide)]
     for block in slide.blocks:
         if block.kind == "embed":
             cells.append(_embedded(lecture, block, notebooks, pages))
@@ -134,8 +135,7 @@ def _body(
     return cells
 
 
-def _heading(lecture: Lecture, slide: Slide) -> nbformat.NotebookNode:
-    """The cell that a slide begins with."""
+def _heading_cell(lecture: Lecture, slide: Slide) -> nbformat.NotebookNode:
     if slide.level:
         return _text(f"{'#' * (slide.level + 1)} {slide.title}")
     further = ", further" if len(part_of(lecture.lesson)) > 2 else ""
@@ -256,7 +256,7 @@ def render(path: Path, book: str | None = None) -> str:
     )[0]
 
 
-def _read(path) -> str:
+def _read(path: Traversable) -> str:
     return path.read_text(encoding="utf-8")
 
 
@@ -265,11 +265,16 @@ def _libraries() -> dict[str, str]:
     from pygments.formatters import HtmlFormatter
 
     reveal = resources.files("sphinx_revealjs") / "_static" / "revealjs"
-    css = [_read(reveal / name) for name in ("dist/reset.css", "dist/reveal.css")]
-    css.append(HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight"))
-    css += [_read(path) for path in (DECK.parent / "formulas.css", DECK / "deck.css")]
-    scripts = [_read(reveal / name) for name in ("dist/reveal.js", "plugin/notes/notes.js")]
-    return {"css": "\n".join(css), "script": "\n".join(scripts).replace("</script", "<\\/script")}
+    styles = (
+        _read(reveal / "dist/reset.css"),
+        _read(reveal / "dist/reveal.css"),
+        HtmlFormatter(style="a11y-high-contrast-light").get_style_defs(".highlight"),
+        _read(DECK.parent / "formulas.css"),
+        _read(DECK / "deck.css"),
+    )
+    script = "\n".join(_read(reveal / name) for name in ("dist/reveal.js", "plugin/notes/notes.js"))
+    # a page's script would end at the first </script in it
+    return {"css": "\n".join(styles), "script": script.replace("</script", "<\\/script")}
 
 
 def write_deck(

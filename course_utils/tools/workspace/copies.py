@@ -257,7 +257,7 @@ def write_copy(target: Path, text: str, record: dict[str, Any]) -> str:
     action = "written"
     if target.exists():
         present = fingerprint(target.read_bytes())
-        last_written = list(_recorded(record, target.name).values())
+        last_written = list(_recorded_checksums(record, target.name).values())
         if present is None:
             return "unreadable"
         if fingerprint(text) in (present, last_written):
@@ -279,7 +279,7 @@ def _merge_into(target: Path, text: str, record: dict[str, Any], saved_files: Pa
     learners, course = parse_notebook(content), parse_notebook(text)
     if learners is None or course is None:
         return FileReport(target.name, "unreadable")
-    base = _recorded(record, target.name)
+    base = _recorded_checksums(record, target.name)
     cells, counts = merge(learners["cells"], course["cells"], base)
     merged_text = write_notebook({
         **learners,
@@ -365,8 +365,7 @@ def _numbers(version: object) -> tuple[int, ...]:
     return tuple(map(int, match.groups())) if match else ()
 
 
-def _recorded(record: dict[str, Any], name: str) -> dict[str, str]:
-    """The checksums of a lesson's cells in the record; empty if there are none."""
+def _recorded_checksums(record: dict[str, Any], name: str) -> dict[str, str]:
     entry = record.get(name)
     return entry if isinstance(entry, dict) else {}
 

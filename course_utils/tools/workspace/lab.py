@@ -77,7 +77,7 @@ def write_side_by_side(workspace: str | Path, file: Path) -> str:
     dock = {
         "type": "split-area",
         "orientation": "horizontal",
-        "sizes": [0.6, 0.4],
+        "sizes": [0.6, 0.4],  # shares of the width
         "children": areas,
     }
     data = {

@@ -200,13 +200,12 @@ def identified(learners: list[Cell], course: dict[str, Cell], base: dict[str, st
         cells.append({**cell, "id": cell_id})
     for cell in cells:
         if cell["id"] not in base and cell["id"] not in course:
-            own_id = cell["id"] or _new_id()
             matching = (
                 unused_id
                 for unused_id in unused_ids
                 if _is_same(cell, course.get(unused_id), base.get(unused_id))
             )
-            cell["id"] = next(matching, own_id)
+            cell["id"] = next(matching, cell["id"] or _new_id())
             unused_ids.pop(cell["id"], None)
     return cells
 

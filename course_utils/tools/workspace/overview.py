@@ -61,7 +61,7 @@ def lessons(folder: str | Path = NOTEBOOKS) -> tuple[Lesson, ...]:
 
 def _read_lesson(key: str, notebook: Mapping[str, Any]) -> Lesson:
     cells = [cell for cell in lesson_cells(notebook) if cell["cell_type"] == "markdown"]
-    texts = [_text(cell) for cell in cells if not _is_written(cell)]
+    texts = [_text(cell) for cell in cells if not _is_written_by_learner(cell)]
     title = texts[0].splitlines()[0].removeprefix("# ").partition(" ")[2]
     stated = re.search(r"About (\d+) minutes", texts[0])
     minutes = int(stated[1]) if stated else lesson_minutes(notebook)
@@ -83,7 +83,7 @@ def lesson_minutes(notebook: Mapping[str, Any]) -> int:
     """
     minutes = 0.0
     for cell in lesson_cells(notebook):
-        if cell["cell_type"] == "markdown" and not _is_written(cell):
+        if cell["cell_type"] == "markdown" and not _is_written_by_learner(cell):
             minutes += _reading_minutes(cell)
         elif cell["cell_type"] == "code":
             minutes += _running_minutes(cell)
@@ -122,8 +122,7 @@ def _text(cell: Mapping[str, Any]) -> str:
     return "".join(cell["source"])
 
 
-def _is_written(cell: Mapping[str, Any]) -> bool:
-    """Whether a text is one that the learner writes, such as a report."""
+def _is_written_by_learner(cell: Mapping[str, Any]) -> bool:
     return bool(cell["metadata"].get("nbgrader", {}).get("solution"))
 
 
