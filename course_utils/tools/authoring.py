@@ -29,7 +29,9 @@ CLAIMS = ROOT / "tests" / "claims"
 README = ROOT / "README.md"
 COUNTS = "no one two three four five six seven eight nine ten".split()  # in words
 ENDING = "## What you have seen"  # the heading above which a lesson's exercises stand
-MINUTES = re.compile(r"About \d+ minutes")  # in a lesson's first cell
+# in a lesson's first cell
+MINUTES = re.compile(r"About \d+ minutes")
+EXERCISE_COUNT = re.compile(rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b")
 ROW = r"^\| \[.*?\]\((?:notebooks/|further/)?{name}\.ipynb\) \|"  # of a lesson, in a README's table
 TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
     "RIGHT": "*[lambda vectors: vectors] * 3,  # TODO: three other correct solutions, as learners write them",
@@ -81,18 +83,17 @@ def new_exercise(
     code = exercises / f"lesson_{number}.py"
     words = code.with_suffix(".toml")
     tests = answers / code.name
-    old_words = _text_or(words, f"# The words of lesson {number}'s exercises: see model.py.\n")
     old_answers = _text_or(tests, filled("answers.txt", **values))
     return write_changed({
         path: nbformat.writes(notebook) + "\n",
         code: _text_or(code, filled("exercises.txt", **values)) + filled("exercise.txt", **values),
-        words: old_words + filled("words.txt", **values),
+        words: _text_or(words, f"# The words of lesson {number}'s exercises: see model.py.\n")
+        + filled("words.txt", **values),
         tests: _with_answers(old_answers, values["id"], tests),
     })  # fmt: skip
 
 
 def _index_for_exercise(name: str, notebook: nbformat.NotebookNode, path: Path) -> int:
-    """Before which cell a new exercise is inserted. AuthoringError if it cannot be."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise AuthoringError(
             "An exercise's name must be lower-case words joined by hyphens, such as "
@@ -188,13 +189,13 @@ def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
         raise AuthoringError(
             f"No cell of {path.name} shows anything yet: run it first (make lesson L={key})."
         )
-    sections = re.findall("^## (.+)$", "\n".join(cell.source for cell in cells), re.MULTILINE)
+    text = "\n".join(cell.source for cell in cells)
     title = cells[0].source.partition("\n")[0].lstrip("# 0123456789")
     values = {
         "title": title.replace('"', "'"),
         "lesson": path.stem,
         "minutes": "20" if path.parent.name == FURTHER else "30",
-        "section": sections[0],
+        "section": re.findall("^## (.+)$", text, re.MULTILINE)[0],
         "cell": with_output[0],
         "notebook": f"../{name_of(path)}.ipynb",
     }
@@ -225,8 +226,9 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     if not MINUTES.search(first_cell.source):
         raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
     minutes = lesson_minutes(notebook)
-    exercises = sum(map(_is_exercise, notebook.cells))
-    first_cell.source = _with_numbers(first_cell.source, minutes, exercises)
+    answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
+    exercises = sum(cell.cell_type == "code" for cell in answers)
+    first_cell.source = _with_minutes_and_exercises(first_cell.source, minutes, exercises)
     title = first_cell.source.partition("\n")[0].removeprefix("# ")
     new_row = f"| {_link(title, path)} |{row['learned']} {minutes} | {exercises} |"
     changed = write_changed({
@@ -236,23 +238,17 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     return list(dict.fromkeys(changed + _renew_routes(Path(folder), readme)))
 
 
-def _is_exercise(cell: nbformat.NotebookNode) -> bool:
-    return cell.cell_type == "code" and bool(cell.metadata.get("nbgrader", {}).get("solution"))
-
-
-def _with_numbers(text: str, minutes: int, exercises: int) -> str:
-    """The text of a lesson's first cell with these minutes, and this number of exercises."""
+def _with_minutes_and_exercises(text: str, minutes: int, exercises: int) -> str:
     count = COUNTS[exercises] if exercises < len(COUNTS) else str(exercises)
     noun = "exercise" if exercises == 1 else "exercises"
     text = MINUTES.sub(f"About {minutes} minutes", text)
-    any_count = rf"\b({'|'.join(COUNTS)}|\d+) exercises?\b"
-    return re.sub(any_count, f"{count} {noun}", text, count=1)
+    return EXERCISE_COUNT.sub(f"{count} {noun}", text, count=1)
 
 
 def _renew_routes(folder: Path, readme: Path) -> list[Path]:
     hours = Overview(lessons(folder), frozenset()).hours
-    front = with_routes(readme.read_text(encoding="utf-8"), hours, cores(folder), "notebooks/")
-    texts = {readme: front}
+    text = readme.read_text(encoding="utf-8")
+    texts = {readme: with_routes(text, hours, cores(folder), "notebooks/")}
     start = cores(folder).get("00")
     if start is not None:
         notebook = read_notebook(start)

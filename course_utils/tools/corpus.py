@@ -36,7 +36,8 @@ def embed_corpus(
     Returns (shards written now, shards found). Raises CorpusError for a folder that holds the
     vectors of other texts or of another model; TypeError or ValueError as `embed` does.
     """
-    texts, folder = list(texts), Path(folder).expanduser()
+    texts = list(texts)
+    folder = Path(folder).expanduser()
     if not texts or shard < 1:
         raise ValueError(
             f"at least one text and one text in a shard are needed; got {len(texts)} and {shard}"
@@ -79,9 +80,9 @@ def lines_of(path: str | Path) -> list[str]:
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = "\0"  # refused below
+        text = None  # it is in another encoding
     # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
-    if "\0" in text:
+    if text is None or "\0" in text:
         raise CorpusError(f"{path} is not text in UTF-8. Save it as UTF-8 in an editor.")
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if not any(map(str.strip, lines)):

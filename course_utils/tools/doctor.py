@@ -97,9 +97,12 @@ def packages(lock: Path = LOCK) -> Finding:
     try:
         versions = wanted(lock)
     except (OSError, ValueError, ImportError) as error:
-        detail = f"{lock} cannot be read ({type(error).__name__})"
         fetch = "make it readable, or fetch it again: git checkout requirements.lock"
-        return Finding("packages", detail, INSTALL if INSTALLED else fetch)
+        return Finding(
+            "packages",
+            f"{lock} cannot be read ({type(error).__name__})",
+            INSTALL if INSTALLED else fetch,
+        )
     wrong = []
     for name, version in versions.items():
         try:
@@ -140,8 +143,8 @@ def encoder() -> Finding:
     from ..models import packaged_encoder
 
     packaged_encoder()
-    place = cache_with(Path(constants.HF_HUB_CACHE))
-    return Finding("encoder", f"{PUBLIC_NAME}, checksum correct, laid out in {place}")
+    folder = cache_with(Path(constants.HF_HUB_CACHE))
+    return Finding("encoder", f"{PUBLIC_NAME}, checksum correct, laid out in {folder}")
 
 
 def first_embedding() -> Finding:
@@ -156,8 +159,10 @@ def first_embedding() -> Finding:
     except EncoderError as error:
         fix = f"unset {ENV_VAR}" if os.environ.get(ENV_VAR) else INSTALL
         return Finding("first embedding", str(error).rstrip("."), fix)
-    detail = f"{len(vector)} numbers; {words:,} GloVe words and {reviews:,} review sentences"
-    return Finding("first embedding", detail)
+    return Finding(
+        "first embedding",
+        f"{len(vector)} numbers; {words:,} GloVe words and {reviews:,} review sentences",
+    )
 
 
 def disk() -> Finding:

@@ -75,10 +75,10 @@ def new_lesson(number: str, title: str, kind: str) -> None:
 
     path = authoring.new_lesson(number, title, kind)
     table = "notebooks/README.md" if kind == "further" else "README.md"
-    what_is_needed = filled(
+    message = filled(
         "needed.txt", path=_short(path), table=table, key=part_of(path), number=number, kind=kind
     )
-    click.echo(what_is_needed.rstrip())
+    click.echo(message.rstrip())
 
 
 @click.command()

@@ -131,8 +131,12 @@ def place(by: str = "questions") -> Asked | Note:
 def by_doing(folder: Path | None) -> str:
     """What `place(by="doing")` says, in Markdown."""
     done = passed(folder) if folder else set()
-    exercises = [find(exercise_id) for exercise_id in BY_DOING.values()]
-    return filled("by_doing.md.j2", exercises=exercises, done=done, route=route_by_doing(done))
+    return filled(
+        "by_doing.md.j2",
+        exercises=list(map(find, BY_DOING.values())),
+        done=done,
+        route=route_by_doing(done),
+    )
 
 
 def review() -> Asked | Note:

@@ -21,7 +21,7 @@ WHO = (  # columns that name a learner, without signs, the best first; some of M
     "idnumber", "sisuserid", "sisid", "studentid", "id", "username", "sisloginid", "loginid", "emailaddress", "email",
     "idnummer", "matrikelnummer", "anmeldename", "emailadresse",
 )  # fmt: skip
-ENOUGH = 0.8  # of a column's cells must be options of its question
+ENOUGH = 0.8  # of a column's answers must be options of its question
 REPEATS = 1000  # resamples of the learners for an interval
 INTERVALS = {"from": 0.025, "to": 0.975}  # the ends of one, as quantiles
 
@@ -96,33 +96,30 @@ def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers
     Of several attempts, the first counts.
     """
     named = table.set_index(_learners(table, who)).drop(index="", errors="ignore")
-    first = named[~named.index.duplicated()]
-    columns = _columns_of(first, form)
-    if not columns:
+    first_attempts = named[~named.index.duplicated()]
+    right = _right_answers(first_attempts, form)
+    if not right:
         raise GainsProblem(
             f"No column of {path} holds answers to the {form} form. Export the report of "
             "responses, with the texts that were chosen."
         )
-    right = {
-        idea: first.iloc[:, at].map(_normal) == option for idea, (at, option) in columns.items()
-    }
     notices = []
     if len(named) < len(table):
         notices.append(
             f"{path.name}: {len(table) - len(named)} rows without {who!r} were left out."
         )
-    if len(first) < len(named):
+    if len(first_attempts) < len(named):
         notices.append(
-            f"{path.name}: {len(named) - len(first)} later attempts of learners with several were "
-            "left out."
+            f"{path.name}: {len(named) - len(first_attempts)} later attempts of learners with "
+            "several were left out."
         )
-    if missing := inventory().keys() - columns.keys():
+    if missing := inventory().keys() - right.keys():
         notices.append(f"{path.name}: no answers about {', '.join(sorted(missing))}.")
     return Answers(pd.DataFrame(right, dtype=float), notices)
 
 
-def _columns_of(table: pd.DataFrame, form: str) -> dict[str, tuple[int, str]]:
-    """{idea: (where its column stands, its right option)}, in the inventory's order.
+def _right_answers(table: pd.DataFrame, form: str) -> dict[str, pd.Series]:
+    """{idea: for each learner, whether the answer is right}, in the inventory's order.
 
     Two ideas may share their options, so a question's own text decides, where it is in the heading
     (Canvas) or in the column on the left (Moodle); else the options, and the idea that comes first
@@ -130,25 +127,28 @@ def _columns_of(table: pd.DataFrame, form: str) -> dict[str, tuple[int, str]]:
     them.
     """
     questions: dict[str, Question] = {idea.id: getattr(idea, form) for idea in inventory().values()}
-    options = {}
-    for idea, asked in questions.items():
-        options[idea] = [_normal(option.text) for option in asked.options]
-    columns = {}
-    beside = ""
-    for at, heading in enumerate(table.columns):
-        cells = table.iloc[:, at].map(_normal)
-        answers = cells[cells != ""]
-        about = _normal(f"{heading} {beside}")
+    right = {}
+    text_on_the_left = ""
+    for column, heading in enumerate(table.columns):
+        answers = table.iloc[:, column].map(_normal)
+        text = _normal(f"{heading} {text_on_the_left}")
+        open_questions = {
+            idea: question for idea, question in questions.items() if idea not in right
+        }
         fitting = [
-            idea
-            for idea in questions
-            if idea not in columns and answers.isin(options[idea]).mean() >= ENOUGH
+            idea for idea, question in open_questions.items() if _are_answers_to(answers, question)
         ]
-        named = [idea for idea in fitting if _normal(questions[idea].ask) in about]
-        for idea in (named or fitting)[:1]:
-            columns[idea] = at, options[idea][questions[idea].right]
-        beside = " ".join(cells[:1])
-    return {idea: columns[idea] for idea in questions if idea in columns}
+        asked = [idea for idea in fitting if _normal(questions[idea].ask) in text]
+        for idea in (asked or fitting)[:1]:
+            options = questions[idea].options
+            right[idea] = answers == _normal(options[questions[idea].right].text)
+        text_on_the_left = " ".join(answers[:1])
+    return {idea: right[idea] for idea in questions if idea in right}
+
+
+def _are_answers_to(answers: pd.Series, question: Question) -> bool:
+    options = [_normal(option.text) for option in question.options]
+    return answers[answers != ""].isin(options).mean() >= ENOUGH
 
 
 def _normal(text: str) -> str:

@@ -1,6 +1,6 @@
-"""The concept inventory: two ideas for each core, and two questions for each idea, one for before
-and one for after.
+"""The concept inventory: two ideas for each core, and two questions for each idea.
 
+One question is for before the course, and one for after it.
 `core_NN.toml` holds those of a lesson. The wrong options are misunderstandings that people hold;
 what shows that they do stands beside them as `evidence`. **The inventory is unpiloted:** no class
 has answered it yet, so nothing is known about how difficult its questions are or how well they tell
@@ -22,8 +22,10 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Option:
-    """An answer: its text, the sentence that says why it is right or wrong, and the
-    misunderstanding behind it.
+    """An answer.
+
+    why: the sentence that says why it is right or wrong.
+    error: the misunderstanding behind it.
     """
 
     text: str
@@ -54,10 +56,10 @@ class Question:
 class Idea:
     """One idea.
 
-    `says`: the idea as it is true; `section`: the cell of its lesson to read; `evidence`: see the
-    module.
-
-    `exercises`: ids of those that need the idea.
+    says: the idea as it is true.
+    section: the cell of its lesson to read.
+    evidence: see the module.
+    exercises: ids of those that need the idea.
     """
 
     id: str
@@ -92,8 +94,12 @@ def inventory() -> dict[str, Idea]:
 
 
 def _question(name: str, written: Mapping[str, Any]) -> Question:
-    options = tuple(Option(**option) for option in written["options"])
-    return Question(name, written["ask"], options, written["cell"])
+    return Question(
+        id=name,
+        ask=written["ask"],
+        options=tuple(Option(**option) for option in written["options"]),
+        cell=written["cell"],
+    )
 
 
 def question(name: str) -> Question:

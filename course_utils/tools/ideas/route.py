@@ -1,6 +1,4 @@
-"""Where to begin: twenty questions, or one exercise of each core, and the route that follows from
-them.
-"""
+"""Where to begin: the route that follows from twenty questions, or from an exercise of each core."""
 
 import json
 from dataclasses import dataclass
@@ -51,21 +49,26 @@ def route(known: set[str]) -> Route:
     that is skipped but for one section.
     """
     ideas = [idea for idea in inventory().values() if idea.lesson in ASKED]
-    begun = {idea.lesson for idea in ideas if idea.id in known}
     unknown = [idea for idea in ideas if idea.id not in known]
+    partly_known = {idea.lesson for idea in ideas if idea.id in known}
     incomplete = {idea.lesson for idea in unknown}
-    first = next((lesson for lesson in ASKED if lesson not in begun), "11")
+    # "11", the core behind them, for somebody who knows them all
+    first = next((lesson for lesson in ASKED if lesson not in partly_known), "11")
     skip = [lesson for lesson in ASKED if lesson < first or lesson not in incomplete]
     skipped = [idea for idea in unknown if idea.lesson in skip]
-    sections = {idea.id: section_title(idea.lesson, idea.section) for idea in skipped}
-    missing = [*skipped, *(idea for idea in unknown if idea.lesson == first)]
-    begin = "00" if first == ASKED[0] else first
-    return Route(begin, tuple(skip), sections, tuple(idea.says for idea in missing))
+    to_learn = [idea for idea in unknown if idea.lesson == first]
+    return Route(
+        begin="00" if first == ASKED[0] else first,
+        skip=tuple(skip),
+        sections={idea.id: section_title(idea.lesson, idea.section) for idea in skipped},
+        missing=tuple(idea.says for idea in [*skipped, *to_learn]),
+    )
 
 
 def route_by_doing(passed: set[str]) -> Route:
-    """The Route of somebody who has passed these exercises of BY_DOING: a core counts as known if
-    its one is passed.
+    """The Route of somebody who has passed these exercises of BY_DOING.
+
+    A core counts as known if its exercise is passed.
     """
     return route({idea.id for idea in inventory().values() if BY_DOING.get(idea.lesson) in passed})
 
@@ -74,7 +77,8 @@ def section_title(lesson: str, cell_id: str) -> str:
     """The heading above a cell of a core, or in it."""
     title = ""
     for cell in json.loads(cores()[lesson].read_text(encoding="utf-8"))["cells"]:
-        headings = [line for line in "".join(cell["source"]).splitlines() if line.startswith("## ")]
+        lines = "".join(cell["source"]).splitlines()
+        headings = [line for line in lines if line.startswith("## ")]
         if cell["cell_type"] == "markdown" and headings:
             title = headings[-1].removeprefix("## ")
         if cell["id"] == cell_id:

@@ -101,8 +101,10 @@ def predictions_of(part: str) -> dict[str, tuple[str, tuple[Option, ...]]]:
 def recalled_of(lesson: str) -> dict[str, tuple[str, str]]:
     """{id: (question, answer)} of the questions to answer from memory at the end of a core."""
     sources = {cell["id"]: "".join(cell["source"]) for cell in _cells(cores()[lesson])}
-    questions = RECALL.findall(sources["recall"])
-    return {f"{lesson}-recall-{number}": pair for number, pair in enumerate(questions, 1)}
+    return {
+        f"{lesson}-recall-{number}": question_and_answer
+        for number, question_and_answer in enumerate(RECALL.findall(sources["recall"]), 1)
+    }
 
 
 def _cells(path: Path) -> list[Mapping[str, Any]]:
@@ -119,22 +121,24 @@ def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], lis
 
     Raises ScheduleProblem, OSError.
     """
-    schedule, exercises = read_schedule(folder), exercise_parts()
+    schedule = read_schedule(folder)
+    exercises = exercise_parts()
     due = schedule.due(now)
     to_ask = [item for item in due if item not in exercises and _is_known(item)]
     to_write = [item for item in due if item in exercises]
     candidates = [item for lesson in _finished_cores(folder) for item in material(lesson)]
     new = [item for item in candidates if item not in schedule.cards]
-    # the first answer to each item: from the latest to the earliest, so that the earliest stays
+    begun = _begun_on(now or datetime.now(UTC), schedule) - exercises.keys()
+    return to_ask + new[: max(0, NEW_A_DAY - len(begun))], to_write, schedule
+
+
+def _begun_on(day: datetime, schedule: Schedule) -> set[str]:
+    # from the latest answer to the earliest, so that the earliest stays
     first_times = {
         answer["item"]: datetime.fromisoformat(answer["at"])
         for answer in reversed(schedule.answers)
     }
-    today = (now or datetime.now(UTC)).date()
-    new_today = [
-        item for item, time in first_times.items() if time.date() == today and item not in exercises
-    ]
-    return to_ask + new[: max(0, NEW_A_DAY - len(new_today))], to_write, schedule
+    return {item for item, time in first_times.items() if time.date() == day.date()}
 
 
 def material(lesson: str) -> list[str]:

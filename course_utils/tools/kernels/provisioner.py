@@ -37,8 +37,8 @@ PATIENCE = 30
 def is_possible() -> bool:
     """Whether kernels can be started warm: on Linux, if the course is installed as a package."""
     on_linux = sys.platform == "linux" and hasattr(os, "pidfd_open")
-    found = entry_points(group="jupyter_client.kernel_provisioners", name=NAME)
-    return on_linux and bool(found) and not os.environ.get(COLD)
+    registered = entry_points(group="jupyter_client.kernel_provisioners", name=NAME)
+    return on_linux and bool(registered) and not os.environ.get(COLD)
 
 
 def listens() -> bool:
@@ -77,9 +77,15 @@ def _start_server(socket_path: str) -> subprocess.Popen[bytes]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(socket_path)
         listening.listen(64)  # requests that may wait, more than a test run makes at once
-        server = [sys.executable, NO_FROZEN_MODULES, "-m", f"{__package__}.server"]
         return subprocess.Popen(
-            [*server, str(listening.fileno()), str(os.getpid())],
+            [
+                sys.executable,
+                NO_FROZEN_MODULES,
+                "-m",
+                f"{__package__}.server",
+                str(listening.fileno()),
+                str(os.getpid()),
+            ],
             pass_fds=[listening.fileno()],
             start_new_session=True,
             env={**os.environ, SOCKET: socket_path},
@@ -159,15 +165,14 @@ def fork_kernel(
         "parent": parent,
     }
     try:
-        return _forked(socket_path, request, stdout, stderr)
+        return _ask_for_kernel(socket_path, request, stdout, stderr)
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         return None
 
 
-def _forked(
+def _ask_for_kernel(
     socket_path: str, request: dict[str, Any], stdout: int | IO | None, stderr: int | IO | None
 ) -> Forked:
-    """Send a request with the kernel's three streams. KeyError if the warm process refuses it."""
     devnull = os.open(os.devnull, os.O_RDWR)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -179,7 +184,7 @@ def _forked(
             sent = socket.send_fds(connection, [message], streams)
             connection.sendall(message[sent:])
             answer, descriptors = receive(connection)
-            return Forked(answer["pid"], descriptors[0])
+            return Forked(answer["pid"], descriptors[0])  # a KeyError if it refuses
     finally:
         os.close(devnull)
 

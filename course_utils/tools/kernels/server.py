@@ -37,7 +37,6 @@ MAY_DIFFER = re.compile(
 LAUNCH = ["-m", "ipykernel_launcher", "-f"]
 LONGEST_MESSAGE = 2**20  # bytes
 CHUNK = 2**16  # bytes of a message that are received at once
-STREAMS = 3  # standard input, output and error, whose descriptors are 0, 1 and 2
 # what each kernel imports, whatever its lesson
 IN_EACH_KERNEL = (
     "ipykernel.ipkernel",
@@ -114,7 +113,7 @@ def _become_child(streams: list[int]) -> None:
         os.setsid()
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-        os.closerange(STREAMS, 4096)  # the warm process has fewer files
+        os.closerange(3, 4096)  # above the three streams; the warm process has fewer files
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     except OSError:
         os._exit(1)  # or it would serve on, beside the warm process
@@ -125,7 +124,7 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
     Raises ValueError or OSError.
     """
-    message, descriptors, _, _ = socket.recv_fds(connection, CHUNK, STREAMS)
+    message, descriptors, _, _ = socket.recv_fds(connection, CHUNK, 3)  # streams
     while message and not message.endswith(b"\n") and len(message) < LONGEST_MESSAGE:
         chunk = connection.recv(CHUNK)
         if not chunk:

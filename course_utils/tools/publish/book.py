@@ -42,8 +42,10 @@ MARKER = ".made-by-make-book"  # a folder without it was not made by this comman
 PDF = "sentence-embeddings.pdf"
 # a page loads its own files only; the theme and the attention views have scripts in the page itself
 POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="'
     "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; "
     "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'self'"
+    '">'
 )
 EXPLORER = " data-explorer="
 PASSED = "✓ passed"
@@ -52,11 +54,10 @@ TITLE = re.compile(r"\A# .+\n")
 
 
 def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.NotebookNode]:
-    """{name: notebook} of the lessons, and the glossary if it exists, in reading order; see
-    `name_of`.
+    """{name: notebook} of the lessons, and the glossary if it exists, in reading order.
 
-    Raises PublishError if there are no lessons, or for one that cannot go into the book,
-    ValueError for a damaged one, OSError.
+    The names are those of `name_of`. Raises PublishError if there are no lessons, or for one that
+    cannot go into the book, ValueError for a damaged one, OSError.
     """
     notebooks = {}
     for path in [*parts(sources).values(), *Path(sources).glob("glossary.ipynb")]:
@@ -69,7 +70,7 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
             the_map = without_blank_lines(the_way(path.stem[:2]).svg)
             _put_below_title(cells, f'<div class="cu-diagram cu-map">{the_map}</div>')
         if path.stem == "glossary":
-            _set_glossary(cells)
+            _put_below_title(cells, _links_by_letter(cells))
         notebook.cells = cells
         notebooks[name_of(path)] = notebook
     if not notebooks.keys() - {"glossary"}:
@@ -81,13 +82,12 @@ def _put_below_title(cells: list[nbformat.NotebookNode], text: str) -> None:
     cells[0].source = TITLE.sub(lambda title: f"{title[0]}\n{text}\n", cells[0].source)
 
 
-def _set_glossary(cells: list[nbformat.NotebookNode]) -> None:
-    """Links to each letter's first term below the title."""
-    first = {}
+def _links_by_letter(cells: list[nbformat.NotebookNode]) -> str:
+    anchors = {}
     for cell in cells:
         for term in HEADING.findall(cell.source):
-            first.setdefault(term[0].upper(), jupyter_anchor(term))
-    _put_below_title(cells, " ".join(f"[{letter}](#{anchor})" for letter, anchor in first.items()))
+            anchors.setdefault(term[0].upper(), jupyter_anchor(term))
+    return " ".join(f"[{letter}](#{anchor})" for letter, anchor in anchors.items())
 
 
 def _chapter(path: Path, earlier: Iterable[str]) -> str:
@@ -115,29 +115,34 @@ def for_readers(cells: list[nbformat.NotebookNode], chapter: str) -> list[nbform
             if cell.metadata.get("nbgrader", {}).get("solution"):  # a report
                 cell.source = FOLDED.format(cell.source)
             continue
-        if PASSED in str(cell.outputs) and re.search("^check\\(", cell.source, re.MULTILINE):
+        if PASSED in str(cell.outputs) and re.search(r"^check\(", cell.source, re.MULTILINE):
             cell.outputs = []  # the check of the solution; the book shows a stub
         if BEGIN in cell.source:
-            written = [
-                line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END)
-            ]
-            solution = FOLDED.format("\n".join(["```python", *written, "```"]))
-            kept.append(nbformat.v4.new_markdown_cell(solution))
+            kept.append(_folded_solution(cell.source))
             cell.source = stub_out(cell.source)
-        for output in cell.outputs:
-            if output.output_type == "error" and "raises-exception" not in cell.metadata.get(
-                "tags", []
-            ):
-                raise PublishError(f"the cell {cell.id} ended with {output.ename}")
-            if "text/html" in output.get("data", {}):
-                output.data["text/html"] = _made_accessible(output.data["text/html"])
+        _prepare_outputs(cell)
     number_figures(kept, chapter)
     return kept
 
 
+def _folded_solution(source: str) -> nbformat.NotebookNode:
+    lines = [line for line in source.splitlines() if line.strip() not in (BEGIN, END)]
+    return nbformat.v4.new_markdown_cell(FOLDED.format("\n".join(["```python", *lines, "```"])))
+
+
+def _prepare_outputs(cell: nbformat.NotebookNode) -> None:
+    may_fail = "raises-exception" in cell.metadata.get("tags", [])
+    for output in cell.outputs:
+        if output.output_type == "error" and not may_fail:
+            raise PublishError(f"the cell {cell.id} ended with {output.ename}")
+        if "text/html" in output.get("data", {}):
+            output.data["text/html"] = _made_accessible(output.data["text/html"])
+
+
 def _made_accessible(shown: str) -> str:
-    """An output with names for screen readers: the page and the menus of an attention view, the
-    corner of its table.
+    """An output with names for screen readers.
+
+    They are those of an attention view's page and menus. The corner of its table is no heading.
     """
     shown = shown.replace("<th></th>", "<td></td>")
     shown = re.sub(r'<select id="(\w+)"', r'<select aria-label="\1" id="\1"', shown)
@@ -187,8 +192,8 @@ def _build(
     for name, notebook in lessons.items():
         further = [f"/{other}" for other in lessons if other.startswith(f"{FURTHER}/{name[:2]}_")]
         if further and name[:2] in LESSONS:  # they hang below their core in the table of contents
-            below = "\n".join(["```{toctree}", ":hidden:", "", *further, "```"])
-            notebook.cells.append(nbformat.v4.new_markdown_cell(below))
+            toctree = "\n".join(["```{toctree}", ":hidden:", "", *further, "```"])
+            notebook.cells.append(nbformat.v4.new_markdown_cell(toctree))
         nbformat.write(notebook, source / f"{name}.ipynb")
     (source / "literature.md").write_text(literature_page(lessons), encoding="utf-8")
     front = source / "index.md"
@@ -261,12 +266,11 @@ def _sphinx(builder: str, source: Path, out: Path) -> None:
 
 def _finish(app: Any, name: str, template: str, context: dict, doctree: Any) -> None:
     """The last change of a page, called by Sphinx before it is written."""
-    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-    context["metatags"] = context.get("metatags", "") + policy
+    context["metatags"] = context.get("metatags", "") + POLICY
     if "body" in context:
         # MyST-NB's name for folded code is not the one that can be read on it
-        body = context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
-        context["body"] = set_listings(body)
+        named = '<summary aria-label="Toggle hidden content">'
+        context["body"] = set_listings(context["body"].replace(named, "<summary>"))
 
 
 def _add_explorers(site: Path, say: Callable[[str], object]) -> None:

@@ -54,35 +54,38 @@ def _note(kind: str, key: str, lesson: str, *fields: str) -> genanki.Note:
 
 
 def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
-    """A card for each term of the glossary. lessons: notebooks by name, as `read_lessons` gives
-    them.
+    """A card for each term of the glossary.
+
+    lessons: notebooks by name, as `read_lessons` gives them.
     """
     text = BREAK.join(cell.source for notebook in lessons.values() for cell in notebook.cells)
+    entries = [cell for cell in lessons["glossary"].cells if cell.id.startswith("term-")]
     notes = []
-    for cell in lessons["glossary"].cells:
-        if cell.id.startswith("term-"):
-            heading, *body, origin = cell.source.strip().split(BREAK)
-            term, anchor = heading.lstrip("# "), cell.id.removeprefix("term-")
-            (lesson,) = re.findall(r"First in lesson \[(\d\d)\]", origin)
-            # the heading is lower-case for the sake of links: BM25 is written as the lessons write
-            # it
-            spellings = set(re.findall(rf"\[([^\]]+)\]\(glossary\.ipynb#{anchor}\)", text))
-            names = [
-                name
-                for name in sorted(spellings)
-                if name.lower() == term and name != term.capitalize()
-            ]
-            name = xhtml([*names, term][0], inline=True)
-            front = f"What does <strong>{name}</strong> mean?"
-            about = f"Sentence embeddings, lesson {lesson}"
-            notes.append(_note("Terms", anchor, lesson, about, front, xhtml(BREAK.join(body)), ""))
+    for entry in entries:
+        heading, *meaning, origin = entry.source.strip().split(BREAK)
+        anchor = entry.id.removeprefix("term-")
+        (lesson,) = re.findall(r"First in lesson \[(\d\d)\]", origin)
+        term = xhtml(_as_written(heading.lstrip("# "), anchor, text), inline=True)
+        about = f"Sentence embeddings, lesson {lesson}"
+        fields = (about, f"What does <strong>{term}</strong> mean?", xhtml(BREAK.join(meaning)), "")
+        notes.append(_note("Terms", anchor, lesson, *fields))
     return notes
 
 
-def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
-    """A card for each mistake of the exercises whose words explain something, as its exercise says
-    in `card`.
+def _as_written(term: str, anchor: str, text: str) -> str:
+    """A term as the lessons write it, such as BM25, where they link to its entry.
+
+    Its heading is in lower case for the sake of links. A capital first letter may only begin a
+    sentence, so it does not count.
     """
+    for spelling in sorted(re.findall(rf"\[([^\]]+)\]\(glossary\.ipynb#{anchor}\)", text)):
+        if spelling.lower() == term and spelling != term.capitalize():
+            return spelling
+    return term
+
+
+def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
+    """A card for each mistake of the exercises that has one, as its exercise says in `card`."""
     texts = {}
     for notebook in lessons.values():
         for cell in notebook.cells:
@@ -91,16 +94,26 @@ def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
     notes = []
     for exercise in all_exercises().values():
         about = f"Exercise: {exercise.title} (lesson {exercise.lesson})"
-        for mistake in exercise.mistakes:
-            if mistake.card:
-                message = f"<blockquote>{MESSAGE.renderInline(mistake.does)}</blockquote>"
-                front = (
-                    f"An answer gets this message from the check:{message}"
-                    "Why is that wrong, or what is right?"
+        with_card = [mistake for mistake in exercise.mistakes if mistake.card]
+        for mistake in with_card:
+            front = (
+                "An answer gets this message from the check:"
+                f"<blockquote>{MESSAGE.renderInline(mistake.does)}</blockquote>"
+                "Why is that wrong, or what is right?"
+            )
+            back = MESSAGE.renderInline(mistake.because)
+            text = texts.get(exercise.id, "")
+            notes.append(
+                _note(
+                    "Mistakes",
+                    f"{exercise.id} {mistake.does}",
+                    exercise.lesson,
+                    about,
+                    front,
+                    back,
+                    text,
                 )
-                back, text = MESSAGE.renderInline(mistake.because), texts.get(exercise.id, "")
-                key = f"{exercise.id} {mistake.does}"
-                notes.append(_note("Mistakes", key, exercise.lesson, about, front, back, text))
+            )
     return notes
 
 

@@ -146,11 +146,14 @@ def colab_copy(
         requirements=address(project, "release", REQUIREMENTS),
         wheel=wheel(project),
     )
-    folded = {"cellView": "form", "jupyter": {"source_hidden": True}}
     return with_note(
         learner_copy(notebook),
         nbformat.v4.new_markdown_cell(filled("colab_note.txt"), id="in-colab"),
-        nbformat.v4.new_code_cell(install, id="install-the-course", metadata=folded),
+        nbformat.v4.new_code_cell(
+            install,
+            id="install-the-course",
+            metadata={"cellView": "form", "jupyter": {"source_hidden": True}},  # folded
+        ),
         lambda link: address(project, "colab", seen_from(name, link)).removesuffix(".ipynb"),
     )
 

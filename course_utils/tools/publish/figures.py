@@ -1,6 +1,4 @@
-"""The figures of the book: drawings and attention views get a number and a caption, and are
-checked.
-"""
+"""The figures of the book: drawings and attention views, with numbers and captions, checked."""
 
 import re
 from xml.etree import ElementTree
@@ -10,13 +8,13 @@ from nbformat import NotebookNode
 from . import PublishError
 
 DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-# the attributes data-..., and what is inside
+# a diagram: its attributes data-..., and what is inside
 DIAGRAM = re.compile(
     r'<figure ((?:data-\w+="[^"]*" )*)class="cu-(?:diagram|figure)"[^>]*>(.*?)</figure>', re.DOTALL
 )
 # the first sentence of five words at least, since "Line chart." says too little; else all
 SENTENCE = re.compile(r"(?:\S+\s+){4,}?\S*[.?!](?=\s|$)|.+", re.DOTALL)
-MEANS_SOMETHING = re.compile(r"([\\`*_{}\[\]<>$|~#&])")  # to Markdown
+MARKDOWN_SIGN = re.compile(r"([\\`*_{}\[\]<>$|~#&])")
 
 
 def without_blank_lines(drawing: str) -> str:
@@ -25,8 +23,7 @@ def without_blank_lines(drawing: str) -> str:
 
 
 def number_figures(cells: list[NotebookNode], chapter: str) -> None:
-    """Give each figure of a lesson its number, such as 5.3, and its caption, and fold the code that
-    draws it.
+    """Give each figure of a lesson a number, such as 5.3, and a caption, and fold its code.
 
     The caption is the cell's metadata `course.caption` or else the first sentence of the
     alternative text. Raises PublishError, with the cell's id, for a figure that cannot be drawn or
@@ -34,27 +31,28 @@ def number_figures(cells: list[NotebookNode], chapter: str) -> None:
     """
     number = 0
     for cell in cells:
-        shown = [output for output in cell.get("outputs", []) if "data" in output]
-        page = shown[0].data.get("text/html", "") if shown else ""
-        if "<iframe" not in page and not DIAGRAM.search(page):
+        outputs = [output for output in cell.get("outputs", []) if "data" in output]
+        page = outputs[0].data.get("text/html", "") if outputs else ""
+        is_view = "<iframe" in page  # an attention view, else a diagram
+        if not is_view and not DIAGRAM.search(page):
             continue
         number += 1
-        if "<iframe" in page:
-            kind, alt = "view", shown[0].metadata.get("image/png", {}).get("alt", "")
+        if is_view:
+            alt = outputs[0].metadata.get("image/png", {}).get("alt", "")
         else:
-            kind, alt = "diagram", _alternative_text(cell.id, page)
-            shown[0].data["text/html"] = _in_a_box(page)
+            alt = _alternative_text(cell.id, page)
+            outputs[0].data["text/html"] = _in_a_box(page)
         if not alt:
             raise PublishError(f"the cell {cell.id} shows a picture that has no alt text")
         tags = cell.metadata.setdefault("tags", [])
         if "hide-input" not in tags and "remove-input" not in tags:
             tags.append("hide-input")
         caption = cell.metadata.get("course", {}).get("caption") or SENTENCE.findall(alt)[0]
-        caption = MEANS_SOMETHING.sub(r"\\\1", caption)
+        caption = MARKDOWN_SIGN.sub(r"\\\1", caption)
         figure = {
             "caption": f"**Figure {chapter}.{number}.** {caption}",
             "name": f"figure-{chapter}-{number}",
-            "classes": kind,
+            "classes": "view" if is_view else "diagram",
         }
         cell.metadata["mystnb"] = {"image": {"alt": alt}, "figure": figure}
 

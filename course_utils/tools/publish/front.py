@@ -1,5 +1,6 @@
-"""The pages of the book that are not lessons: the first one, and what the literature says beside
-what the lessons measured, whose rows are in literature.toml.
+"""The pages of the book that are not lessons: the first one, and the one about the literature.
+
+The rows of the latter, with what the lessons measured, are in literature.toml.
 """
 
 import re
@@ -24,11 +25,11 @@ VERDICTS = ("same", "weaker", "opposite", "not comparable")
 def title_page(
     lessons: Mapping[str, NotebookNode], sources: str | Path, pdf: str = "", megabytes: float = 0
 ) -> str:
-    """The first page as Markdown: a picture, an introduction, and each lesson with its minutes and
-    exercises.
+    """The first page as Markdown: a picture, an introduction, and a card for each lesson.
 
-    lessons: {name: notebook} of the book. sources: their folder. pdf, megabytes: the file
-    of the whole book, "" if there is none, and its size.
+    lessons: {name: notebook} of the book.
+    sources: their folder.
+    pdf, megabytes: the file of the whole book, "" if there is none, and its size.
     """
     course = overview.lessons(sources)
     cores = []
@@ -55,33 +56,41 @@ def _first_drawing(notebook: NotebookNode) -> str:
 
     It stands there without what is written for screen readers: the card's link says enough.
     """
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []) if "mystnb" in cell.metadata else []:
-            drawing = DRAWING.search(output.get("data", {}).get("text/html", ""))
-            if drawing:
-                return without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing[0]))
+    outputs = [
+        output
+        for cell in notebook.cells
+        if "mystnb" in cell.metadata  # a figure
+        for output in cell.get("outputs", [])
+    ]
+    for output in outputs:
+        drawing = DRAWING.search(output.get("data", {}).get("text/html", ""))
+        if drawing:
+            return without_blank_lines(re.sub(r'\s+(role|aria-label)="[^"]*"', "", drawing[0]))
     return ""
 
 
 def claims() -> list[tuple[str, list[dict[str, Any]]]]:
-    """[(title of the part, [claim])] in the order of the page; the `cells` of a claim are words in
-    one text.
+    """[(title of the part, [claim])] in the order of the page.
+
+    A claim has the keys of the file; its `cells` are words in one text.
     """
     text = (FOLDER / "literature.toml").read_text(encoding="utf-8")
     return [(part["title"], part["claim"]) for part in tomllib.loads(text)["part"]]
 
 
 def literature_page(lessons: Mapping[str, NotebookNode]) -> str:
-    """The page as Markdown. lessons: {name: notebook} of the book; a cell's link leads to the
-    heading above it.
+    """The page as Markdown; a cell's link leads to the heading above it.
+
+    lessons: {name: notebook} of the book.
     """
-    links, parts, verdicts = _links(lessons), claims(), Counter()
+    link_of = _links(lessons)
+    parts = claims()
+    verdicts = Counter(claim["verdict"] for _, part in parts for claim in part)
     for _, part in parts:
         for claim in part:
-            verdicts[claim["verdict"]] += 1
             # the book may lack a lesson
-            cells = [links.get(cell, f"lesson {cell[:2]}") for cell in claim["cells"].split()]
-            claim["links"] = ", ".join(dict.fromkeys(cells))
+            links = [link_of.get(cell, f"lesson {cell[:2]}") for cell in claim["cells"].split()]
+            claim["links"] = ", ".join(dict.fromkeys(links))
     return filled("literature.md.j2", parts=parts, verdicts=verdicts, order=VERDICTS)
 
 

@@ -1,6 +1,6 @@
-"""Code and printed text of the book, line by line: how wide a listing is, and where a line that is
-too long goes on.
+"""Code and printed text of the book, line by line.
 
+This decides how wide a listing is, and where a line that is too long goes on.
 The stylesheet does the rest, for a page of any width (see "Listings" in book.css): a listing is set
 smaller until its longest line fits, down to a readable size; then lines wrap, except the rows of a
 table, which scrolls.
@@ -20,7 +20,8 @@ WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:!?]*(?!\S)")
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,/]*")
 # after a dot, an opening bracket and the like, outside tags
 BREAK = re.compile(r"([(\[{,]|=+|\.(?!\d))(?![)\]},.:=])(?=[^<>]*(?:<|$))")
-KINDS = {"ipython3": "code", "python": "code", "ipythontb": "text"}  # others depend on their lines
+# of listings, by language; others depend on their lines
+KINDS = {"ipython3": "code", "python": "code", "ipythontb": "text"}
 
 
 def set_listings(page: str) -> str:
@@ -28,7 +29,7 @@ def set_listings(page: str) -> str:
     return LISTING.sub(_listing, page)
 
 
-def _listing(match):
+def _listing(match: re.Match[str]) -> str:
     start, language, inner = match.groups()
     rows = inner.removeprefix("<span></span>").splitlines()
     lines = [html.unescape(TAG.sub("", row)) for row in rows]
@@ -36,16 +37,18 @@ def _listing(match):
     widest_row = max(map(width, rows_in(lines)), default=0)
     shown, columns = [], 0
     for row, line in zip(rows, lines):
-        name = "line"
+        css_class = "line"
         if set(line) == {"-"}:
-            name = "line rule"
+            css_class = "line rule"
         elif kind == "table" and not starts(line) and (is_prose(line) or width(line) > widest_row):
-            name = "line sentence"  # above or below the rows; if it is too long, it goes on below
+            css_class = (
+                "line sentence"  # above or below the rows; if it is too long, it goes on below
+            )
         else:
             columns = max(columns, width(line))
         if kind == "code":
             row = breakable(row)
-        shown.append(f'<span class="{name}" style="--hang:{hang(kind, line)}">{row}\n</span>')
+        shown.append(f'<span class="{css_class}" style="--hang:{hang(kind, line)}">{row}\n</span>')
     return f'{start}<pre class="{kind}" style="--columns:{columns}">{"".join(shown)}</pre>'
 
 
@@ -62,8 +65,8 @@ def starts(line: str) -> list[int]:
 
 def is_prose(text: str) -> bool:
     """Whether a text is words, which can go on below, and not numbers."""
-    words = len(WORD.findall(text))
-    return words >= max(3, len(text.split()) / 2) and len(NUMBER.findall(text)) <= 1
+    has_words = len(WORD.findall(text)) >= max(3, len(text.split()) / 2)
+    return has_words and len(NUMBER.findall(text)) <= 1
 
 
 def rows_in(lines: list[str]) -> list[str]:
@@ -72,28 +75,35 @@ def rows_in(lines: list[str]) -> list[str]:
 
 
 def kind_of(language: str, lines: list[str]) -> str:
-    """ "code", "text" or "table": half of the lines, and at least two, are rows, or one row has
-    three numbers.
+    """What a listing is: "code", "text" or "table".
+
+    In a table, half of the lines, and at least two, are rows, or one row has three numbers.
     """
     if language in KINDS:
         return KINDS[language]
     rows = rows_in(lines)
     written = sum(bool(line.strip()) for line in lines)
-    many = len(rows) >= max(2, written / 2)
-    return "table" if many or any(len(NUMBER.findall(row)) >= 3 for row in rows) else "text"
+    is_table = len(rows) >= max(2, written / 2) or any(
+        len(NUMBER.findall(row)) >= 3 for row in rows
+    )
+    return "table" if is_table else "text"
 
 
 def hang(kind: str, line: str) -> int:
-    """How many columns the rest of a line that wraps stands in from the left."""
-    narrow = [start for start in starts(line) if start <= 24]
-    if kind == "text" and narrow:
-        return narrow[-1]
-    indent = len(line) - len(line.lstrip())
-    return min(indent + (4 if kind == "code" else 2), 20)
+    """How many columns the rest of a line that wraps stands in from the left.
+
+    In printed text it stands below the last column, unless that begins in the right half.
+    """
+    column_starts = [start for start in starts(line) if start <= 24]
+    if kind == "text" and column_starts:
+        return column_starts[-1]
+    indent = len(line) - len(line.lstrip()) + (4 if kind == "code" else 2)
+    return min(indent, 20)  # or deeply indented lines would have no room
 
 
 def breakable(row: str) -> str:
-    """A row of code in HTML that can go on below after a dot, an opening bracket and the like: the
-    text stays.
+    """A row of code in HTML that can go on below after a dot, an opening bracket and the like.
+
+    Its text stays.
     """
     return BREAK.sub(r"\1<wbr>", row)

@@ -4,14 +4,17 @@ import re
 
 from . import PublishError
 
-# Code comes first, since a $ in it is no formula: fenced blocks, and text between as many backticks
-# on both sides. Then an escaped \$, $$a block$$, and $an inline formula$ with the punctuation that
-# must stay on its line. With a space inside the signs, or a letter or $ beside them, it is none.
+# Code comes first, since a $ in it is no formula. An inline formula takes along the punctuation that
+# must stay on its line; with a space inside the signs, or a letter or $ beside them, it is none.
 CODE_OR_FORMULA = re.compile(
-    r"(?P<code>^ *(`{3,}|~{3,}).*?^ *\2`*$|(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))|\\\$|"
-    r"\$\$(?P<block>.+?)\$\$|"
-    r"(?<![\w$])\$(?P<inline>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?![\w$])(?P<sign>[.,;:?!)]*)",
-    re.MULTILINE | re.DOTALL,
+    r"""
+    ^\ *(?P<fence>`{3,}|~{3,}) .*? ^\ *(?P=fence)`*$        # a fenced block
+    | (?P<ticks>`+)(?!`) .+? (?<!`)(?P=ticks)(?!`)          # code between as many backticks
+    | \\\$                                                  # an escaped dollar
+    | \$\$ (?P<block>.+?) \$\$
+    | (?<![\w$])\$ (?P<inline>[^\s$](?:[^$\n]*[^\s$\\])?) \$(?![\w$]) (?P<sign>[.,;:?!)]*)
+    """,
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 TAG = re.compile(r"\\tag\{([^{}]+)\}")
 
@@ -27,21 +30,23 @@ def with_mathml(markdown: str) -> str:
 
 
 def _drawn(match: re.Match[str]) -> str:
-    block = match["block"]
-    formula = block or match["inline"]
-    if formula is None:
-        return match[0]
-    number = TAG.search(formula) if block else None
-    math = _mathml(formula.replace(number[0], "") if number else formula, display=bool(block))
-    if match["sign"]:  # it does not begin a line
-        math = f'<span style="white-space: nowrap">{math}{match["sign"]}</span>'
-    if not block:
-        return math
+    if match["inline"]:
+        math = _mathml(match["inline"], display=False)
+        if not match["sign"]:
+            return math
+        # a punctuation mark does not begin a line
+        return f'<span style="white-space: nowrap">{math}{match["sign"]}</span>'
+    if not match["block"]:
+        return match[0]  # code, or an escaped dollar
     # a span, because text and lists go on around it
+    number = TAG.search(match["block"])
     if not number:
-        return f'<span class="formula">{math}</span>'
-    label = f'<span class="number">({number[1]})</span>'
-    return f'<span class="formula" id="eq-{number[1]}">{math}{label}</span>'
+        return f'<span class="formula">{_mathml(match["block"], display=True)}</span>'
+    math = _mathml(match["block"].replace(number[0], ""), display=True)
+    return (
+        f'<span class="formula" id="eq-{number[1]}">{math}'
+        f'<span class="number">({number[1]})</span></span>'
+    )
 
 
 def _mathml(formula: str, display: bool) -> str:

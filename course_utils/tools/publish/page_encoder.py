@@ -120,12 +120,12 @@ def _constants(arrays: Mapping[str, np.ndarray], heads: int, prefix: str) -> dic
     table = arrays[f"{prefix}embeddings.word_embeddings.weight"]
     hidden = table.shape[1]
     codes, scales = quantised(table.reshape(-1, hidden // BLOCK, BLOCK), np.float16)
-    of_places = arrays[f"{prefix}embeddings.position_embeddings.weight"]
-    of_types = arrays[f"{prefix}embeddings.token_type_embeddings.weight"]
+    positions = arrays[f"{prefix}embeddings.position_embeddings.weight"]
     return {
         "word_codes": codes.astype(np.int8),
         "word_scales": scales,
-        "places": of_places + of_types[0],
+        # each token has the first type
+        "places": positions + arrays[f"{prefix}embeddings.token_type_embeddings.weight"][0],
         "one_float": np.array(1, np.float32),
         # is added to the scores of a token that may not be looked at
         "lowest": np.array(np.finfo(np.float32).min),

@@ -36,7 +36,7 @@ KEPT = set(
     "blockquote code div em li ol p pre span strong sub sup table tbody td th thead tr ul".split()
 )
 BREAK = "\n\n"  # between paragraphs
-PLACE = "From lesson {}, section “{}”. Cells, pictures and outputs that are mentioned stand there."
+ORIGIN = "From lesson {}, section “{}”. Cells, pictures and outputs that are mentioned stand there."
 # Cells that a question needs to be understood, where that is not the text directly above it; ()
 # where it needs none.
 CONTEXT = {
@@ -121,10 +121,11 @@ def questions(numbers: Iterable[str] = (), sources: str | Path = NOTEBOOKS) -> l
     for name, notebook in read_lessons(sources).items():
         if chosen and name not in chosen:
             continue
-        places = [place for place, cell in enumerate(notebook.cells) if _is_quiz(cell)]
-        if chosen and not places:
-            raise PublishError(f"Lesson {Path(name).name[:2]} has no questions.")
-        bank += [_question(Path(name).name[:2], notebook.cells, place) for place in places]
+        indices = [index for index, cell in enumerate(notebook.cells) if _is_quiz(cell)]
+        lesson = Path(name).name[:2]
+        if chosen and not indices:
+            raise PublishError(f"Lesson {lesson} has no questions.")
+        bank += [_question(lesson, notebook.cells, index) for index in indices]
     return bank
 
 
@@ -148,7 +149,7 @@ def of_inventory(form: str, numbers: Iterable[str] = ()) -> list[Question]:
                 title=idea.id,
                 context="",
                 text=xhtml(question.ask, inline=True),
-                options=_exported(question.options),
+                options=tuple(map(_exported, question.options)),
             )
         )
     return bank
@@ -158,42 +159,39 @@ def _is_quiz(cell: NotebookNode) -> bool:
     return cell.cell_type == "markdown" and cell.id.startswith("quiz-")
 
 
-def _question(lesson: str, cells: list[NotebookNode], place: int) -> Question:
-    cell = cells[place]
+def _question(lesson: str, cells: list[NotebookNode], index: int) -> Question:
+    cell = cells[index]
     ask, options = read_prediction(cell.source)
-    folds = cell.source.count("<details>")
-    if len(options) != folds or [option.right for option in options].count(True) != 1:
+    right = sum(option.right for option in options)
+    if len(options) != cell.source.count("<details>") or right != 1:
         raise PublishError(
             f"The cell {cell.id} of lesson {lesson} is not a question with one right option."
         )
-    texts = [
-        above for above in cells[:place] if above.cell_type == "markdown" and not _is_quiz(above)
+    cells_above = [
+        above for above in cells[:index] if above.cell_type == "markdown" and not _is_quiz(above)
     ]
-    wanted = CONTEXT.get(f"{lesson}-{cell.id}", (texts[-1].id,))
-    context = [_set_up(above) for above in texts if above.id in wanted]
-    text_above = "\n".join(above.source for above in texts)
+    text_above = "\n".join(above.source for above in cells_above)
     headings = [_plain(title) for _, title in HEADING.findall(text_above)]
-    *first, text = ask.split(BREAK)
-    origin = escape(PLACE.format(headings[0], headings[-1]))
+    needed = CONTEXT.get(f"{lesson}-{cell.id}", (cells_above[-1].id,))
+    context = [_set_up(above) for above in cells_above if above.id in needed]
+    *introduction, text = ask.split(BREAK)
+    origin = escape(ORIGIN.format(headings[0], headings[-1]))
     return Question(
         id=f"q{lesson}-{cell.id}",
         lesson=lesson,
         lesson_title=headings[0],
         title=headings[-1],
-        context=f"<p><em>{origin}</em></p>\n{xhtml(BREAK.join(context + first))}",
+        context=f"<p><em>{origin}</em></p>\n{xhtml(BREAK.join([*context, *introduction]))}",
         text=xhtml(text, inline=True),
-        options=_exported(options),
+        options=tuple(map(_exported, options)),
     )
 
 
-def _exported(options: Iterable[Option]) -> tuple[Option, ...]:
-    """Options in XHTML, whose explanations say first whether they are right."""
-    exported = []
-    for option in options:
-        verdict = "Right" if option.right else "No"
-        why = xhtml(f"{verdict}. {option.why}")
-        exported.append(Option(xhtml(option.text, inline=True), why, option.right))
-    return tuple(exported)
+def _exported(option: Option) -> Option:
+    """An option in XHTML, whose explanation says first whether it is right."""
+    verdict = "Right" if option.right else "No"
+    why = xhtml(f"{verdict}. {option.why}")
+    return Option(xhtml(option.text, inline=True), why, option.right)
 
 
 def _set_up(cell: NotebookNode) -> str:
@@ -220,8 +218,9 @@ def qti(bank: list[Question]) -> bytes:
     package = io.BytesIO()
     with zipfile.ZipFile(package, "w") as archive:
         for name, text in files.items():
-            entry = zipfile.ZipInfo(name)  # of 1980, whenever it is written
-            entry.create_system = 3  # and wherever
+            # the same bytes whenever and wherever it is written: dated 1980, made on Unix (3)
+            entry = zipfile.ZipInfo(name)
+            entry.create_system = 3
             archive.writestr(entry, text.encode())
         archive.comment = MARK.encode()
     return package.getvalue()

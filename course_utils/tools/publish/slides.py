@@ -74,19 +74,20 @@ def deck_cells(
     pages: what `explorer_pages` returns, for links from the pictures of explorers; without it, no
     links.
     """
-    notebooks: dict[Path, dict] = {}
+    notebooks: dict[Path, dict[str, nbformat.NotebookNode]] = {}
     bodies = [_body(lecture, slide, notebooks, pages or {}) for slide in lecture.slides]
-    seconds = spread_minutes(lecture, [_words(*pair) for pair in zip(lecture.slides, bodies)])
-    cells, start = [], 0
-    for place, (slide, body) in enumerate(zip(lecture.slides, bodies)):
-        cells.append(_raw(f'<section class="{KINDS[slide.level]}" data-timing="{seconds[place]}">'))
-        for press, shown in itertools.groupby(body, key=lambda cell: cell.metadata.press):
+    words = [_words(slide, body) for slide, body in zip(lecture.slides, bodies)]
+    cells = []
+    start = 0  # the minute in which the slide's section begins
+    for slide, body, seconds in zip(lecture.slides, bodies, spread_minutes(lecture, words)):
+        cells.append(_raw(f'<section class="{KINDS[slide.level]}" data-timing="{seconds}">'))
+        for press, group in itertools.groupby(body, key=lambda cell: cell.metadata.press):
             if press:
-                shown = [_raw('<div class="fragment">'), *shown, _raw("</div>")]
-            cells += shown
-        own = filled("notes.md.j2", lecture=lecture, slide=slide, start=start)
-        for text in filter(str.strip, [own, *slide.texts("notes")]):
-            cells += [_raw('<aside class="notes">'), _text(text), _raw("</aside>")]
+                group = [_raw('<div class="fragment">'), *group, _raw("</div>")]
+            cells += group
+        times = filled("notes.md.j2", lecture=lecture, slide=slide, start=start)
+        for note in filter(str.strip, [times, *slide.texts("notes")]):
+            cells += [_raw('<aside class="notes">'), _text(note), _raw("</aside>")]
         cells.append(_raw("</section>"))
         start += slide.minutes
     for cell in cells:
@@ -103,8 +104,9 @@ def _text(text: str, press: int = 0) -> nbformat.NotebookNode:
     return nbformat.v4.new_markdown_cell(text.strip(), metadata={"press": press})
 
 
-def _shown(source: str, outputs: list, press: int = 0, echo: bool = False) -> nbformat.NotebookNode:
-    """A cell that shows its outputs, and with `echo` its code."""
+def _code_cell(
+    source: str, outputs: list[nbformat.NotebookNode], press: int = 0, echo: bool = False
+) -> nbformat.NotebookNode:
     return nbformat.v4.new_code_cell(
         source, outputs=outputs, metadata={"press": press, "echo": echo}
     )
@@ -117,7 +119,10 @@ def _words(slide: Slide, body: list[nbformat.NotebookNode]) -> int:
 
 
 def _body(
-    lecture: Lecture, slide: Slide, notebooks: dict[Path, dict], pages: dict[str, str]
+    lecture: Lecture,
+    slide: Slide,
+    notebooks: dict[Path, dict[str, nbformat.NotebookNode]],
+    pages: dict[str, str],
 ) -> list[nbformat.NotebookNode]:
     """The cells that a slide shows; `metadata.press` says at which press of a key."""
     cells = [_heading_cell(lecture, slide)]
@@ -131,7 +136,7 @@ def _body(
     number = lecture.lesson[:2]
     if slide.level == 0 and number in LESSONS:
         the_map = {"text/html": the_way(number)._repr_html_()}
-        cells.append(_shown("", [nbformat.v4.new_output("display_data", the_map)]))
+        cells.append(_code_cell("", [nbformat.v4.new_output("display_data", the_map)]))
     return cells
 
 
@@ -139,12 +144,17 @@ def _heading_cell(lecture: Lecture, slide: Slide) -> nbformat.NotebookNode:
     if slide.level:
         return _text(f"{'#' * (slide.level + 1)} {slide.title}")
     further = ", further" if len(part_of(lecture.lesson)) > 2 else ""
-    about = f"Lesson {lecture.lesson[:2]}{further} · {lecture.minutes} minutes"
-    return _text(f"# {lecture.title}\n{lecture.subtitle}\n\n{about}")
+    return _text(
+        f"# {lecture.title}\n{lecture.subtitle}\n\n"
+        f"Lesson {lecture.lesson[:2]}{further} · {lecture.minutes} minutes"
+    )
 
 
 def _embedded(
-    lecture: Lecture, block: Block, notebooks: dict[Path, dict], pages: dict[str, str]
+    lecture: Lecture,
+    block: Block,
+    notebooks: dict[Path, dict[str, nbformat.NotebookNode]],
+    pages: dict[str, str],
 ) -> nbformat.NotebookNode:
     """The cell that a block embeds, ready to be shown. Raises PublishError.
 
@@ -155,23 +165,24 @@ def _embedded(
         try:
             notebooks[path] = {cell.id: cell for cell in read_notebook(path).cells}
         except (OSError, ValueError):
-            problem = f"{block.text}, seen from the lecture's folder, is not a valid notebook"
-            raise lecture.wrong(block.line, problem) from None
-    source = notebooks[path].get(block.cell)
-    if source is None:
+            raise lecture.wrong(
+                block.line, f"{block.text}, seen from the lecture's folder, is not a valid notebook"
+            ) from None
+    cell = notebooks[path].get(block.cell)
+    if cell is None:
         raise lecture.wrong(block.line, f"{path.name} has no cell {block.cell}")
-    if source.cell_type == "markdown":
-        return _text(source.source, block.press)
-    if not source.outputs and not block.echo:
+    if cell.cell_type == "markdown":
+        return _text(cell.source, block.press)
+    if not cell.outputs and not block.echo:
         raise lecture.wrong(
             block.line, f"the cell {block.cell} shows nothing: run the lesson, or show its code too"
         )
-    outputs = deepcopy(source.outputs)
+    outputs = deepcopy(cell.outputs)
     for output in outputs:
         if "text/html" in output.get("data", {}):
             output.data["text/html"] = _on_a_slide(output.data["text/html"], pages)
-    lines = [line for line in source.source.splitlines() if line.strip() not in (BEGIN, END)]
-    return _shown("\n".join(lines), outputs, block.press, block.echo)
+    lines = [line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END)]
+    return _code_cell("\n".join(lines), outputs, block.press, block.echo)
 
 
 def _on_a_slide(shown: str, pages: dict[str, str]) -> str:
@@ -187,34 +198,34 @@ def _on_a_slide(shown: str, pages: dict[str, str]) -> str:
     if explorer is None or explorer[1] not in pages:
         return shown
     address = html.escape(pages[explorer[1]])
-    link = f'<a href="{address}" target="_blank" rel="noopener">Try it in the book</a>'
-    return f'{shown}<p class="explore-link">{link}</p>'
+    return (
+        f'{shown}<p class="explore-link">'
+        f'<a href="{address}" target="_blank" rel="noopener">Try it in the book</a></p>'
+    )
 
 
 def spread_minutes(lecture: Lecture, words: list[int]) -> list[int]:
-    """The seconds of each slide: its part of its section's minutes, by the words that are read and
-    said on it.
+    """The seconds of each slide: its share of its section's minutes, by its words.
 
-    words: of each slide; a pause to look is added. What comes before the first section is part of
-    that section.
+    words: those that are read and said on each slide; a pause to look is added. What comes before
+    the first section is part of that section.
     """
     weights = [WORDS_IN_A_LOOK + count for count in words]
-    starts = [place for place, slide in enumerate(lecture.slides) if slide.level == 1]
+    starts = [index for index, slide in enumerate(lecture.slides) if slide.level == 1]
     seconds = []
     for (_, minutes), end in zip(lecture.sections, [*starts[1:], len(weights)]):
         section = weights[len(seconds) : end]
         # rounded as moments of the section, so that its slides take exactly its minutes
-        ends = [
+        moments = [
             60 * minutes * weight // sum(section)
             for weight in itertools.accumulate(section, initial=0)
         ]
-        seconds += [after - before for before, after in itertools.pairwise(ends)]
+        seconds += [after - before for before, after in itertools.pairwise(moments)]
     return seconds
 
 
 def book_seen_from(out: str | Path) -> str | None:
-    """The folder of the book that links of decks in the folder `out` lead to; None if there is no
-    book.
+    """The address of the book for links of decks in the folder `out`; None if there is no book.
 
     It is looked for in `out` itself, beside it as `book`, and where `course book` puts it.
     """
@@ -242,7 +253,7 @@ def render(path: Path, book: str | None = None) -> str:
     signs = json.loads(_read(DECK / "signs.json"))
     deck = {
         "title": lecture.title,
-        **_libraries(),
+        **_styles_and_script(),
         "own": _read(DECK / "deck.js"),
         "signs": {sign: SIGN.format(sign, drawn) for sign, drawn in signs.items()},
         "seconds": 60 * lecture.minutes,
@@ -250,18 +261,18 @@ def render(path: Path, book: str | None = None) -> str:
     exporter = HTMLExporter(
         extra_template_basedirs=[str(DECK.parent)], template_name="deck", exclude_anchor_links=True
     )
-    notebook = nbformat.v4.new_notebook(cells=deck_cells(lecture, pages))
-    return exporter.from_notebook_node(
-        notebook, resources={"deck": deck, "metadata": {"name": path.stem}}
-    )[0]
+    page, _ = exporter.from_notebook_node(
+        nbformat.v4.new_notebook(cells=deck_cells(lecture, pages)),
+        resources={"deck": deck, "metadata": {"name": path.stem}},
+    )
+    return page
 
 
 def _read(path: Traversable) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _libraries() -> dict[str, str]:
-    """The styles of a deck, and the script of reveal.js."""
+def _styles_and_script() -> dict[str, str]:
     from pygments.formatters import HtmlFormatter
 
     reveal = resources.files("sphinx_revealjs") / "_static" / "revealjs"

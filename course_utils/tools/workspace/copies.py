@@ -85,8 +85,9 @@ def stub_out(source: str) -> str:
 
     Raises ValueError for an unpaired mark.
     """
-    stub = "\n".join(STUB)
-    text, regions = SOLUTION.subn(lambda region: textwrap.indent(stub, region[1]), source)
+    text, regions = SOLUTION.subn(
+        lambda region: textwrap.indent("\n".join(STUB), prefix=region[1]), source
+    )
     marks = [line.strip() for line in source.splitlines() if line.strip() in (BEGIN, END)]
     if marks != [BEGIN, END] * regions:
         raise ValueError(f"{BEGIN!r} or {END!r} has no matching marker")
@@ -148,7 +149,7 @@ def write_workspace(
             text = copied(lesson)
             report = FileReport(lesson.name, write_copy(target, text, record))
             if report.action == "kept" and merging:
-                report = _merge_into(target, text, record, workspace / SAVED)
+                report = _merge_and_save(target, text, record, workspace / SAVED)
             reports.append(report)
     return reports
 
@@ -187,9 +188,8 @@ def reset_lesson(
 
 def report_lines(reports: list[FileReport], workspace: Path) -> list[str]:
     """What was done to each file, and what to do about one that was left alone, in lines."""
-    option = f' --workspace "{workspace}"'
-    if workspace in (Path("workspace"), Path()):  # which the commands find by themselves
-        option = ""
+    # the commands find these two by themselves
+    option = "" if workspace in (Path("workspace"), Path()) else f' --workspace "{workspace}"'
     lines = []
     for name, action, description in reports:
         if action in LEFT_ALONE:
@@ -273,8 +273,9 @@ def write_copy(target: Path, text: str, record: dict[str, Any]) -> str:
     return action
 
 
-def _merge_into(target: Path, text: str, record: dict[str, Any], saved_files: Path) -> FileReport:
-    """Merge a lesson that both sides changed, and save the learner's file."""
+def _merge_and_save(
+    target: Path, text: str, record: dict[str, Any], saved_files: Path
+) -> FileReport:
     content = target.read_bytes()
     learners, course = parse_notebook(content), parse_notebook(text)
     if learners is None or course is None:
@@ -331,7 +332,12 @@ def changing(workspace: Path) -> Generator[dict[str, Any]]:
         workspace.mkdir(parents=True, exist_ok=True)
         with alone(path, PATIENCE):
             written = read_record(path)
-            _refuse_newer(written.get(WRITER), workspace)
+            if _numbers(written.get(WRITER)) > _numbers(__version__):
+                raise CopyError(
+                    f"{workspace} was written by version {written[WRITER]} of the course, and this "
+                    f"is {__version__}. Install that version or a newer one, or choose another "
+                    "folder with --workspace; nothing was changed."
+                )
             record = {**written, WRITER: __version__}
             try:
                 yield record
@@ -348,15 +354,6 @@ def changing(workspace: Path) -> Generator[dict[str, Any]]:
             f"Cannot write {error.filename or workspace}: {error.strerror or error}. None of your "
             "work is lost; fix that, and run this again."
         ) from None
-
-
-def _refuse_newer(writer: object, workspace: Path) -> None:
-    if _numbers(writer) > _numbers(__version__):
-        raise CopyError(
-            f"{workspace} was written by version {writer} of the course, and this is "
-            f"{__version__}. Install that version or a newer one, or choose another folder with "
-            "--workspace; nothing was changed."
-        )
 
 
 def _numbers(version: object) -> tuple[int, ...]:

@@ -56,10 +56,9 @@ def write_at_first(workspace: str | Path) -> None:
     is due.
     """
     layout = Path(workspace) / LAB_FILES / FIRST_LAYOUT.name
-    today = Path(workspace) / "today.ipynb"
     with suppress(OSError):  # a folder that cannot be written gets none
         layout.parent.mkdir(exist_ok=True)
-        for source, target in ((FIRST_LAYOUT, layout), (TODAY, today)):
+        for source, target in ((FIRST_LAYOUT, layout), (TODAY, Path(workspace) / "today.ipynb")):
             if not target.exists():
                 shutil.copyfile(source, target)
 
@@ -71,14 +70,13 @@ def write_side_by_side(workspace: str | Path, file: Path) -> str:
     """
     page, name = file.with_suffix(".html").as_posix(), file.stem
     left, right = f"notebook:{file.as_posix()}", f"htmlviewer:{page}"
-    areas = [
-        {"type": "tab-area", "currentIndex": 0, "widgets": [widget]} for widget in (left, right)
-    ]
     dock = {
         "type": "split-area",
         "orientation": "horizontal",
         "sizes": [0.6, 0.4],  # shares of the width
-        "children": areas,
+        "children": [
+            {"type": "tab-area", "currentIndex": 0, "widgets": [widget]} for widget in (left, right)
+        ],
     }
     data = {
         "layout-restorer:data": {
@@ -92,8 +90,8 @@ def write_side_by_side(workspace: str | Path, file: Path) -> str:
     with suppress(OSError):  # JupyterLab then opens the live copy alone
         from jupyterlab_server.workspaces_handler import WorkspacesManager
 
-        layout = json.dumps({"data": data, "metadata": {"id": name}})
-        WorkspacesManager(str(Path(workspace) / LAB_FILES)).save(name, layout)
+        manager = WorkspacesManager(str(Path(workspace) / LAB_FILES))
+        manager.save(name, json.dumps({"data": data, "metadata": {"id": name}}))
     return f"workspaces/{name}/tree/{file.as_posix()}"
 
 
@@ -195,7 +193,6 @@ def _show_route(workspace: Path, route: str, say: Callable[[str], object]) -> st
 
 
 def _show_live(workspace: Path, key: str, say: Callable[[str], object]) -> str:
-    """Write a live copy. Returns JupyterLab's page of it."""
     file, edited = write_live(workspace, key)
     if edited:
         say(

@@ -82,8 +82,12 @@ def page_to_type(notebook: nbformat.NotebookNode, key: str) -> str:
         elif cell.id in typed_ids:
             sections.append((heading, cell))
             heading = ""  # stands above the first cell of its section only
-    title = notebook.cells[0].source.splitlines()[0].removeprefix("# ")
-    return filled("to_type.html.j2", title=title, key=key, sections=sections)
+    return filled(
+        "to_type.html.j2",
+        title=notebook.cells[0].source.splitlines()[0].removeprefix("# "),
+        key=key,
+        sections=sections,
+    )
 
 
 def write_live(

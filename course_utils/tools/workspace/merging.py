@@ -104,12 +104,11 @@ def merge(
     present = {cell["source"] for cell in learners}
     merged = followers[""]
     for cell in new:
-        cell_id = cell["id"]
-        for part in _merge_cell(cell, versions.get(cell_id), base.get(cell_id), counts):
+        for part in _merge_cell(cell, versions.get(cell["id"]), base.get(cell["id"]), counts):
             # an interrupted update may have left the same note
             if not (NOTE_ID.fullmatch(part["id"]) and part["source"] in present):
                 merged.append(part)
-        merged += followers.get(cell_id, [])
+        merged += followers.get(cell["id"], [])
     return merged, counts
 
 
@@ -153,32 +152,30 @@ def _merge_cell(
         if not course_changed or not has_other_frame(version, new):
             return [kept]
         counts["frames"] += 1
-        return [kept, _note(new, "frame", FRAME_NOTE + as_block(new))]
+        return [kept, _note_about(new, "frame", FRAME_NOTE + as_block(new))]
     if not course_changed:
         counts["edited"] += 1
         return [kept]
     counts["both"] += 1
-    return [new, *_notes_of_replaced(version)]
+    return [new, *_notes_with_replaced_text(version)]
 
 
-def _notes_of_replaced(version: Cell) -> list[Cell]:
-    """A note with the learner's text that the course's replaces; none for an empty cell."""
+def _notes_with_replaced_text(version: Cell) -> list[Cell]:
     if not version["source"].strip():
         return []
     if version["cell_type"] == "markdown":
-        return [_note(version, "yours", TEXT_NOTE + version["source"])]
-    return [_note(version, "yours", CODE_NOTE + as_block(version))]
+        return [_note_about(version, "yours", TEXT_NOTE + version["source"])]
+    return [_note_about(version, "yours", CODE_NOTE + as_block(version))]
 
 
-def _note(cell: Cell, kind: str, text: str) -> Cell:
-    """A note about a cell, with the cell's pictures."""
+def _note_about(cell: Cell, kind: str, text: str) -> Cell:
     note = {
         "cell_type": "markdown",
         "id": f"{cell['id'][:50]}-{kind}-{_new_id()}",
         "metadata": {},
         "source": text,
     }
-    if "attachments" in cell:
+    if "attachments" in cell:  # its pictures
         note["attachments"] = cell["attachments"]
     return note
 
@@ -203,7 +200,7 @@ def identified(learners: list[Cell], course: dict[str, Cell], base: dict[str, st
             matching = (
                 unused_id
                 for unused_id in unused_ids
-                if _is_same(cell, course.get(unused_id), base.get(unused_id))
+                if _is_same_cell(cell, course.get(unused_id), base.get(unused_id))
             )
             cell["id"] = next(matching, cell["id"] or _new_id())
             unused_ids.pop(cell["id"], None)
@@ -214,8 +211,7 @@ def _new_id() -> str:
     return uuid.uuid4().hex[:8]
 
 
-def _is_same(cell: Cell, course_cell: Cell | None, last_written: str | None) -> bool:
-    """Whether a learner's cell is this one of the course, by its text or by its exercise."""
+def _is_same_cell(cell: Cell, course_cell: Cell | None, last_written: str | None) -> bool:
     if checksum(cell) == last_written:
         return True
     if course_cell is None:

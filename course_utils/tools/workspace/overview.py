@@ -65,10 +65,11 @@ def _read_lesson(key: str, notebook: Mapping[str, Any]) -> Lesson:
     title = texts[0].splitlines()[0].removeprefix("# ").partition(" ")[2]
     stated = re.search(r"About (\d+) minutes", texts[0])
     minutes = int(stated[1]) if stated else lesson_minutes(notebook)
-    exercises = []
-    for match in EXERCISE.finditer("\n\n".join(texts)):
-        exercises.append((match["id"], match["title"][:1].upper() + match["title"][1:]))
-    return Lesson(key, title, minutes, tuple(exercises))
+    exercises = tuple(
+        (match["id"], match["title"][:1].upper() + match["title"][1:])
+        for match in EXERCISE.finditer("\n\n".join(texts))
+    )
+    return Lesson(key, title, minutes, exercises)
 
 
 def lesson_minutes(notebook: Mapping[str, Any]) -> int:
@@ -268,9 +269,8 @@ class Overview:
 
     def plan(self) -> str:
         """The lessons with their minutes and what is passed, and what comes next, in lines."""
-        titles = [len(lesson.title) for lesson in self.lessons]
-        exercises = [len(lesson.exercises) for lesson in self.lessons]
-        wide, most = max(titles, default=0), max(exercises, default=0)
+        wide = max((len(lesson.title) for lesson in self.lessons), default=0)
+        most = max((len(lesson.exercises) for lesson in self.lessons), default=0)
         return filled("plan.txt.j2", picture=self, wide=wide, most=most)
 
     def __repr__(self) -> str:
