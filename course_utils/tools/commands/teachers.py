@@ -168,14 +168,14 @@ def grade(
     from ..grading.class_run import Options
     from ..grading.command import mark
 
-    how = Options(
+    marking = Options(
         lessons=numbers(lessons) or None,
         isolated=not unsafe,
         memory=memory * 2**20,
         beside=(course,) if course else (),
         **options,
     )
-    sys.exit(mark(submissions, out, how, course))
+    sys.exit(mark(submissions, out, marking, course))
 
 
 @click.command()
@@ -236,7 +236,7 @@ def book(out: Path) -> None:
 @click.command()
 @click.option(
     "--format",
-    "form",
+    "export_format",
     type=click.Choice(["moodle", "qti"]),
     required=True,
     help="moodle: Moodle XML. qti: an IMS content package of QTI 2.1 items.",
@@ -256,19 +256,19 @@ def book(out: Path) -> None:
 )
 @click.option(
     "--before/--after",
-    "first",
+    "is_before",
     default=None,
     help="The concept inventory instead, in one of its two forms: for before the course, or for after it.",
 )
-def quiz(form: str, lessons: tuple[str, ...], out: Path, first: bool | None) -> None:
+def quiz(export_format: str, lessons: tuple[str, ...], out: Path, is_before: bool | None) -> None:
     """Write the questions of the lessons as a question bank for a learning platform."""
     from ..publish import question_banks
 
-    if first is None:
+    if is_before is None:
         bank = question_banks.questions(numbers(lessons))
     else:
-        bank = question_banks.of_inventory("before" if first else "after", numbers(lessons))
-    write = {"moodle": question_banks.moodle, "qti": question_banks.qti}[form]
+        bank = question_banks.of_inventory("before" if is_before else "after", numbers(lessons))
+    write = {"moodle": question_banks.moodle, "qti": question_banks.qti}[export_format]
     question_banks.write_export(out, write(bank))
     click.echo(f"{len(bank)} questions in {out}.")
 

@@ -138,8 +138,9 @@ def _right_answers(table: pd.DataFrame, form: str) -> dict[str, pd.Series]:
         fitting = [
             idea for idea, question in open_questions.items() if _are_answers_to(answers, question)
         ]
-        asked = [idea for idea in fitting if _normal(questions[idea].ask) in text]
-        for idea in (asked or fitting)[:1]:
+        with_its_text = [idea for idea in fitting if _normal(questions[idea].ask) in text]
+        # the best one, if any
+        for idea in (with_its_text or fitting)[:1]:
             options = questions[idea].options
             right[idea] = answers == _normal(options[questions[idea].right].text)
         text_on_the_left = " ".join(answers[:1])

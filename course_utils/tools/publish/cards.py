@@ -101,19 +101,14 @@ def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
                 f"<blockquote>{MESSAGE.renderInline(mistake.does)}</blockquote>"
                 "Why is that wrong, or what is right?"
             )
-            back = MESSAGE.renderInline(mistake.because)
-            text = texts.get(exercise.id, "")
-            notes.append(
-                _note(
-                    "Mistakes",
-                    f"{exercise.id} {mistake.does}",
-                    exercise.lesson,
-                    about,
-                    front,
-                    back,
-                    text,
-                )
+            fields = (
+                about,
+                front,
+                MESSAGE.renderInline(mistake.because),
+                texts.get(exercise.id, ""),
             )
+            key = f"{exercise.id} {mistake.does}"
+            notes.append(_note("Mistakes", key, exercise.lesson, *fields))
     return notes
 
 

@@ -76,10 +76,10 @@ def deck_cells(
     """
     notebooks: dict[Path, dict[str, nbformat.NotebookNode]] = {}
     bodies = [_body(lecture, slide, notebooks, pages or {}) for slide in lecture.slides]
-    words = [_words(slide, body) for slide, body in zip(lecture.slides, bodies)]
     cells = []
     start = 0  # the minute in which the slide's section begins
-    for slide, body, seconds in zip(lecture.slides, bodies, spread_minutes(lecture, words)):
+    durations = spread_minutes(lecture, list(map(_words, lecture.slides, bodies)))
+    for slide, body, seconds in zip(lecture.slides, bodies, durations, strict=True):
         cells.append(_raw(f'<section class="{KINDS[slide.level]}" data-timing="{seconds}">'))
         for press, group in itertools.groupby(body, key=lambda cell: cell.metadata.press):
             if press:
