@@ -132,11 +132,11 @@ def _right_answers(table: pd.DataFrame, form: str) -> dict[str, pd.Series]:
     for column, heading in enumerate(table.columns):
         answers = table.iloc[:, column].map(_normal)
         text = _normal(f"{heading} {text_on_the_left}")
-        open_questions = {
-            idea: question for idea, question in questions.items() if idea not in right
-        }
+        answered = answers[answers != ""]
         fitting = [
-            idea for idea, question in open_questions.items() if _are_answers_to(answers, question)
+            idea
+            for idea, question in questions.items()
+            if idea not in right and _are_answers_to(answered, question)
         ]
         with_its_text = [idea for idea in fitting if _normal(questions[idea].ask) in text]
         # the best one, if any
@@ -149,7 +149,7 @@ def _right_answers(table: pd.DataFrame, form: str) -> dict[str, pd.Series]:
 
 def _are_answers_to(answers: pd.Series, question: Question) -> bool:
     options = [_normal(option.text) for option in question.options]
-    return answers[answers != ""].isin(options).mean() >= ENOUGH
+    return answers.isin(options).mean() >= ENOUGH
 
 
 def _normal(text: str) -> str:
