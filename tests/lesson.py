@@ -24,7 +24,7 @@ from .run import look_at_files
 # browser, too):
 CASES = (
     "notebooks exercises words promises claims ideas progress verdicts pictures decks "
-    "decks_in_browser grading_parity live run_again take_along".split()
+    "decks_in_browser grading_parity class_report live run_again take_along".split()
 )
 # Files that any lesson can break, of which all tests are run:
 WHOLE = "glossary diagrams elsewhere taken_along".split()

@@ -657,7 +657,7 @@ def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeyp
     (tmp_path / "model").mkdir()
     monkeypatch.setattr(os, "execv", Mock(side_effect=SystemExit))
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
-    kept = [("04_pooling.ipynb", "kept", "")]
+    kept = [copies.FileReport("04_pooling.ipynb", "kept", "")]
     monkeypatch.setattr("course_utils.tools.workspace.lab.write_workspace", lambda _: kept)
     text, _ = run("lab", "--workspace", tmp_path / "my work")
     assert f'course update --workspace "{tmp_path / "my work"}"` merges' in text
