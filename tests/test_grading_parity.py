@@ -96,6 +96,21 @@ def test_the_grader_says_what_the_check_says(
         assert (mark.points, mark.mistakes) == (mark.of if right else 0, list(report.mistakes))
 
 
+@pytest.mark.parametrize(
+    "body, status, mistakes",
+    [
+        ("return token_embeddings.mean(dim=1)", "failed", ["You average over all positions"]),
+        ("raise NotImplementedError()", "not attempted", []),
+    ],
+)
+def test_an_answer_under_a_cell_magic_is_judged_as_any_other(sandbox, body, status, mistakes):
+    timed = f"%%time\ndef my_mean_pool(token_embeddings, attention_mask):\n    {body}"
+    notebook = hand_in("04", mean_pool=timed).encode()
+    mark = Marker(sandbox, ("04",), SEED).mark(notebook).exercises["04-mean-pool"]
+    assert (mark.status, mark.state) == (status, "ok")
+    assert [text.partition(",")[0] for text in mark.mistakes] == mistakes
+
+
 # in a cold sandbox, importing transformers takes the time that a submission has
 @pytest.mark.nightly
 def test_an_answer_can_load_the_encoder_by_its_public_name(sandbox):

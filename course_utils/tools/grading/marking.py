@@ -304,10 +304,7 @@ class Marker:
         stopped = set(reply.get("stopped", ()))
         may_change = first.state in ("ok", "missing exercise", "timeout")
         if may_change and first.status in ("failed", "missing"):
-            changed, further_stopped = _after_further_runs(attempt, first, reply.get("more", ()))
-            if changed:
-                return changed
-            stopped |= further_stopped
+            first, stopped = _after_further_runs(attempt, first, reply.get("more", ()), stopped)
         # the answer may lack what these cells would have set up
         if stopped and first.state in ("ok", "missing exercise"):
             return _with_stopped_cells(first, stopped)
@@ -428,16 +425,18 @@ class Marker:
 
 
 def _after_further_runs(
-    attempt: Callable[[str], tuple[Mark, dict]], first: Mark, runs: Collection[str]
-) -> tuple[Mark | None, set[int]]:
+    attempt: Callable[[str], tuple[Mark, dict]],
+    first: Mark,
+    runs: Collection[str],
+    stopped: set[int],
+) -> tuple[Mark, set[int]]:
     """Run the learner's other cells too, until the answer passes.
 
-    attempt: makes the run of this name. first: the mark without these cells.
+    attempt: makes the run of this name. first, stopped: the mark without these cells, and the cells
+    that were stopped then.
 
-    Returns the mark that replaces the first, or None if no run passed, and the cells that were
-    stopped.
+    Returns the mark that counts, and the cells that were stopped, none if a run passed.
     """
-    stopped: set[int] = set()
     for run in ("check", "end", *TRIES):
         if run not in runs:
             continue
@@ -445,9 +444,11 @@ def _after_further_runs(
         if mark.status == "passed":
             repeated, _ = attempt(run)
             is_sure = repeated.status == "passed"
-            return mark if is_sure else _beginning_with(first, DIFFERS), stopped
+            return mark if is_sure else _beginning_with(first, DIFFERS), set()
+        if first.status == "missing" and mark.state == "ok":
+            first = mark  # only as a whole does its cell define the answer, such as under %%time
         stopped |= set(reply.get("stopped", ()))
-    return None, stopped
+    return first, stopped
 
 
 def _with_stopped_cells(mark: Mark, cells: Collection[int]) -> Mark:
