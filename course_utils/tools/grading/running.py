@@ -121,13 +121,16 @@ class Space:
         ]
         last = max(cells, default=None)
         end, latest = time.process_time() + SECONDS_OF_ALL, time.monotonic() + WALL * SECONDS_OF_ALL
-        for number, parts in itertools.groupby(chosen, key=lambda part: part.cell):
+        # a cell as a whole, a statement of another cell alone
+        steps = itertools.groupby(
+            chosen, key=lambda part: (part.cell, part.cell in cells or part.statement)
+        )
+        for (number, _), parts in steps:
             over = time.process_time() > end or time.monotonic() > latest
             if not over or number == last:
                 with _Alarm(SECONDS_OF_A_CELL) as alarm:
                     for part in parts:
-                        has_failed = not self.run(part.statement, number)
-                        if alarm.rang or (has_failed and number in cells):
+                        if not self.run(part.statement, number) or alarm.rang:
                             break
                 over = alarm.rang
             if over:

@@ -213,8 +213,10 @@ def serve_submission(line: socket.socket) -> None:
             reply = {"broken": f"Python cannot read it ({type(error).__name__})"}
         try:
             frame = wire.pack(reply)
-        except (RecursionError, MemoryError):  # too deep, or too large
+        except RecursionError:  # too deep
             frame = wire.pack({"value": wire.thing("list")})
+        except MemoryError:
+            frame = wire.pack({"raised": ["MemoryError", ""]})
         line.sendall(frame)
 
 
