@@ -50,10 +50,10 @@ def route(known: set[str]) -> Route:
     """
     ideas = [idea for idea in inventory().values() if idea.lesson in ASKED]
     unknown = [idea for idea in ideas if idea.id not in known]
-    partly_known = {idea.lesson for idea in ideas if idea.id in known}
+    with_a_known_idea = {idea.lesson for idea in ideas if idea.id in known}
     incomplete = {idea.lesson for idea in unknown}
     # "11", the core behind them, for somebody who knows them all
-    first = next((lesson for lesson in ASKED if lesson not in partly_known), "11")
+    first = next((lesson for lesson in ASKED if lesson not in with_a_known_idea), "11")
     skip = [lesson for lesson in ASKED if lesson < first or lesson not in incomplete]
     skipped = [idea for idea in unknown if idea.lesson in skip]
     to_learn = [idea for idea in unknown if idea.lesson == first]
