@@ -216,6 +216,8 @@ def examine() -> Iterator[Finding]:
     for name, check in CHECKS.items():
         try:
             yield check()
+        except ModuleNotFoundError as error:
+            yield Finding(name, f"{error.name} is missing", INSTALL)
         except Exception as error:
             yield Finding(name, f"{type(error).__name__}: {str(error).rstrip('.')}", INSTALL)
 
