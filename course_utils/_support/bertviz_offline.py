@@ -112,7 +112,7 @@ def checked(arguments: Mapping[str, Any], many: int) -> dict[str, Any]:
     """{"attention": ..., "tokens": ...} as lists. Raises TypeError or ValueError if they do not fit
     together.
 
-    many: warn if there are more tokens.
+    many: warn if there are more tokens than this.
     """
     tokens, layers = arguments["tokens"], arguments["attention"]
     if tokens is None or not all(isinstance(token, str) for token in tokens):

@@ -93,7 +93,7 @@ def padded(key: str) -> str:
 
 
 def as_key(text: str) -> str:
-    """The key that a person means by "4", "4-length" or the name of a file."""
+    """The key that a person means by "4", "4-length" or the name of a file; else the text itself."""
     files = {path.stem: key for key, path in parts().items()}
     return files.get(Path(text).stem) or padded(text)
 

@@ -62,12 +62,11 @@ def recipe(folder: str | Path) -> tuple[str, str]:
     further = [kind for kind in modules if kind not in ("Transformer", "Pooling", "Normalize")]
     stated = _transformer_settings(inner)
     unknown = [name for name, value in stated.items() if value and name not in KNOWN]
-    tokenizer = _settings(inner / "tokenizer_config.json")
+    side = _settings(inner / "tokenizer_config.json").get("truncation_side")
     reasons = {  # {why embed cannot make these vectors: whether that is so}
         f"has a further layer, {', '.join(further)}": further,
         f"is used with settings that embed does not know ({', '.join(unknown)})": unknown,
-        "cuts off the beginning of long texts (truncation_side)": tokenizer.get("truncation_side")
-        == "left",
+        "cuts off the beginning of long texts (truncation_side)": side == "left",
         "cuts its vectors (truncate_dim)": about.get("truncate_dim"),
         "does not pool its token vectors": modules and "Pooling" not in modules,
         f"pools in another way, {' with '.join(map(str, modes))}": len(modes) > 1

@@ -10,17 +10,17 @@ import math
 from ..diagrams.canvas import SMALL, Canvas, in_lines, text_width
 
 GROUPS = ("token", "sentence", "head", "masked")  # the kinds of sentences, by colour
-LEFT, RIGHT = 10, 510  # where a drawing begins and ends
+RIGHT = 510  # where the rows of a drawing end; they begin at 10
 OF_GRADES = {2: "sentence", 1: "head"}  # the colours of pages by their grades
 
 
 def _tokens(state, answer):
     canvas = Canvas("explorer tokens", 220)
-    x, y = LEFT, 14
+    x, y = 10, 14
     for piece, number in zip(answer["pieces"], answer["ids"]):
         wide = max(text_width(piece, SMALL, True) + 12, text_width(str(number), SMALL) + 4)
         if x + wide > RIGHT:
-            x, y = LEFT, y + 62
+            x, y = 10, y + 62
         canvas.tokens(x, y, [piece], width=wide)
         canvas.text(x + wide / 2, y + 42, number, SMALL, quiet=True)
         x += wide + 6
@@ -28,13 +28,13 @@ def _tokens(state, answer):
     if not answer["words"]:
         return canvas.finish(f"{shown} It has no word to search.")
     word, steps = answer["words"][answer["word"]], answer["steps"]
-    *_, ends_in_a_piece = steps[-1] if steps else [False]
+    ends_in_a_piece = steps and steps[-1][3]
     known_pieces = [piece for _, _, piece, is_known in steps if is_known]
     pieces = known_pieces if ends_in_a_piece else ["[UNK]"]
     canvas.text(
-        LEFT, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True
+        10, y + 82, f"The search in “{word}”: {len(steps)} tries", anchor="start", bold=True
     )
-    canvas.tokens(LEFT, y + 98, pieces)
+    canvas.tokens(10, y + 98, pieces)
     return canvas.finish(
         f"{shown} The greedy search cuts “{word}” into {', '.join(pieces)} in {len(steps)} tries."
     )
@@ -46,7 +46,7 @@ def _merges(state, answer):
     canvas.text(10, 16, f"After {answer['steps']} merges", anchor="start", bold=True)
     canvas.text(330, 16, "merge, and count", anchor="start", bold=True)
     for row, (_, count, symbols) in enumerate(words):
-        boxes = canvas.tokens(LEFT, 32 + 34 * row, symbols, gap=3)
+        boxes = canvas.tokens(10, 32 + 34 * row, symbols, gap=3)
         canvas.text(
             boxes[-1][2] + 8, 46 + 34 * row, f"× {count}", SMALL, anchor="start", quiet=True
         )

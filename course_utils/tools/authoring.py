@@ -67,13 +67,14 @@ def new_exercise(
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
     number = path.stem[:2]
-    index = _index_for_exercise(name, notebook, path)
+    exercise = f"{number}-{name}"
+    index = _index_for_exercise(name, exercise, notebook, path)
     title = title or name.replace("-", " ").capitalize()
     function = name.replace("-", "_")
     values = {
         "number": number,
         "key": name,
-        "id": f"{number}-{name}",
+        "id": exercise,
         "title": title,
         "heading": title[:1].lower() + title[1:],
         "name": function,
@@ -89,11 +90,14 @@ def new_exercise(
         code: _text_or(code, filled("exercises.txt", **values)) + filled("exercise.txt", **values),
         words: _text_or(words, f"# The words of lesson {number}'s exercises: see model.py.\n")
         + filled("words.txt", **values),
-        tests: _with_answers(old_answers, values["id"], tests),
+        tests: _with_answers(old_answers, exercise, tests),
     })  # fmt: skip
 
 
-def _index_for_exercise(name: str, notebook: nbformat.NotebookNode, path: Path) -> int:
+def _index_for_exercise(
+    name: str, exercise: str, notebook: nbformat.NotebookNode, path: Path
+) -> int:
+    """The place of a new exercise among the cells: before the recap. Raises AuthoringError."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise AuthoringError(
             "An exercise's name must be lower-case words joined by hyphens, such as "
@@ -104,7 +108,6 @@ def _index_for_exercise(name: str, notebook: nbformat.NotebookNode, path: Path) 
             f"{path.name} is a page, which has no exercises; its first cell says so "
             '("course.kind").'
         )
-    exercise = f"{path.stem[:2]}-{name}"
     endings = [cell.source.startswith(ENDING) for cell in notebook.cells]
     if exercise in {cell.id for cell in notebook.cells} or not any(endings):
         raise AuthoringError(

@@ -74,10 +74,7 @@ def new_lesson(number: str, title: str, kind: str) -> None:
     from ..pages import filled
 
     path = authoring.new_lesson(number, title, kind)
-    table = "notebooks/README.md" if kind == "further" else "README.md"
-    message = filled(
-        "needed.txt", path=_short(path), table=table, key=part_of(path), number=number, kind=kind
-    )
+    message = filled("needed.txt", path=_short(path), key=part_of(path), number=number, kind=kind)
     click.echo(message.rstrip())
 
 

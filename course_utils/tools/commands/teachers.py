@@ -39,8 +39,9 @@ def release(
     from ..grading.results import counted
 
     manifest = write_release(numbers([*lessons, *more]), out, due, solutions=not without_solutions)
-    number = counted(len(manifest["lessons"]), "lesson")
-    click.echo(f"{number}, {manifest['of']} points together, in {out}.")
+    click.echo(
+        f"{counted(len(manifest['lessons']), 'lesson')}, {manifest['of']} points together, in {out}."
+    )
 
 
 @click.command()

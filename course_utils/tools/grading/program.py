@@ -210,7 +210,7 @@ class Program:
             for place, part in enumerate(self.parts)
             if part.cell in self.own and place not in sliced
         ]
-        # the others do no more than define a function
+        # what is left out only defines a function
         acting = [
             part.cell
             for part in others

@@ -99,9 +99,9 @@ def _graded(copy: Any, points: Mapping[str, float], due: str) -> Any:
     note = f"**Graded.** This lesson gives {sum(points.values())} points: {listed}."
     note += f" Due: {due}." if due else ""
     note += (
-        "\n\nHand in this one file, under any name. Your functions are called on newly drawn inputs, as `check` does "
-        "it; nothing else in the notebook counts, not even outputs and timing. Keep the names of "
-        "the functions."
+        "\n\nHand in this one file, under any name. Your functions are called on newly drawn "
+        "inputs, as `check` does it; nothing else in the notebook counts, not even outputs and "
+        "timing. Keep the names of the functions."
     )
     copy.cells.insert(1, nbformat.v4.new_markdown_cell(note, id="graded"))
     return copy

@@ -112,7 +112,7 @@ def write_resemblance(out: Path, learners: Sequence[LearnerRecord]) -> None:
         shown.append((two_learners, pair, list(_sides(pair, texts, comparison.nobodys))))
     write_table(out / TABLE, HEADER, rows)
     page = PAGES.get_template("resemblance.html.j2").render(
-        found=comparison, learners=learners, pairs=shown, rules=RULES
+        comparison=comparison, learners=learners, pairs=shown, rules=RULES
     )
     write_whole(out / PAGE, page + "\n")
 

@@ -127,6 +127,10 @@ def _right_answers(table: pd.DataFrame, form: str) -> dict[str, pd.Series]:
     them.
     """
     questions: dict[str, Question] = {idea.id: getattr(idea, form) for idea in inventory().values()}
+    options = {
+        idea: [_normal(option.text) for option in question.options]
+        for idea, question in questions.items()
+    }
     right = {}
     text_on_the_left = ""
     for column, heading in enumerate(table.columns):
@@ -135,21 +139,15 @@ def _right_answers(table: pd.DataFrame, form: str) -> dict[str, pd.Series]:
         answered = answers[answers != ""]
         fitting = [
             idea
-            for idea, question in questions.items()
-            if idea not in right and _are_answers_to(answered, question)
+            for idea in questions
+            if idea not in right and answered.isin(options[idea]).mean() >= ENOUGH
         ]
         with_its_text = [idea for idea in fitting if _normal(questions[idea].ask) in text]
         # the best one, if any
         for idea in (with_its_text or fitting)[:1]:
-            options = questions[idea].options
-            right[idea] = answers == _normal(options[questions[idea].right].text)
+            right[idea] = answers == options[idea][questions[idea].right]
         text_on_the_left = " ".join(answers[:1])
     return {idea: right[idea] for idea in questions if idea in right}
-
-
-def _are_answers_to(answers: pd.Series, question: Question) -> bool:
-    options = [_normal(option.text) for option in question.options]
-    return answers.isin(options).mean() >= ENOUGH
 
 
 def _normal(text: str) -> str:

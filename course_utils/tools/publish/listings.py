@@ -41,9 +41,8 @@ def _listing(match: re.Match[str]) -> str:
         if set(line) == {"-"}:
             css_class = "line rule"
         elif kind == "table" and not starts(line) and (is_prose(line) or width(line) > widest_row):
-            css_class = (
-                "line sentence"  # above or below the rows; if it is too long, it goes on below
-            )
+            # above or below the rows; if it is too long, it goes on below
+            css_class = "line sentence"
         else:
             columns = max(columns, width(line))
         if kind == "code":
@@ -92,7 +91,7 @@ def kind_of(language: str, lines: list[str]) -> str:
 def hang(kind: str, line: str) -> int:
     """How many columns the rest of a line that wraps stands in from the left.
 
-    In printed text it stands below the last column, unless that begins in the right half.
+    In printed text it stands below the last column that begins within 24 characters, if there is one.
     """
     column_starts = [start for start in starts(line) if start <= 24]
     if kind == "text" and column_starts:

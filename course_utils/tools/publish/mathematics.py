@@ -38,8 +38,8 @@ def _drawn(match: re.Match[str]) -> str:
         return f'<span style="white-space: nowrap">{math}{match["sign"]}</span>'
     if not match["block"]:
         return match[0]  # code, or an escaped dollar
-    # a span, because text and lists go on around it
     number = TAG.search(match["block"])
+    # a span, because text and lists go on around it
     if not number:
         return f'<span class="formula">{_mathml(match["block"], display=True)}</span>'
     math = _mathml(match["block"].replace(number[0], ""), display=True)

@@ -26,10 +26,11 @@ IN_WORDS = {  # what is counted in a merge, and what is said after a number of s
     "new": "new",
     "renewed": "renewed",
     "removed": "removed",
-    # the learner's, which stay: answers to exercises, other cells of the course, added cells
+    # the learner's, which stay: answers to exercises, edited cells of the course, added cells
     "answers": "with your answer kept",
     "edited": "edited by you and kept",
     "added": "of your own kept",
+    # cells that both have changed, and exercises whose given lines the course has changed
     "both": "changed by the course and by you (your text is below the course's)",
     "frames": "with new given lines (a note below your answer shows them)",
     # cells that the learner deleted and the course did not change
