@@ -112,9 +112,8 @@ def run_all_cells(page):
         timeout=180_000,
     )
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-    for cell in page.locator(
-        ".jp-CodeCell"
-    ).all():  # JupyterLab renders a cell only when it scrolls into view
+    # JupyterLab renders a cell only when it scrolls into view
+    for cell in page.locator(".jp-CodeCell").all():
         cell.scroll_into_view_if_needed()
 
 

@@ -44,7 +44,7 @@ def trained(model, trainer, pre_tokenizer, special, **options):
     """The vocabulary (and, for BPE, merges) of a small tokenizer trained on reviews: capitals, accents, digits."""
     tokenizer = Tokenizer(model)
     tokenizer.pre_tokenizer = pre_tokenizer
-    options |= {"vocab_size": 6000, "special_tokens": special, "show_progress": False}
+    options = {"vocab_size": 6000, "special_tokens": special, "show_progress": False, **options}
     tokenizer.train_from_iterator(load_reviews("imdb")["text"][:2000], trainer(**options))
     return json.loads(tokenizer.to_str())["model"]
 

@@ -39,9 +39,9 @@ def _figure(output):
     return output.get("data", {}).get("image/png")
 
 
-def _alike(*pngs):
+def _alike(old, new):
     """Whether two PNGs, in base64, differ at most in the shade of edges; moved letters would be black on white."""
-    old, new = [Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB") for png in pngs]
+    old, new = [Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB") for png in (old, new)]
     colours = ImageChops.difference(old, new).getextrema()  # (least, largest difference) of each
     # of 256 shades; a moved letter would make more
     return old.size == new.size and max(largest for _, largest in colours) < 100
@@ -67,8 +67,9 @@ def execute(path):
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if new := _figure(output):
-                alike = [old for old in stored[cell.id] if _alike(old, new)]
-                output.data["image/png"] = [*alike, new][0]  # the stored one, if it hardly differs
+                # the stored one, if it hardly differs
+                alike = (old for old in stored[cell.id] if _alike(old, new))
+                output.data["image/png"] = next(alike, new)
             if output.output_type == "error":
                 output.traceback = without_library_frames(output.traceback)
             # a widget's number, which is another one in each run; the widget's picture is stored

@@ -97,7 +97,8 @@ def test_the_table_holds_what_the_measures_give(pairs):
         }
         assert list(expected) == list(table.columns)
         for value, entry in zip(expected.values(), table.loc[name]):
-            shown, low, high = map(float, re.findall(r"-?\d\.\d+", entry))  # 0.12 (0.1 to 0.2)
+            numbers = re.fullmatch(r"(-?\d\.\d+) \((-?\d\.\d+) to (-?\d\.\d+)\)", entry)
+            shown, low, high = map(float, numbers.groups())
             assert (shown, low <= shown <= high) == (pytest.approx(value, abs=0.0051), True)
 
 

@@ -57,7 +57,8 @@ def test_the_links_and_the_badge_are_those_of_the_setting():
     assert (elsewhere.badge(nowhere), elsewhere.links(nowhere, names)) == ("", elsewhere.WAITING)
     somewhere = {"urls": {"Repository": OTHER}, "version": "1"}
     assert elsewhere.links(somewhere, names).count("colab.research.google.com") == len(names)
-    file = re.search(r"/actions/workflows/([\w.]+)/badge", elsewhere.badge(somewhere))[1]
+    badge = elsewhere.badge(somewhere)
+    file = re.match(r"\[!\[.*/actions/workflows/([\w.]+)/badge", badge)[1]
     assert "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8")
 
 

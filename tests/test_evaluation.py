@@ -11,7 +11,6 @@ from course_utils.evaluation import auc, best_threshold, bootstrap, pearson, ran
 
 # includes ties
 NUMBERS = st.floats(-1e6, 1e6).map(lambda number: round(number, 3)) | st.integers(-3, 3).map(float)
-correlations = pytest.mark.parametrize("correlation", [pearson, spearman])
 
 
 @st.composite
@@ -95,7 +94,7 @@ def test_many_resamples_come_in_blocks_and_are_the_same(monkeypatch):
         (3, 4, "single number"),
     ],
 )
-@correlations
+@pytest.mark.parametrize("correlation", [pearson, spearman])
 def test_what_has_no_correlation_is_refused(correlation, x, y, words):
     with pytest.raises(ValueError, match=words):
         correlation(np.array(x, dtype=float), np.array(y, dtype=float))

@@ -444,10 +444,10 @@ TOLERANCES = {"products": 0.5, "scores": 0.1, "query": 0.1, "keys": 0.1, "result
 
 
 def in_both(page_files, states):
-    """Yield (explorer, Python's answer, the page's) of each state beside a start."""
+    """Yield ((explorer, state), Python's answer, the page's) of each state beside a start."""
     questions = [(name, {**STARTS[name], **state, "asked": 1}) for name, state in states]
     for (name, state), page in zip(questions, in_node(page_files, questions), strict=True):
-        yield name, json.loads(json.dumps(answer(name, state))), page
+        yield (name, state), json.loads(json.dumps(answer(name, state))), page
 
 
 def compare_and_remove_guesses(*answers):
@@ -469,13 +469,13 @@ def compare_and_remove_results(*answers):
 
 @pytest.mark.nightly
 def test_both_engines_answer_alike_without_the_encoder(page_files, one_thread):
-    for name, python, page in in_both(page_files, EXACT):
-        assert max(gap for _, gap in distances(python, page)) < 2e-4, (name, python, page)
+    for question, python, page in in_both(page_files, EXACT):
+        assert max(gap for _, gap in distances(python, page)) < 2e-4, (question, page)
 
 
 @pytest.mark.nightly
 def test_both_engines_answer_alike_up_to_the_encoders_8_bits(page_files, one_thread):
-    for name, *replies in in_both(page_files, NEAR):
+    for (name, state), *replies in in_both(page_files, NEAR):
         python, page = (reply["result"] for reply in replies)
         if name == "masks":  # two guesses with nearly the same probability may change places
             compare_and_remove_guesses(python, page)
@@ -483,7 +483,7 @@ def test_both_engines_answer_alike_up_to_the_encoders_8_bits(page_files, one_thr
             compare_and_remove_results(python, page)
         for path, gap in distances(python, page):
             innermost = re.findall(r"\.(\w+)", path)[-1]
-            assert gap < TOLERANCES.get(innermost, 0.02), (name, path, gap)
+            assert gap < TOLERANCES.get(innermost, 0.02), (name, state, path, gap)
 
 
 @pytest.mark.nightly

@@ -90,7 +90,7 @@ def test_an_unreadable_file_is_a_note_beside_a_notebook_and_else_the_status():
     note = "unreadable: notes.ipynb: it is not JSON"
     assert (bob.points, bob.status, bob.notes) == (FULL, "ok", [note])
     bob = learners(unreadable)["bob"]
-    assert f"{bob.status}: {bob.reason}" == note
+    assert (bob.points, f"{bob.status}: {bob.reason}") == (0, note)
 
 
 def test_a_file_that_may_be_a_learners_is_on_the_learners_row():
@@ -234,9 +234,8 @@ def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
     assert (
         f"{not_counted}: <bdi>bob</bdi>, <bdi>cleo</bdi>" in (tmp_path / "summary.html").read_text()
     )
-    reports.write_tables(
-        tmp_path, [record_of["bob"]], WORK, True
-    )  # a class of which nothing was marked
+    # a class of which nothing was marked
+    reports.write_tables(tmp_path, [record_of["bob"]], WORK, True)
 
 
 def test_a_later_hand_in_of_the_lesson_counts_in_its_place():

@@ -217,7 +217,7 @@ def test_hidden_inputs_and_other_learners_stay_out(tmp_path):
     of_learner, of_class = both(tmp_path, learner(notes=["the same file as bob"]))
     # the message and the seed of the marks
     assert not re.search("0[.]125|987654321", of_learner.source + of_class.source)
-    assert ["bob" in page.source for page in (of_learner, of_class)] == [False, True]
+    assert ("bob" in of_learner.source, "the same file as bob" in of_class.text) == (False, True)
 
 
 def test_only_these_learners_have_pages(tmp_path):
@@ -253,7 +253,10 @@ def test_the_summary_counts_right(count, tmp_path):
     ]
     # by exercise
     rows = {row[0].split()[-1]: row[1:] for row in page.rows("exercises")}
-    assert rows.keys() == {name for record in learners for name in record.exercises}
+    names = ["04-mean-pool", "04-max-pool", "06-cosine"]
+    assert [row[0].split()[-1] for row in page.rows("exercises")] == [
+        name for name in names if any(name in record.exercises for record in learners)
+    ]
     for name, row in rows.items():
         counts = Counter(record.exercises.get(name, mark("missing")).status for record in learners)
         assert (row[:4], row[4]) == (
@@ -306,7 +309,8 @@ def test_text_stands_out_from_its_ground():
     texts, grounds = (
         re.findall(rf"(?<![-\w]){key}: var\(--(\w+)\)", css) for key in ("color", "background")
     )
-    assert (len(texts) >= 7, len(grounds) >= 4) == (True, True), "all were found"
+    assert len(texts) >= 7, "all were found"
+    assert len(grounds) >= 4, "all were found"
     assert not re.search(r"(?<![-\w])color: #", css), "each colour has a name"
     assert light.replace("light dark", "light") == printed
     for mode in (light, dark):

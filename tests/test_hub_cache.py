@@ -144,7 +144,8 @@ def test_a_name_that_is_not_there_says_at_once_that_the_session_is_offline(given
     shell.run_cell("from transformers import AutoModel")
     begun = time.monotonic()
     ran = shell.run_cell('AutoModel.from_pretrained("bert-base-uncased")')
-    assert (isinstance(ran.error_in_exec, OSError), time.monotonic() - begun < 5) == (True, True)
+    assert time.monotonic() - begun < 5
+    assert isinstance(ran.error_in_exec, OSError)
     assert capsys.readouterr().out.rstrip().endswith(hub_cache.NOTE)
     shell.run_cell("open('no such file')")
     assert hub_cache.NOTE not in capsys.readouterr().out

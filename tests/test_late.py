@@ -72,7 +72,7 @@ def ada_with_dates(folder, table, *hand_ins, **terms):
         ("2 points a day at most 25%", 9, 5),
         ("10% a day, at most 3 points", 9, 3),
         # the first days are free
-        ("after 3  free days, 10% a day", 3, 0),
+        ("after 3  free days, 10% a day", 3, 0),  # however it is spaced
         ("after 3 free days, 10% a day", 4, 2),
         ("After 1 free day, 10% a day, at most 50%", 99, 10),
     ],

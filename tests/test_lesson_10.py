@@ -91,25 +91,23 @@ def test_a_script_writes_whole_tables_in_the_stored_ones_form(script, files, sma
     assert {path.name for path in tmp_path.iterdir()} == {file.name for file in files}
 
 
-def accuracy(probabilities, labels):
-    return ((probabilities > 0.5) == labels).mean()
-
-
 def test_the_stored_answers_have_the_accuracies_of_the_stored_curve():
     curve, answers = pd.read_csv(learning_curve.CURVE), pd.read_csv(learning_curve.ANSWERS)
     _, _, test = learning_curve.review_parts()
     stored = curve.query("examples == 1600 and seed == 0").set_index("classifier")["accuracy"]
     for name in answers.columns:
         # rounded to three decimals, so 0.5 may be 0.4999
-        assert accuracy(answers[name], test["label"]) == pytest.approx(stored[name], abs=0.002)
+        assert learning_curve.accuracy(answers[name], test["label"]) == pytest.approx(
+            stored[name], abs=0.002
+        )
 
 
 def test_the_stored_answers_for_the_validation_part_belong_to_its_sentences():
-    answers = pd.read_csv(learning_curve.VALIDATION)["fine-tuned encoder, CLS"]
+    ((name, answers),) = pd.read_csv(learning_curve.VALIDATION).items()  # one column
     _, validation, _ = learning_curve.review_parts()
-    assert len(answers) == len(validation)
+    assert (name, len(answers)) == ("fine-tuned encoder, CLS", len(validation))
     # the same model does about as well there; a column for other sentences would be at 0.5
-    assert accuracy(answers, validation["label"]) == pytest.approx(0.8, abs=0.05)
+    assert learning_curve.accuracy(answers, validation["label"]) == pytest.approx(0.8, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +136,9 @@ def test_the_stored_table_of_depths_fits_its_answers():
         rows = table[table["trained"] == name]
         tried = rows[rows["seed"] == 0]
         chosen = tried.loc[tried["validation"].idxmax()]
-        assert accuracy(answers[name], test["label"]) == pytest.approx(chosen["test"], abs=0.002)
+        assert learning_curve.accuracy(answers[name], test["label"]) == pytest.approx(
+            chosen["test"], abs=0.002
+        )
         assert set(rows.query("seed > 0")["learning_rate"]) == {chosen["learning_rate"]}
 
 
@@ -170,8 +170,8 @@ def test_over_the_turns_each_kind_of_pair_of_a_triplet_is_tested_once():
 
 @each_turn
 def test_the_splits_are_equally_large_and_a_third_of_each_is_paraphrases(tested, splits):
-    sizes = {name: len(split) for name, split in splits.items()}
-    assert sizes == dict.fromkeys(pairs.SPLITS, 3 * len(tested))
+    sizes = [(name, len(split)) for name, split in splits.items()]  # in this order, too
+    assert sizes == [(name, 3 * len(tested)) for name in pairs.SPLITS]
     shares = [table["label"].mean() for table in (tested, *splits.values())]
     assert shares == pytest.approx([1 / 3] * 5)
 
@@ -201,6 +201,9 @@ def test_the_last_split_shares_no_construction_and_the_one_before_shares_all(tes
     assert of_tested == of_third and not of_tested & of_last
 
 
+FEW = 18  # pairs of each part
+
+
 @pytest.fixture
 def small_pairs(small, monkeypatch):
     """The code of the pairs with a tiny encoder, one epoch, and few pairs of each part."""
@@ -217,9 +220,6 @@ def small_pairs(small, monkeypatch):
         "LONGEST": 60,
     }
     replace(monkeypatch, pairs, **less)
-
-
-FEW = 18
 
 
 def test_the_heads_read_what_they_should(small_pairs):

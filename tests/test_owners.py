@@ -340,33 +340,35 @@ def test_the_platforms_zip_may_lie_in_a_folder(collect):
     assert sorted(collect({"download.zip": packed(download)}).files_of) == ["4711", "4712"]
 
 
-POOLING = [
-    "Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb",
-    "Bob Ray_72_assignsubmission_file_/04_pooling.ipynb",
-]
-BENCHMARK = [  # Moodle numbers learners anew for each assignment
-    "Ada Lovelace_81_assignsubmission_file_/x.ipynb",
-    "Bob Ray_82_assignsubmission_file_/y.ipynb",
-]
+TWO_ASSIGNMENTS = {  # Moodle numbers learners anew for each assignment
+    "Course-Pooling-4711.zip": [
+        "Ada Lovelace_71_assignsubmission_file_/04_pooling.ipynb",
+        "Bob Ray_72_assignsubmission_file_/04_pooling.ipynb",
+    ],
+    "Course-Benchmark-4712.zip": [
+        "Ada Lovelace_81_assignsubmission_file_/x.ipynb",
+        "Bob Ray_82_assignsubmission_file_/y.ipynb",
+    ],
+}
 
 
 @pytest.mark.parametrize(
     "zips, unzipped, numbers_of_files",
     [
-        ([POOLING, BENCHMARK], [], {"al1": 2, "br2": 2}),
+        (TWO_ASSIGNMENTS, [], {"al1": 2, "br2": 2}),
         (
-            [POOLING, BENCHMARK],
+            TWO_ASSIGNMENTS,
             ["later/Ada Lovelace_91_assignsubmission_file_/01_tokenization.ipynb"],
             {"al1": 3, "br2": 2},
         ),
         (
-            [
-                [
+            {
+                "one.zip": [
                     "Ada Lovelace_71_assignsubmission_file_/a.ipynb",
                     "Bob Ray_72_assignsubmission_file_/a.ipynb",
                 ],
-                ["Ada Lovelace_81_assignsubmission_file_/a.ipynb"],
-            ],
+                "two.zip": ["Ada Lovelace_81_assignsubmission_file_/a.ipynb"],
+            },
             [],
             {"al1": 2, "br2": 1},
         ),
@@ -377,8 +379,8 @@ def test_the_platforms_zips_of_assignments_may_lie_in_a_folder(
     collect, zips, unzipped, numbers_of_files
 ):
     handed_in = dict.fromkeys(unzipped, NOTEBOOK)
-    for number, files in enumerate(zips, start=4711):
-        handed_in[f"Course-{number}.zip"] = packed(dict.fromkeys(files, NOTEBOOK))
+    for name, files in zips.items():
+        handed_in[name] = packed(dict.fromkeys(files, NOTEBOOK))
     collected = collect(handed_in, SIS)
     assert {key: len(files) for key, files in collected.files_of.items()} == numbers_of_files
     assert not collected.left_out

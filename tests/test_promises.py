@@ -22,8 +22,11 @@ from .answers import ANSWERS
 def text_of(exercise_id):
     """What a learner reads: the cell above the answer, and the stub with its docstring."""
     cells = nbformat.read(parts()[part_with(exercise_id)], as_version=4).cells
-    names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in cells]
-    place = names.index(exercise_id)
+    (place,) = (
+        place
+        for place, cell in enumerate(cells)
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise_id
+    )
     return cells[place - 1].source + "\n" + stub_out(cells[place].source)
 
 

@@ -99,7 +99,12 @@ def test_bm25_says_what_it_makes_of_scripts_without_spaces(phrase):
     [
         ("cat", TEXTS, TypeError, "queries must be a list of strings"),
         (["cat"], {"a.md": "a cat"}, TypeError, "texts must be a list of strings; got"),
-        (["cat"], pd.DataFrame({"text": ["a cat"]}), TypeError, "texts must be a list of strings"),
+        (
+            ["cat"],
+            pd.DataFrame({"text": ["a cat"]}),
+            TypeError,
+            "texts must be a list of strings; got",
+        ),
         (["cat"], ["a cat", float("nan")], TypeError, r"texts\[1\] must be a string; got float"),
         (["cat"], [], ValueError, "no texts"),
     ],

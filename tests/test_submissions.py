@@ -30,7 +30,7 @@ def test_files_of_one_name_are_kept_apart(collect):
     hand_ins = collect(
         {"ada/mine.zip": packed({"04.ipynb": NOTEBOOK, "x/../04.ipynb": NOTEBOOK + " "})}
     ).hand_ins
-    assert len({hand_in.file for hand_in in hand_ins}) == 2
+    assert len({hand_in.file for hand_in in hand_ins}) == len(hand_ins) == 2
 
 
 def test_of_a_full_zip_the_lessons_notebook_is_read(collect, monkeypatch):

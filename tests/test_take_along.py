@@ -5,6 +5,7 @@ the lesson does, and one line changes the model of a lesson.
 import re
 import subprocess
 import sys
+from functools import cache
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -105,6 +106,7 @@ def test_one_line_changes_the_model_of_a_lesson(key, tiny, monkeypatch):
     assert names["checkpoint"] == str(tiny)
 
 
+@cache
 def names_defined_by(source):
     names = {}
     exec(source, names)
@@ -223,8 +225,9 @@ def test_the_search_taken_along_fuses_words_and_best_windows_as_the_lesson_does(
     for query, places in zip(queries, fused):
         expected = [texts[place] for place in places]
         # further below, sums that are nearly equal may have another order
-        assert search(query)[:10] == expected[:10], query
-        assert set(search(query)) == set(expected), query
+        results = search(query)
+        assert results[:10] == expected[:10], query
+        assert set(results) == set(expected), query
 
 
 def test_the_lead_taken_along_is_the_paired_interval_of_the_course():

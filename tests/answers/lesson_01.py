@@ -102,8 +102,7 @@ def merge_with_separator(separator):
     return merge
 
 
-# Replaces the pair by `new`, or by the two symbols as they are there; `form` is applied before
-# comparing.
+# Replaces the pair by `new`, or its symbols as they are there; `form` is applied to compare.
 def merge_by_loop(symbols, pair, new=None, form=str):
     out, position = [], 0
     while position < len(symbols):

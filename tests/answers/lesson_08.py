@@ -77,7 +77,7 @@ RIGHT = {
     ],
     "08-threshold": [
         held_out,
-        lambda *args: np.array(held_out(*args)),
+        lambda values, labels, *test: held_out(np.float32(values), labels, *test),
         lambda *args: torch.tensor(held_out(*args)),
     ],
     "08-groups": [grouped_by_loop, grouped, lambda *args: torch.tensor(grouped(*args))],

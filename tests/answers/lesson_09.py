@@ -27,8 +27,7 @@ def angle(cosine):
     return np.arccos(np.clip(cosine, -1, 1))
 
 
-# An answer that skips where `can_skip(apart, best)` is true; `apart` is the difference of the two
-# angles.
+# An answer that skips where `can_skip(apart, best)` is true; `apart`: the angles' difference.
 def skip_where(can_skip):
     return lambda query_pivot, corpus_pivot, best: can_skip(
         np.abs(angle(query_pivot) - angle(corpus_pivot)), best
@@ -80,7 +79,9 @@ RIGHT = {
     ],
     "09-can-skip": [
         skip_in_numpy,
-        lambda *args: skip_in_numpy(*args).tolist(),
+        lambda query_pivot, corpus_pivot, best: skip_in_numpy(
+            np.float32(query_pivot), np.float32(corpus_pivot), best
+        ).tolist(),
         lambda *args: skip_in_numpy(*args).astype(int),
     ],
     "09-find-the-bug": [

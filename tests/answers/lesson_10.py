@@ -47,8 +47,7 @@ def accuracy(model, validation):
         return (model(inputs).argmax(dim=-1) == labels).double().mean().item()
 
 
-# A right answer; each argument changes one thing. stop: after so many epochs without a better
-# one.
+# A right answer; each argument changes one thing. stop: after so many epochs without a better.
 def keep_with(
     train=one_epoch,
     better=operator.gt,

@@ -124,7 +124,13 @@ RIGHT = {
     ],
     "14-threshold": [
         best_threshold,
-        lambda *args: np.float64(best_threshold(*args)),
+        lambda answered, unanswered: max(  # with shares in floats
+            answered + unanswered,
+            key=lambda threshold: (
+                good(answered, unanswered, threshold, 1 / len(answered), 1 / len(unanswered)),
+                threshold,
+            ),
+        ),
         lambda *args: np.array(best_threshold(*args)),
     ],
     "14-search": [

@@ -63,7 +63,7 @@ RIGHT = {
     ],
     "15-weat": [
         weat,
-        lambda *args: torch.tensor(weat(*args), dtype=torch.float32),
+        lambda *args: torch.tensor(weat(*map(np.float32, args))),
         lambda *args: np.array(weat(*args)),
     ],
 }

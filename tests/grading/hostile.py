@@ -93,7 +93,8 @@ def right(before=(), after=(), **answers):
 
     answers: sources by the function's name.
     """
-    replaced = {one: answers[name] for one, name in NAMES.items() if name in answers}
+    ids = {name: exercise_id for exercise_id, name in NAMES.items()}
+    replaced = {ids[name]: source for name, source in answers.items()}
     return file([*before, *lesson({**RIGHT, **replaced}), *after])
 
 

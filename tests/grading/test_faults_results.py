@@ -218,7 +218,7 @@ def test_what_a_killed_run_unpacked_goes(nothing_to_mark):
     source, out = nothing_to_mark
     (out / ".unpacked").mkdir()
     (out / ".unpacked" / "file").touch()
-    run(source, out)
+    assert run(source, out)
     assert not list(out.glob(".*"))
 
 
@@ -226,7 +226,7 @@ def test_a_link_in_place_of_the_unpacked_files_goes_and_is_not_followed(nothing_
     source, out = nothing_to_mark
     (tmp_path / "file").touch()
     (out / ".unpacked").symlink_to(tmp_path)
-    run(source, out)
+    assert run(source, out)
     assert (tmp_path / "file").exists()
     assert not list(out.glob(".*"))
 
@@ -484,10 +484,10 @@ def test_other_settings_or_another_hand_in_are_marked_again(marked, replace_proc
     source, out = marked
     replace_process(WORKS)
     for other in ({"seconds": 60}, {"memory": 2**30}, {"seed": 5}):
-        run(source, out, expected=1, **other)
+        assert run(source, out, expected=1, **other)
     (source / "ada" / "04_pooling.ipynb").write_text(hand_in("04"))
-    run(source, out, expected=1)
-    run(source, out, expected=0)
+    assert run(source, out, expected=1)
+    assert run(source, out, expected=0)
 
 
 @pytest.mark.parametrize(

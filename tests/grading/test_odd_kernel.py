@@ -194,8 +194,7 @@ def kernel(warm):
     kernel.end()
 
 
-# The sources of the code cells, in order, even if Jupyter would first have to repair the
-# notebook.
+# The code cells' sources in order, even of a notebook that Jupyter would have to repair.
 def code_cells(notebook):
     notebook = json.loads(notebook.decode("utf-8-sig"))
     for cell in notebook["cells"]:
