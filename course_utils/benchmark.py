@@ -35,7 +35,8 @@ def glove_vectors(sentences: Sequence[str], weighted: bool = False) -> np.ndarra
     words in order of frequency, so p comes from Zipf's law: inversely proportional to the rank.
     """
     row_of, glove = load_glove()
-    harmonic = math.log(len(row_of)) + 0.5772  # Euler's constant: the sum of 1/rank of all words
+    # the sum of 1/rank of all words; 0.5772 is Euler's constant
+    harmonic = math.log(len(row_of)) + 0.5772
     vectors = np.zeros((len(sentences), glove.shape[1]))
     for place, sentence in enumerate(sentences):
         words = re.findall(r"\w+|[^\w\s]", sentence.lower())  # punctuation marks are words, too

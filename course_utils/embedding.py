@@ -127,7 +127,7 @@ def _check_precision(precision: str) -> None:
 def _recipe(model: Model, pooling: str | tuple[str, ...] | None) -> tuple[str, str]:
     """(pooling, prompt) as the folder of the model states them.
 
-    pooling: if given, it counts instead of the stated one.
+    pooling: the caller's. If one is given, a recipe that embed cannot follow is no error.
     """
     if is_packaged(model):
         return "mean", ""

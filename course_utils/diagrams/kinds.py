@@ -122,7 +122,7 @@ def read(cell: Cell) -> Item | None:
             raise DiagramError(
                 f"There is no look {word!r}. A look has words of {known}, or a number."
             )
-    kind = words[0] if words[0] in KINDS else "plain"
+    kind = next((word for word in words if word in KINDS), "plain")
     return Item(str(text), kind, frozenset(words), *span)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from .canvas import SMALL, Canvas, Diagram
 
 PATCHED_ROWS = (22, 100, 178)  # the tops of the hidden states in `patching`, the last state first
-VECTOR_HEIGHT, RUN_WIDTH = 36, 212  # of a vector there, and of a run
+RUN_HEIGHT, RUN_WIDTH = 36, 212  # of a run there, and of its vectors
 GIVER_LEFT, GETTER_LEFT = 72, 302  # the left edges of the two runs
 STEP = 34  # from one layer of `encoder_stack` to the next
 
@@ -71,7 +71,7 @@ def _run(
     for y in tops:
         for token, x in enumerate(middles):
             own_kind = kind if token == place else "vector"
-            canvas.vector(x - wide / 2 + 2, y, 4, own_kind, wide - 4, VECTOR_HEIGHT)
+            canvas.vector(x - wide / 2 + 2, y, 4, own_kind, wide - 4, RUN_HEIGHT)
     canvas.text(middles[place], 226, tokens[place], SMALL, bold=True)
     sentence = f"{name}: {' '.join(tokens[1:-1])}"
     canvas.text(left + RUN_WIDTH / 2 - 2, 246, sentence, SMALL, quiet=True)
@@ -109,7 +109,7 @@ def patching(
     # of the getter's vectors: the left edge, counted from the middle, and the width
     left, wide = -RUN_WIDTH / len(tokens) / 2 + 2, RUN_WIDTH / len(tokens) - 4
     with canvas.step():
-        canvas.vector(x + left, y, 4, "masked", wide, VECTOR_HEIGHT)
+        canvas.vector(x + left, y, 4, "masked", wide, RUN_HEIGHT)
         canvas.arrow((giving[source], y + 40), (x, y + 40), kind="masked", bend=16, thick=True)
         canvas.text(254, y + 66, "copied over", SMALL, kind="masked", bold=True)
     with canvas.step():
@@ -121,7 +121,7 @@ def patching(
                 middle + left,
                 tops[layers],
                 wide,
-                VECTOR_HEIGHT,
+                RUN_HEIGHT,
                 "?",
                 "masked",
                 dashed=True,

@@ -81,7 +81,7 @@ def one_head(
         canvas.box(x, y, wide, 24, _in_brackets(received), "head", SMALL, bold=True)
         canvas.label(2, y + 12, "weighted sum")
         canvas.label(x + wide + 8, y + 12, f"what {looking} receives")
-    most = max(range(len(tokens)), key=weights.__getitem__)
+    most = max(range(len(tokens)), key=lambda column: weights[column])
     return canvas.finish(
         f"One head for the token {looking}. The products of its query {_in_brackets(query)} with "
         f"the keys of all {len(tokens)} tokens, divided by the root of {len(query)}, are "

@@ -13,10 +13,10 @@ def masks(panels: Mapping[str, tuple[Sequence[Sequence[bool]], str]]) -> Diagram
     """
     room, top = 480 / len(panels), 32
     canvas = Canvas("15 masks", 228)
-    for at, (name, (rows, below)) in canvas.steps(enumerate(panels.items())):
+    for panel, (name, (rows, below)) in canvas.steps(enumerate(panels.items())):
         cell = min(18, (room - 22) / len(rows))
         wide = cell * len(rows)
-        left = 32 + at * room + (room - 22 - wide) / 2
+        left = 32 + panel * room + (room - 22 - wide) / 2
         canvas.text(left + wide / 2, 14, name, bold=True)
         for row, seen_by_row in enumerate(rows):
             for column, seen in enumerate(seen_by_row):
@@ -24,7 +24,7 @@ def masks(panels: Mapping[str, tuple[Sequence[Sequence[bool]], str]]) -> Diagram
                 x, y = left + column * cell, top + row * cell
                 canvas.box(x, y, cell - 2, cell - 2, kind=kind, round_by=2, shade=shade)
         canvas.text(left + wide / 2, top + wide + 20, below, SMALL)
-        if at == 0:
+        if panel == 0:
             canvas.text(
                 WIDTH / 2,
                 216,

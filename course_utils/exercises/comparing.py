@@ -234,25 +234,24 @@ def _array_difference(got, right, strict):
         return f"your result has the shape {tuple(got.shape)} where {shape} is expected"
     if strict and got.dtype != right.dtype:
         return f"your result has the dtype {got.dtype} where {right.dtype} is expected"
-    numbers, wanted = as_float64(got), as_float64(right)
-    if np.array_equal(numbers, wanted):
+    returned, wanted = as_float64(got), as_float64(right)
+    if np.array_equal(returned, wanted):
         return None
-    if (np.isnan(numbers) != np.isnan(wanted)).any():
+    if (np.isnan(returned) != np.isnan(wanted)).any():
         return "your result holds NaN"
-    decimals = "float" in str(right.dtype)
     largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
-    near = TOLERANCE * largest if decimals else ROUNDING
-    if np.isclose(numbers, wanted, rtol=0, atol=near, equal_nan=True).all():
+    near = TOLERANCE * largest if "float" in str(right.dtype) else ROUNDING
+    if np.isclose(returned, wanted, rtol=0, atol=near, equal_nan=True).all():
         return None
 
     if "bool" in str(right.dtype):
-        wrong_entries = np.argwhere(numbers != wanted).tolist()
+        wrong_entries = np.argwhere(returned != wanted).tolist()
         return (
             f"{len(wrong_entries)} of {wanted.size} entries are wrong; the first is at "
             f"{wrong_entries[0]}, where {bool(wanted[tuple(wrong_entries[0])])} is expected"
         )
     # where both are infinite, their difference is 0 and not NaN
-    errors = np.subtract(numbers, wanted, where=numbers != wanted, out=np.zeros_like(numbers))
+    errors = np.subtract(returned, wanted, where=returned != wanted, out=np.zeros_like(returned))
     return f"your result is off by up to {np.nanmax(np.abs(errors)):.3g}"
 
 
@@ -295,7 +294,7 @@ def _rounded(value, digits):
 
 
 def told_apart(first: float, second: float, digits: int = DIGITS) -> list[str]:
-    """Two unequal numbers as texts, with at least so many significant digits that the texts differ."""
+    """Two unequal numbers as texts, with `digits` significant digits or as many as tell them apart."""
     # 17 digits tell all floats apart
     while digits < 17 and f"{first:.{digits}g}" == f"{second:.{digits}g}":
         digits += 1

@@ -8,6 +8,7 @@ import re  # noqa: F401  in source texts of mistakes
 import numpy as np  # noqa: F401  in source texts of mistakes
 import torch
 
+from . import best_epoch
 from .comparing import TOLERANCE, number_difference
 from .model import Case, completion, exercise, padded
 
@@ -224,8 +225,7 @@ SCHEDULE = exercise(
     ],
 )
 
-# not at the top: exercises are in the order in which their names are defined here
-from .best_epoch import DIAGNOSE, small_training  # noqa: E402, F401
+DIAGNOSE = best_epoch.DIAGNOSE  # here, since exercises are in the order of their definitions
 
 
 def _group_cases(rng):
@@ -351,7 +351,10 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
 def _epoch_cases(rng):
     return [
         Case(
-            label, *small_training(rng, rng.randint(2, 4), rng.randint(2, 3), size, count, rate=0.5)
+            label,
+            *best_epoch.small_training(
+                rng, rng.randint(2, 4), rng.randint(2, 3), size, count, rate=0.5
+            ),
         )
         for label, count, size in (
             ("One batch", 1, 5),

@@ -1,6 +1,6 @@
 """Exercises of lesson 12, search. See `model.py` on how an exercise is written."""
 
-from math import log, log2, log10, nan  # noqa: F401  in the text of mistakes
+from math import log, log2, log10, nan  # noqa: F401  in source texts of mistakes
 
 from .model import Case, completion, exercise
 

@@ -63,7 +63,7 @@ class Mistake:
     imitations: functions that return what answers with this mistake would; several, where it has
     several forms. breaks: words of the exercise's text that such an answer breaks. card: whether it
     is worth a card to learn with. shown_in: the cell of the lesson that treats it, if it is not
-    that of the exercise; see the module.
+    that of the exercise; see `shown_in` above.
     """
 
     name: str

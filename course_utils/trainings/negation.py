@@ -326,7 +326,7 @@ def recipe_rows(names: Sequence[str], goal: float | None = None) -> list[Row]:
     recipe, trained with the same seed, too.
     """
     before, all_recipes, first = measured(fresh_encoder()), recipes(), {}
-    settings: Row = {} if goal is None else {"epochs": 12, "goal": goal}
+    settings: dict[str, Any] = {} if goal is None else {"epochs": 12, "goal": goal}
 
     def rows_of(name: str, seed: int) -> list[Row]:
         model, losses, _ = trained(**all_recipes[name] | settings, seed=seed)

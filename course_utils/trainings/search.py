@@ -41,7 +41,6 @@ def load_window_vectors(windows: list[str], checkpoint: str) -> np.ndarray:
     windows: a list of strings. checkpoint: the encoder's name. The vectors of lesson 12's windows
     by the packaged encoder are stored, in float16; others are encoded, with a progress bar.
     """
-
     if is_packaged(checkpoint):
         windows_of_lesson, _ = flat([chunks(page, WORDS) for page in pages(load_docstrings())])
         if windows == windows_of_lesson:
