@@ -277,7 +277,7 @@ def _all_have_a_place(
     labels = [str(label) for label in groups]
     values = np.concatenate([np.asarray(group) for group in groups.values()])
     rows = np.repeat(labels, [len(np.asarray(group)) for group in groups.values()])
-    with warnings.catch_warnings(record=True) as raised:
+    with warnings.catch_warnings(record=True, action="always") as raised:
         seaborn.swarmplot(x=values, y=rows, order=labels, size=size, ax=axes)
         axes.set(ylabel="")
         for label, shape in zip(labels, axes.collections, strict=True):
