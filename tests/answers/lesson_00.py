@@ -94,9 +94,10 @@ COMPLETED = {
 
 WRONG = {"00-weighted-sum": [(lambda vectors, factors: vectors * factors, "not with the words")]}
 
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "00-nearest": [
-        (
+        (  # its own place gets the lowest similarity, which the only other may have, too
             "at least two sentences",
             lambda similarity, i: int(
                 np.where(np.arange(len(similarity)) == i, similarity.min(), similarity[i]).argmax()
@@ -104,7 +105,7 @@ PROMISES = {
         )
     ],
     "00-odd-one-out": [
-        (
+        (  # returns the lowest mean itself
             "the position of the sentence",
             lambda similarity: min(
                 np.mean(left_out(similarity, i)) for i in range(len(similarity))
@@ -122,7 +123,7 @@ PROMISES = {
             lambda similarity: odd_by_min(similarity) if len(similarity) > 3 else -1,
         ),
         ("Similarities may be negative", lambda similarity: odd_by_min(np.abs(similarity))),
-        (
+        (  # computes with the diagonal
             "anything, even NaN",
             lambda similarity: int(np.nanargmin(similarity.sum(axis=1) - similarity.diagonal())),
         ),
@@ -136,8 +137,9 @@ PROMISES = {
             "any number of rows",
             lambda table: table / table.sum(dim=1, keepdim=True) if len(table) > 1 else table,
         ),
+        # a single row or column loses its dimension
         ("and columns", lambda table: (table / table.sum(dim=1, keepdim=True)).squeeze()),
-        (
+        (  # a square table is divided by the sums of the wrong rows
             "possibly as many rows as columns",
             lambda table: (
                 table
@@ -146,15 +148,15 @@ PROMISES = {
         ),
     ],
     "00-weighted-sum": [
-        (
+        (  # multiplies the sum of the vectors by the sum of the factors
             "by that word's factor",
             lambda vectors, factors: vectors.sum(dim=1) * factors.sum(dim=1, keepdim=True),
         ),
-        (
+        (  # has the shape (sentences, 1, numbers)
             "The result has the shape (sentences, numbers)",
             lambda vectors, factors: factors.unsqueeze(1) @ vectors,
         ),
-        (
+        (  # takes the factors along the wrong axes where all three sizes are equal
             "Any two of the three sizes may be equal",
             lambda vectors, factors: (
                 vectors
@@ -165,7 +167,7 @@ PROMISES = {
                 )
             ).sum(dim=1),
         ),
-        (
+        (  # divides a sentence with a factor of 0 by 0
             "Factors may be 0",
             lambda vectors, factors: (
                 weighted(vectors, factors) / factors.ne(0).all(dim=1, keepdim=True)
@@ -183,14 +185,15 @@ PROMISES = {
             "with at least one 1",
             lambda table, keep: kept_by_loop(table, keep) if keep.sum() > 1 else 0.0,
         ),
+        # torch takes no mean of integers
         ("holds integers or decimals", lambda table, keep: table[keep == 1].mean().item()),
-        (
+        (  # multiplies a NaN that is not kept by 0, which is NaN
             "even NaN",
             lambda table, keep: float(
                 table.float().masked_fill(table == torch.inf, 0).mul(keep).sum() / keep.sum()
             ),
         ),
-        (
+        (  # the same with infinity
             "or infinity",
             lambda table, keep: (
                 torch.nan_to_num(table, 0.0, float("inf")).mul(keep).sum() / keep.sum()

@@ -190,13 +190,14 @@ WRONG = {
     ],
 }
 
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "01-encode": [
-        (
+        (  # needs a first word
             "`words` may be empty",
             lambda words, vocabulary: encode_with_get(words, vocabulary) if words[0] else [],
         ),
-        (
+        (  # the ids in order of their size
             "`[CLS]`, then all pieces in order, then `[SEP]`",
             lambda *args: sorted(encode_with_get(*args)),
         ),
@@ -222,7 +223,7 @@ PROMISES = {
     ],
     "01-harmful-entry": [
         ("Return one entry, a string", lambda *args: [harmful_last(*args)]),
-        (
+        (  # an entry that `pieces` has already
             "that is not in `pieces` yet",
             lambda word, pieces: max(
                 (piece for piece in pieces if piece.replace("##", "") in word), key=len
@@ -239,11 +240,11 @@ PROMISES = {
     ],
     "01-merge": [
         ("Return a list or tuple", lambda symbols, pair: " ".join(merge_by_memory(symbols, pair))),
-        (
+        (  # merges a symbol that was just merged once more
             "every occurrence of the pair",
             lambda symbols, pair: merge_by_memory(symbols, pair, again=True),
         ),
-        (
+        (  # does not tell capital letters from small ones
             "every occurrence of the pair",
             lambda symbols, pair: merge_by_loop(symbols, pair, form=str.lower),
         ),
@@ -271,7 +272,7 @@ PROMISES = {
                 "\ue000",
             )
         ),
-        (
+        (  # writes the merged symbol in small letters
             "joined unchanged",
             lambda symbols, pair: merge_by_loop(symbols, pair, "".join(pair).lower()),
         ),

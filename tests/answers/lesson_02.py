@@ -50,10 +50,11 @@ def leaks(
     threshold=1e-4,
     size_of_change=lambda change: change.abs().amax(2),
 ):
-    """For each row, whether other ids at its padding change its vectors; each keyword changes one thing.
+    """For each row, whether other ids at its padding change its vectors; each keyword changes one
+    thing.
 
-    `replacement` holds the other ids, `counted` has 1 where a change counts, and `size_of_change` makes one number of
-    the change of a vector.
+    `replacement` holds the other ids, `counted` has 1 where a change counts, and `size_of_change`
+    makes one number of the change of a vector.
     """
     replacement = (ids + 1) % size if replacement is None else replacement
     counted = mask if counted is None else counted
@@ -117,7 +118,8 @@ COMPLETED = {
 
 WRONG = {}
 
-# Words of the exercise's text, an answer that breaks them, and, where there is a third field, words of what it is told
+# Words of the exercise's text, an answer that breaks them, and, where there is a third field, words
+# of what it is told
 PROMISES = {
     "02-pad-batch": [
         (  # the mask of an empty row begins with a 1

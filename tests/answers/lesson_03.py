@@ -161,15 +161,16 @@ WRONG = {
     ]
 }
 
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "03-word-vector": [
-        (
+        (  # takes only the first two pieces
             "all pieces",
             lambda states, word_ids, index: states[
                 [place for place, word in enumerate(word_ids) if word == index][:2]
             ].mean(dim=0),
         ),
-        (
+        (  # takes the token after [CLS] for word 0
             "Words are numbered from 0",
             lambda states, word_ids, index: (
                 word_by_mask(states, word_ids, index) if index else states[1]
@@ -188,20 +189,22 @@ PROMISES = {
             "times 100",
         ),
         ("the same label", lambda vectors, senses: 1 - nearest_by_loop(vectors, senses), "1 minus"),
+        # this one and the next four compare a part of a label, its length or its letters
         ("the same label", nearest_by_part(lambda label: label[0])),
         ("the same label", nearest_by_part(lambda label: label[-1])),
         ("the same label", nearest_by_part(len)),
         ("the same label", nearest_by_part(lambda label: label.split()[0])),
         ("the same label", nearest_by_part(sorted)),
-        (
+        (  # prefers rows whose labels begin alike
             "most similar *other* row",
             nearest_changed(
                 lambda cosines, senses: cosines + 3 * of_one_sense([sense[0] for sense in senses])
             ),
         ),
+        # rounded cosines may be equal
         ("most similar *other* row", nearest_changed(lambda cosines, _: cosines.round(decimals=2))),
         ("most similar *other* row", nearest_changed(lambda cosines, _: cosines.round(decimals=4))),
-        (
+        (  # tells only the first label from all others
             "more than two values",
             lambda vectors, senses: nearest_by_loop(
                 vectors, [sense == senses[0] for sense in senses]
@@ -210,8 +213,9 @@ PROMISES = {
         ("can be negative, down to −1", nearest_changed(lambda cosines, _: cosines.clamp(min=0))),
     ],
     "03-patch": [
+        # works only with three layers
         ("one or more pairs", patch_of_three),
-        (
+        (  # (tokens, len(layers) + 1, hidden)
             "(len(layers) + 1, tokens, hidden)",
             lambda *args: torch.stack(patch_in_a_loop(*args)).transpose(0, 1),
         ),

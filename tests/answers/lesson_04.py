@@ -148,6 +148,7 @@ WRONG = {
     "04-how-pooled": [(lambda *args: how(*args, same=torch.allclose), "too strict")],
 }
 
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "04-mean-pool": [
         (
@@ -160,21 +161,23 @@ PROMISES = {
             lambda tokens, mask: mean(tokens, mask).double(),
             "dtype",
         ),
-        (
+        (  # leaves the first real token out
             "Only real tokens count",
             lambda tokens, mask: torch.stack(
                 [vectors[real.bool()][1:].mean(0) for vectors, real in zip(tokens, mask)]
             ),
         ),
-        (
+        (  # takes a mask of 1 and 0 for indices
             "The mask may contain 1 and 0",
             lambda tokens, mask: torch.stack(
                 [vectors[real].mean(0) for vectors, real in zip(tokens, mask)]
             ),
         ),
+        # torch subtracts no booleans
         ("or true and false", lambda tokens, mask: mean(tokens, 1 - (1 - mask))),
     ],
     "04-max-pool": [
+        # computes in float32, whatever the dtype
         ("the same arguments", lambda tokens, mask: maximum(tokens.float(), mask).to(tokens.dtype)),
         (
             "a tensor of shape (batch, hidden)",
@@ -189,7 +192,7 @@ PROMISES = {
             "returned an ndarray",
         ),
         *(
-            (
+            (  # zeros for a row with a 0, with the sum 0, or with no positive number
                 "scaled to length 1",
                 lambda vectors, test=test: (
                     F.normalize(vectors) * torch.stack([test(row) for row in vectors])[:, None]
@@ -203,18 +206,18 @@ PROMISES = {
         ),
     ],
     "04-how-pooled": [
-        (
+        (  # takes the mean over all positions for the masked one
             "the mean over all positions, including padding",
             lambda *args: {"careless": "mean"}.get(how(*args), how(*args)),
         ),
-        (
+        (  # accepts a little less
             "the cosine of its result with `vectors` is above 1 - 1e-3",
             lambda *args: how(
                 *args,
                 same=lambda vectors, pooled: F.cosine_similarity(vectors, pooled).min() > 0.9985,
             ),
         ),
-        (
+        (  # looks only at the first and the last row
             "in every row",
             lambda *args: how(
                 *args,
@@ -223,7 +226,7 @@ PROMISES = {
                 ),
             ),
         ),
-        (
+        (  # accepts opposite vectors
             "the cosine of its result with `vectors`",
             lambda *args: how(
                 *args,
@@ -236,7 +239,7 @@ PROMISES = {
             'If there is no such pooling, return `"other"`',
             lambda *args: {"other": "none"}.get(how(*args), how(*args)),
         ),
-        (
+        (  # expects vectors of length 1
             "may or may not have been scaled to length 1",
             lambda *args: how(
                 *args,
@@ -245,16 +248,17 @@ PROMISES = {
                 ),
             ),
         ),
-        (
+        (  # leaves the last row out
             "only one row does",
             lambda vectors, tokens, mask: how(vectors[:-1], tokens[:-1], mask[:-1]),
         ),
     ],
     "04-baseline": [
-        (
+        (  # leaves pairs with a cosine of 0 out
             "over all pairs of rows",
             lambda vectors: table(vectors)[table(vectors).triu(1) != 0].mean(),
         ),
+        # one for each row
         ("as one number", lambda vectors: (table(vectors).sum(1) - 1) / (len(vectors) - 1)),
     ],
 }

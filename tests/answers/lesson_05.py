@@ -45,8 +45,9 @@ def run(state, layers):
     return functools.reduce(lambda before, layer: layer(before), layers, state)
 
 
-# A right answer; each keyword exchanges one step.
-def map_by_loops(target, source, layers, token=slice(None), shift=0, length=None, rest=None):
+# A right answer; each keyword exchanges one step: which numbers of a vector are replaced, from how
+# many tokens before, how long a change is, and which layers are run.
+def map_by_loops(target, source, layers, numbers=slice(None), shift=0, length=None, rest=None):
     length = length or (lambda change: math.hypot(*change.tolist()))
     rest = rest or (lambda depth: layers[depth:])
     targets, sources = states_of(target, layers), states_of(source, layers)
@@ -55,7 +56,7 @@ def map_by_loops(target, source, layers, token=slice(None), shift=0, length=None
         rows.append([])
         for position in range(target.shape[1]):
             patched = targets[depth].clone()
-            patched[0, position, token] = sources[depth][0, position - shift, token]
+            patched[0, position, numbers] = sources[depth][0, position - shift, numbers]
             changed = run(patched, rest(depth)) - targets[-1]
             rows[-1].append(length(changed[0].mean(0)))
     return rows
@@ -184,9 +185,10 @@ WRONG = {
     ],
 }
 
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "05-find-the-bug": [
-        (
+        (  # keeps the heads apart
             "of shape (tokens, hidden)",
             lambda queries, keys, values, heads: joined(queries, keys, values, heads).unflatten(
                 -1, (heads, -1)
@@ -196,11 +198,11 @@ PROMISES = {
             "of shape (tokens, hidden)",
             lambda queries, keys, values, heads: joined(queries, keys, values, heads).T,
         ),
-        (
+        (  # a single token loses its dimension
             "any number of tokens",
             lambda queries, keys, values, heads: joined(queries, keys, values, heads).squeeze(0),
         ),
-        (
+        (  # exchanges queries and keys where there are as many tokens as heads
             "any number of tokens",
             lambda queries, keys, values, heads: (
                 joined(keys, queries, values, heads)
@@ -211,37 +213,38 @@ PROMISES = {
         ("and heads", lambda queries, keys, values, heads: joined(queries, keys, values, 2)),
     ],
     "05-attention-weights": [
-        (
+        (  # only the first head
             "for all heads at once",
             lambda queries, keys, mask: weights_of_real_tokens(queries, keys, mask)[0],
         ),
-        (
+        (  # takes 4 for a smaller d
             "d can be any number",
             lambda queries, keys, mask: F.softmax(
                 low(scores(queries, keys, max(queries.shape[-1], 4)), mask), -1
             ),
         ),
-        (
+        (  # looks at the padding
             "1 for real tokens and 0 for padding",
             lambda queries, keys, mask: weights_of_real_tokens(queries, keys, 1 - mask),
         ),
-        (
+        (  # takes the first places for the real ones
             "which may be on the right, on the left or on both sides",
             lambda queries, keys, mask: weights_of_real_tokens(
                 queries, keys, mask.sort(descending=True).values
             ),
         ),
+        # expects the real tokens at one end
         ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
         (
             "(heads, tokens, tokens)",
             lambda queries, keys, mask: weights_of_real_tokens(queries, keys, mask).transpose(0, 1),
         ),
-        (
+        (  # gives padding a small weight
             "Padding gets a weight of 0",
             lambda *args: weights_of_real_tokens(*args).clamp(min=1e-6),
             "the weight 1e-06",
         ),
-        (
+        (  # padding looks at itself
             "they look at real tokens",
             lambda queries, keys, mask: torch.where(
                 mask[:, None] == 0,
@@ -251,33 +254,33 @@ PROMISES = {
         ),
     ],
     "05-entropy": [
-        (
+        (  # keeps the last dimension, with the length 1
             "the last dimension disappears",
             lambda weights: entropy_by_where(weights).unsqueeze(-1),
             "their shape is",
         ),
-        (
+        (  # keeps it for a single row
             "the last dimension disappears",
             lambda weights: torch.atleast_1d(entropy_by_where(weights)),
             "their shape is",
         ),
-        (
+        (  # joins the first dimensions where there are more than three
             "of any shape",
             lambda weights: entropy_by_where(
                 weights.flatten(0, -3) if weights.ndim > 3 else weights
             ),
         ),
-        (
+        (  # takes the logarithm of a larger weight for a small one
             "the entropy of each row in bits",
             lambda weights: -(weights * weights.clamp(min=3e-4).log2()).sum(-1),
             "Small weights count, too",
         ),
-        (
+        (  # leaves small weights out
             "the entropy of each row in bits",
             lambda weights: entropy_by_where(torch.where(weights < 1e-6, 0, weights)),
             "Small weights count, too",
         ),
-        (
+        (  # of each column
             "of each row",
             lambda weights: entropy_by_where(
                 weights.transpose(-1, -2) if weights.ndim > 1 else weights
@@ -285,7 +288,7 @@ PROMISES = {
         ),
     ],
     "05-patching-map": [
-        (
+        (  # without the first row where there is one layer
             "one or more functions",
             lambda target, source, layers: (
                 map_by_loops(target, source, layers)
@@ -293,36 +296,36 @@ PROMISES = {
                 else map_by_loops(target, source, layers)[1:]
             ),
         ),
-        (
+        (  # only the first six layers
             "one or more functions",
             lambda target, source, layers: map_by_loops(target, source, layers[:6]),
         ),
-        (
+        (  # applies the first layer each time
             "layer k is `layers[k - 1]`",
             lambda target, source, layers: map_by_loops(target, source, layers[:1] * len(layers)),
         ),
-        (
+        (  # leaves the first token out
             "two texts with the same number of tokens",
             lambda target, source, layers: [
                 row[1:] for row in map_by_loops(target, source, layers)
             ],
         ),
-        (
+        (  # takes the vector of the token before
             "by the vector of token i",
             lambda target, source, layers: map_by_loops(target, source, layers, shift=1),
         ),
-        (
+        (  # leaves the last number of the vector as it was
             "by the vector of token i",
-            lambda target, source, layers: map_by_loops(target, source, layers, token=slice(-1)),
+            lambda target, source, layers: map_by_loops(target, source, layers, numbers=slice(-1)),
         ),
-        (
+        (  # runs only the next layer
             "run the remaining layers",
             lambda target, source, layers: map_by_loops(
                 target, source, layers, rest=lambda depth: layers[depth : depth + 1]
             ),
         ),
         *(
-            (
+            (  # the largest change of a number, and the sum of all
                 "the Euclidean length of the change",
                 lambda target, source, layers, length=length: map_by_loops(
                     target, source, layers, length=length

@@ -169,21 +169,22 @@ WRONG = {
     ],
 }
 
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "06-assign": [],
     "06-cosine": [
         ("different dtypes", cosine_of),
-        (
+        (  # takes the second vector in the dtype of the first
             "or whole numbers, down to int8",
             lambda first, second: cosine_of(first.double(), second.to(first.dtype).double()),
         ),
-        (
+        (  # multiplies before it changes the dtype
             "or whole numbers, down to int8",
             lambda first, second: torch.nan_to_num(
                 (first * second).sum().double() / (first.double().norm() * second.double().norm())
             ),
         ),
-        (
+        (  # NaN where the first vector is all zeros
             "If either vector is all zeros",
             lambda first, second: (
                 math.nan
@@ -191,7 +192,7 @@ PROMISES = {
                 else cosine_of(first.double(), second.double())
             ),
         ),
-        (
+        (  # NaN where the second one is
             "If either vector is all zeros",
             lambda first, second: (
                 math.nan
@@ -199,7 +200,7 @@ PROMISES = {
                 else cosine_of(first.double(), second.double())
             ),
         ),
-        (
+        (  # does not add the products up
             "Return one number",
             lambda first, second: (
                 first.double()
@@ -209,13 +210,13 @@ PROMISES = {
         ),
     ],
     "06-mean-cosine": [
-        (
+        (  # a batch of one sentence does not count beside larger ones
             "a batch may hold a single sentence",
             lambda means, counts: mean_cosine_in_numpy(
                 means, np.array(counts) - (max(counts) > 1) * (np.array(counts) == 1)
             ),
         ),
-        (
+        (  # batches with the same mean and count are taken once
             "Two sentences with the same text are different sentences",
             lambda means, counts: mean_cosine_in_numpy(
                 *map(
@@ -224,27 +225,27 @@ PROMISES = {
                 )
             ),
         ),
-        (
+        (  # one for each batch
             "as one number",
             lambda means, counts: torch.tensor([mean_cosine_in_numpy(means, counts)] * len(counts)),
         ),
     ],
     "06-centre": [
-        (
+        (  # as many rows of the background as there are pairs
             "(n, hidden), (n, hidden) and (m, hidden)",
             lambda first, second, background: centred(first, second, background[: len(first)]),
         ),
-        (
+        (  # pairs them in the reverse order
             "row i of `first` with row i of `second`",
             lambda first, second, background: centred(first, second.flip(0), background),
         ),
-        (
+        (  # does not scale vectors up that are shorter than 1
             "the cosine of row i",
             lambda first, second, background: F.cosine_similarity(
                 first - background.mean(0), second - background.mean(0), eps=1.0
             ),
         ),
-        (
+        (  # (n, 1)
             "as a tensor of shape (n,)",
             lambda first, second, background: centred(first, second, background)[:, None],
         ),
@@ -256,17 +257,17 @@ PROMISES = {
             lambda first, second: distances_in(first, second).T,
             "transposed",
         ),
-        (
+        (  # no more rows than `second` has
             "(n, hidden) and (m, hidden)",
             lambda first, second: distances_in(first, second)[: len(second)],
         ),
-        (
+        (  # fits the plane to `first` alone
             "fitted by PCA to both sets together",
             lambda first, second: distances_in(
                 first, second, rows=first if len(first) > 1 else np.vstack([first, second])
             ),
         ),
-        (
+        (  # computes something else for a single row
             "when one set has a single row",
             lambda first, second: (
                 distances_in(first, second)

@@ -117,9 +117,10 @@ WRONG = {
     ],
 }
 
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "07-edit-row": [
-        (
+        (  # half of the probability
             "gives the piece the probability `p` at this mask",
             lambda hidden, table, bias, piece, p: row_with_torch(hidden, table, bias, piece, p / 2),
             "the piece has the probability",
@@ -131,7 +132,7 @@ PROMISES = {
         ),
     ],
     "07-mask-tokens": [
-        (
+        (  # masks only the first row
             "for a whole batch",
             lambda ids, *args: [
                 torch.cat([right[:1], untouched[1:]])
@@ -147,14 +148,15 @@ PROMISES = {
         ),
     ],
     "07-surprisal": [
+        # only the first one
         ("as a tensor of shape (n,)", lambda *args: bits_row_by_row(*args)[:1]),
-        (
+        (  # (n, 1)
             "as a tensor of shape (n,)",
             lambda *args: bits_row_by_row(*args)[:, None],
             "their shape is",
         ),
         *(
-            (
+            (  # no more than some number of bits
                 "its surprisal is then large",
                 lambda logits, targets, most=most: bits_row_by_row(logits, targets).clamp(max=most),
             )

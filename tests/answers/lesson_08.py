@@ -26,12 +26,20 @@ def spearman_in_float32(first, second):
 
 
 # A right answer; each keyword breaks one sentence of the text.
-def held_out(train_values, train_labels, *test, candidates=None, compare=np.greater_equal):
+def held_out(
+    train_values,
+    train_labels,
+    test_values,
+    test_labels,
+    *,
+    candidates=None,
+    compare=np.greater_equal,
+):
     values, labels = np.array(train_values), np.array(train_labels)
     candidates = np.unique(train_values) if candidates is None else np.unique(candidates)
     right = np.array([(compare(values, candidate) == labels).mean() for candidate in candidates])
     threshold = candidates[right.argmax()]
-    return np.mean(compare(np.array(test[0]), threshold) == np.array(test[1]))
+    return np.mean(compare(np.array(test_values), threshold) == np.array(test_labels))
 
 
 def grouped_by_loop(gold, a, b, groups, draws):
@@ -138,9 +146,10 @@ WRONG = {
     "08-spearman": [(lambda first, second: 100 * spearman_by_counting(first, second), "times 100")],
     "08-threshold": [(lambda *args: 1 - held_out(*args), "1 minus the right result")],
 }
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "08-spearman": [
-        (
+        (  # cuts decimals off
             "lists of numbers",
             lambda first, second: spearman_by_counting(
                 [int(number) for number in first], [int(number) for number in second]
@@ -150,12 +159,12 @@ PROMISES = {
             "lists of numbers",
             lambda first, second: spearman_by_counting(np.round(first, 2), np.round(second, 2)),
         ),
-        (
+        (  # gives up where there are two numbers
             "They are equally long",
             lambda first, second: spearman_by_counting(first, second) if len(first) > 2 else 0.0,
         ),
         ("Return a number", lambda first, second: round(spearman_by_counting(first, second), 4)),
-        (
+        (  # equal numbers of one list get different ranks
             "Equal numbers share the mean of the ranks",
             lambda first, second: np.corrcoef(rankdata(first), rankdata(second, "ordinal"))[0, 1],
         ),
@@ -165,25 +174,25 @@ PROMISES = {
         ),
     ],
     "08-threshold": [
-        (
+        (  # accepts a little less
             "*at least* the threshold",
             lambda *args: held_out(
                 *args, compare=lambda values, threshold: values >= threshold - 1e-3
             ),
         ),
-        (
+        (  # tries rounded values
             "one of the training values",
             lambda train_values, *rest: held_out(
                 train_values, *rest, candidates=np.round(train_values, 2)
             ),
         ),
-        (
+        (  # does not try the largest value
             "one of the training values",
             lambda train_values, *rest: held_out(
                 train_values, *rest, candidates=np.unique(train_values)[:-1]
             ),
         ),
-        (
+        (  # tries only values that are labelled 1
             "one of the training values",
             lambda values, labels, *test: held_out(
                 values,
@@ -194,7 +203,7 @@ PROMISES = {
         ),
     ],
     "08-groups": [
-        (
+        (  # draws rows, and not groups
             "an interval that copies cannot narrow",
             lambda *args: grouped(
                 *args,
@@ -203,19 +212,19 @@ PROMISES = {
                 ),
             ),
         ),
-        (
+        (  # takes no more draws than there are groups
             "as often as it was drawn",
             lambda gold, a, b, groups, draws: grouped(
                 gold, a, b, groups, [drawn[: max(groups) + 1] for drawn in draws]
             ),
         ),
-        (
+        (  # equal rows are taken once
             "with all its rows",
             lambda *columns_and_draws: grouped(
                 *zip(*dict.fromkeys(zip(*columns_and_draws[:4]))), columns_and_draws[4]
             ),
         ),
-        (
+        (  # equal resamples are taken once
             "For every resample there is a difference",
             lambda gold, a, b, groups, draws: grouped(
                 gold, a, b, groups, [list(drawn) for drawn in set(map(tuple, draws))]

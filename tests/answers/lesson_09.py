@@ -124,14 +124,15 @@ COMPLETED = {
     ],
 }
 WRONG = {}
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "09-tokens": [
         ("two integers", tokens_as_floats, "two integers are asked for"),
-        (
+        (  # only the longest sentence
             "the number of tokens read with one pass for each sentence",
             lambda lengths: (max(lengths), tokens_by_combinations(lengths)[1]),
         ),
-        (
+        (  # the mean over the pairs
             "the number of tokens read with one pass for each pair",
             lambda lengths: (
                 sum(lengths),
@@ -140,12 +141,13 @@ PROMISES = {
         ),
     ],
     "09-can-skip": [
+        # keeps some that it can skip, and so does the next
         ("skip every such sentence", skip_where(lambda apart, best: np.cos(0.86 * apart) <= best)),
         (
             "skip every such sentence",
             skip_where(lambda apart, best: apart >= np.arccos(best) + 1e-4),
         ),
-        (
+        (  # skips some that may be above, and so do the next four
             "certainly not above `best`",
             skip_where(lambda apart, best: np.cos(1.12 * apart) <= best),
         ),
@@ -161,20 +163,21 @@ PROMISES = {
             ),
         ),
         ("certainly not above `best`", skip_without_clipping(lambda cosine: np.round(cosine, 4))),
-        (
+        (  # takes a negative cosine for a positive one
             "All numbers are from −1 to 1",
             lambda query_pivot, corpus_pivot, best: skip_in_numpy(
                 abs(query_pivot), corpus_pivot, best
             ),
         ),
-        (
+        (  # takes a negative `best` for 0
             "All numbers are from −1 to 1",
             lambda query_pivot, corpus_pivot, best: skip_in_numpy(
                 query_pivot, corpus_pivot, max(0.0, best)
             ),
         ),
+        # a single sentence loses its dimension
         ("with n at least 1", lambda *args: skip_in_numpy(*args).squeeze()),
-        (
+        (  # answers in the order of the cosines
             "in their order",
             lambda query_pivot, corpus_pivot, best: skip_in_numpy(
                 query_pivot, np.sort(corpus_pivot), best
@@ -193,8 +196,9 @@ PROMISES = {
         ),
     ],
     "09-find-the-bug": [
+        # gives up where there are two vectors
         ("with n at least 2", lambda vectors: pair_in(vectors) if len(vectors) > 2 else (0, 0)),
-        (
+        (  # returns the cosine itself
             "Return the indices",
             lambda vectors: float((vectors @ vectors.T).fill_diagonal_(-2).max()),
         ),
@@ -203,6 +207,7 @@ PROMISES = {
             lambda vectors: [float(place) for place in pair_in(vectors)],
             "two integers are asked for",
         ),
+        # leaves the last two out as a pair, then the last one, then the first one
         ("count as a pair, even if they are equal", closest_range_too_short, "the last two"),
         (
             "count as a pair, even if they are equal",
@@ -212,7 +217,7 @@ PROMISES = {
             "count as a pair, even if they are equal",
             closest_among(lambda count: itertools.combinations(range(1, count), 2)),
         ),
-        (
+        (  # the two that are nearest to the mean of all
             "with the highest cosine",
             lambda vectors: (vectors @ vectors.mean(dim=0)).topk(2).indices,
         ),
