@@ -106,6 +106,7 @@ def write_links(root: str | Path = ROOT) -> list[Path]:
             raise PublishError(
                 f"{path} has no place for what is written there, between {BEGIN} and {END}."
             )
+        # without a badge, there is no empty paragraph
         texts[path] = "\n\n".join([before + begin, *filter(None, [written]), end + after])
     return write_changed(texts)
 

@@ -8,8 +8,10 @@ presentations.
     minutes: 38
     ---
 
-    ::: {.plan} what the lecturer reads before: shown in the notes of the title slide, below the
-    minutes of the sections :::
+    ::: {.plan}
+    what the lecturer reads before: shown in the notes of the title slide, below the minutes of the
+    sections
+    :::
 
     **The question of the lecture?**
 
@@ -42,34 +44,32 @@ from . import PublishError
 
 FRONT = {"title": str, "subtitle": str, "lesson": str, "minutes": int}
 FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
-PIECE = re.compile(  # of what is below the front matter
+# a piece of what is below the front matter, as in the sample above; the last kind is any other line
+PIECE = re.compile(
     r"""
     ^:::\ *\{\.(?P<div>notes|plan)\}\n(?P<inside>.*?)^[ \t]*:::$
     | ^\#\ +(?P<section>[^\n]+?)\ +\{minutes=(?P<minutes>[1-9]\d*)\}$
     | ^\#\#\ +(?P<slide>[^\n]*[^}\n])$
     | ^(?P<pause>\.\ \.\ \.)$
     | ^\{\{<\ embed\ (?P<file>\S+\.ipynb)\#(?P<cell>[\w-]+)(?P<echo>\ echo=true)?\ >\}\}$
-    | ^(?P<code>\ {0,3}(?P<fence>```|~~~)[^\n]*\n.*?^[ \t]*(?P=fence)$)
+    | ^(?P<code>\ {0,3}(?P<fence>```|~~~)[^\n]*\n.*?^[ \t]*(?P=fence)$)  # with all its lines
     | ^(?P<text>[^\n]*)$
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
-WRONG = {  # lines that are meant for something else, and what to write
-    re.compile(
-        ":::.*"
-    ): "notes begin with `::: {.notes}`, the plan with `::: {.plan}`, and both end with `:::`",
-    re.compile(
-        "##? .*"
-    ): "a section is `# Title {minutes=5}`, in whole minutes, and a slide `## Title`",
-    re.compile(r"\.{3}|…"): "a press of a key is `. . .`, with spaces",
-    re.compile(r".*\{+<+ *embed\b.*|\{\{<.*"): (
+# lines of text that are meant for something else (regular expressions), and what to write
+ADVICE = {
+    r":::.*": (
+        "notes begin with `::: {.notes}`, the plan with `::: {.plan}`, and both end with `:::`"
+    ),
+    r"##? .*": "a section is `# Title {minutes=5}`, in whole minutes, and a slide `## Title`",
+    r"\.{3}|…": "a press of a key is `. . .`, with spaces",
+    r".*\{+<+ *embed\b.*|\{\{<.*": (
         "a cell is embedded as `{{< embed ../04_pooling.ipynb#its-id >}}` or "
         "`{{< embed ../04_pooling.ipynb#its-id echo=true >}}`, on a line of its own"
     ),
-    re.compile(r" {0,3}(```|~~~).*"): (
-        "code ends with a line ``` or ~~~, like the one that it begins with"
-    ),
-    re.compile("---"): (
+    r" {0,3}(```|~~~).*": "code ends with a line ``` or ~~~, like the one that it begins with",
+    r"---": (
         "--- stands only around the one front matter: take this out, or begin a slide with ## and "
         "a title"
     ),
@@ -148,6 +148,7 @@ def read_lecture(path: str | Path) -> Lecture:
 def _front_matter(path: Path, text: str) -> tuple[dict[str, Any], int]:
     """The fields between the first two lines `---`, and the number of lines up to there."""
     match = FRONT_MATTER.match(text)
+    # an AttributeError: what YAML reads there has no fields
     with contextlib.suppress(yaml.YAMLError, AttributeError):
         front = yaml.safe_load(match[1] if match else "")
         kinds = {name: type(value) for name, value in front.items()}
@@ -186,8 +187,8 @@ def _add_slides(lecture: Lecture, body: str, start: int) -> None:
 
 def _add_text(lecture: Lecture, line: int, press: int, text: str) -> None:
     """Add a line of text, or a block of code, which goes on with a block or begins one."""
-    for mistake, advice in WRONG.items():
-        if mistake.fullmatch(text):
+    for mistake, advice in ADVICE.items():
+        if re.fullmatch(mistake, text):
             raise lecture.wrong(line, advice)
     blocks = lecture.slides[-1].blocks
     if blocks and blocks[-1].kind == "text" and blocks[-1].press == press:

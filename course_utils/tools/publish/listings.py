@@ -16,7 +16,7 @@ LISTING = re.compile(
 )
 TAG = re.compile(r"<[^>]*>")
 GAP = re.compile(r"(?<=\S) {2,}(?=\S)")  # between two columns
-WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:!?]*(?!\S)")
+WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:!?]*(?!\S)")  # two letters or more, nothing else
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,/]*")
 # after a dot, an opening bracket and the like, outside tags
 BREAK = re.compile(r"([(\[{,]|=+|\.(?!\d))(?![)\]},.:=])(?=[^<>]*(?:<|$))")
@@ -81,21 +81,21 @@ def kind_of(language: str, lines: list[str]) -> str:
     if language in KINDS:
         return KINDS[language]
     rows = rows_in(lines)
-    written = sum(bool(line.strip()) for line in lines)
-    is_table = len(rows) >= max(2, written / 2) or any(
-        len(NUMBER.findall(row)) >= 3 for row in rows
-    )
-    return "table" if is_table else "text"
+    not_blank = sum(bool(line.strip()) for line in lines)
+    has_three_numbers = any(len(NUMBER.findall(row)) >= 3 for row in rows)
+    return "table" if has_three_numbers or len(rows) >= max(2, not_blank / 2) else "text"
 
 
 def hang(kind: str, line: str) -> int:
     """How many columns the rest of a line that wraps stands in from the left.
 
-    In printed text it stands below the last column that begins within 24 characters, if there is one.
+    In printed text it stands below the last column that begins within 24 characters, if there is
+    one.
     """
     column_starts = [start for start in starts(line) if start <= 24]
     if kind == "text" and column_starts:
         return column_starts[-1]
+    # further in than the line itself
     indent = len(line) - len(line.lstrip()) + (4 if kind == "code" else 2)
     return min(indent, 20)  # or deeply indented lines would have no room
 

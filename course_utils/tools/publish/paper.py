@@ -36,7 +36,10 @@ def print_pdf(page: Path, target: Path, query: str = "") -> str:
             page.as_uri() + query,
         ]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(command, capture_output=True, timeout=300, check=False)
+            subprocess.run(command, capture_output=True, timeout=300, check=False)  # seconds
     if target.exists() and target.read_bytes().startswith(b"%PDF"):
         return ""
-    return f"{browser} could not print {target.name}, so no PDF was made. {page.name} itself can be printed."
+    return (
+        f"{browser} could not print {target.name}, so no PDF was made. {page.name} itself can be "
+        "printed."
+    )

@@ -231,6 +231,7 @@ def write_export(path: Path, content: bytes) -> None:
 
     Raises PublishError if something else stands there, OSError.
     """
+    # the mark stands within the last 100 bytes
     if path.exists() and not (path.is_file() and MARK.encode() in path.read_bytes()[-100:]):
         raise PublishError(
             f"{path} is not an earlier export, so it was left unchanged. Choose another name."

@@ -136,6 +136,7 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
         )
         return
     lines = map(str.strip, request.get("content", {}).get("code", "").splitlines())
+    # anything but comments and the call of `reveal` itself
     has_own_code = any(line and not line.startswith(("#", "reveal(")) for line in lines)
     shell.set_next_input(cell.source, replace=not has_own_code)
 

@@ -15,8 +15,14 @@ Cell = dict[str, Any]
 
 VALID_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NOTE_ID = re.compile(r".*-(yours|frame)-\w{8}")  # ids of the notes below
-TEXT_NOTE = "*Your text from before the update. The course has changed this cell, too; its new text is above.*\n\n"
-CODE_NOTE = "*Your code from before the update. The course has changed this cell, too; its new code is above.*\n\n"
+TEXT_NOTE = (
+    "*Your text from before the update. The course has changed this cell, too; its new text is "
+    "above.*\n\n"
+)
+CODE_NOTE = (
+    "*Your code from before the update. The course has changed this cell, too; its new code is "
+    "above.*\n\n"
+)
 FRAME_NOTE = (
     "*The course has changed the given lines of this exercise. Your answer above is unchanged; "
     "the new lines are:*\n\n"
@@ -55,11 +61,11 @@ def parse_notebook(content: str | bytes) -> dict[str, Any] | None:
 
 
 def _read_cell(cell: Cell) -> Cell:
-    name = cell.get("id")
-    is_valid = isinstance(name, str) and VALID_ID.fullmatch(name)
+    cell_id = cell.get("id")
+    is_valid = isinstance(cell_id, str) and VALID_ID.fullmatch(cell_id)
     return {
         **cell,
-        "id": name if is_valid else "",
+        "id": cell_id if is_valid else "",
         "metadata": dict(cell.get("metadata", {})),
         "source": "".join(cell["source"]),
     }
@@ -102,12 +108,12 @@ def merge(
     learners = identified(learners, course, base)
     versions = {cell["id"]: cell for cell in learners if cell["id"] in course}
     followers = _followers(learners, course, base, counts)
-    present = {cell["source"] for cell in learners}
+    texts_present = {cell["source"] for cell in learners}
     merged = followers[""]
     for cell in new:
         for part in _merge_cell(cell, versions.get(cell["id"]), base.get(cell["id"]), counts):
             # an interrupted update may have left the same note
-            if not (NOTE_ID.fullmatch(part["id"]) and part["source"] in present):
+            if not (NOTE_ID.fullmatch(part["id"]) and part["source"] in texts_present):
                 merged.append(part)
         merged += followers.get(cell["id"], [])
     return merged, counts
@@ -126,6 +132,7 @@ def _followers(
             counts["removed"] += 1
         else:
             followers.setdefault(id_above, []).append(cell)
+            # a note of an earlier update stays, but is not the learner's own
             counts["added"] += not NOTE_ID.fullmatch(cell["id"])
     return followers
 
@@ -142,21 +149,26 @@ def _merge_cell(
     if version is None:
         counts["new" if course_changed else "deleted"] += 1
         return [new] if course_changed else []
+    # only the course has changed the cell
     if course_changed and checksum(version) == last_written:
         counts["renewed"] += 1
         return [new]
+    # the learner's text stays, with what the course says about the cell
     kept = {**version, "metadata": {**version["metadata"], **new["metadata"]}}
     if checksum(version) == checksum(new):
         return [kept]
+    # an answer to an exercise
     if exercise_of(new) is not None:
         counts["answers"] += 1
         if not course_changed or not has_other_frame(version, new):
             return [kept]
         counts["frames"] += 1
         return [kept, _note_about(new, "frame", FRAME_NOTE + as_block(new))]
+    # only the learner has changed the cell
     if not course_changed:
         counts["edited"] += 1
         return [kept]
+    # both have
     counts["both"] += 1
     return [new, *_notes_with_replaced_text(version)]
 
@@ -198,6 +210,7 @@ def identified(learners: list[Cell], course: dict[str, Cell], base: dict[str, st
         cells.append({**cell, "id": cell_id})
     for cell in cells:
         if cell["id"] not in base and cell["id"] not in course:
+            # the first unused id of the course that fits; else the cell's own id, or a new one
             matching = (
                 unused_id
                 for unused_id in unused_ids

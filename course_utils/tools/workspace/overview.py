@@ -27,6 +27,7 @@ PICTURE_MINUTES = QUESTION_MINUTES = 1
 EXERCISE = re.compile(
     r"^## Exercise: (?P<title>.+)\n+`(?P<id>\d\d-[a-z0-9-]+)` · difficulty", re.MULTILINE
 )
+# the minutes that are stated below the heading of an exercise, or above a completion
 STATED = re.compile(r"^`\d\d-[a-z0-9-]+` · .*?\b(\d+) minutes", re.MULTILINE)
 
 
@@ -92,10 +93,14 @@ def lesson_minutes(notebook: Mapping[str, Any]) -> int:
 
 
 def _reading_minutes(cell: Mapping[str, Any]) -> float:
-    text, name = _text(cell), cell.get("id", "")
-    questions = text.count("<details>") if name in OPEN_QUESTIONS else name.startswith("quiz-")
-    stated = sum(map(int, STATED.findall(text)))
-    return words_in(text) / WORDS_A_MINUTE + questions * QUESTION_MINUTES + stated
+    text, cell_id = _text(cell), cell.get("id", "")
+    is_open = cell_id in OPEN_QUESTIONS
+    questions = text.count("<details>") if is_open else int(cell_id.startswith("quiz-"))
+    return (
+        words_in(text) / WORDS_A_MINUTE
+        + questions * QUESTION_MINUTES
+        + sum(map(int, STATED.findall(text)))
+    )
 
 
 def _running_minutes(cell: Mapping[str, Any]) -> float:
@@ -105,11 +110,6 @@ def _running_minutes(cell: Mapping[str, Any]) -> float:
     is_folded = cell["metadata"].get("jupyter", {}).get("source_hidden")
     lines = 0 if is_folded else sum(bool(line.strip()) for line in _text(cell).splitlines())
     return (CELL_SECONDS + lines * LINE_SECONDS) / 60 + _is_picture(cell) * PICTURE_MINUTES
-
-
-def in_hours(number: int) -> str:
-    """Such as "7 hours"."""
-    return f"{number} hour{'' if number == 1 else 's'}"
 
 
 def _is_picture(cell: Mapping[str, Any]) -> bool:
@@ -129,13 +129,20 @@ def _is_written_by_learner(cell: Mapping[str, Any]) -> bool:
 
 def words_in(markdown: str) -> int:
     """The number of words to read."""
+    # without code blocks
     text = re.sub(r"^ *(```|~~~).*?^ *\1", " ", markdown, flags=re.MULTILINE | re.DOTALL)
+    # without the addresses of links, then without tags and addresses that are written out
     text = re.sub(r"\]\([^)]*\)", "] ", text)
     text = re.sub(r"<[^<>]*>|https?://\S+", " ", text)
     return len(re.findall(r"\S*\w\S*", text))
 
 
 # ---------------------------------------------------------------- the picture
+
+
+def in_hours(number: int) -> str:
+    """Such as "7 hours"."""
+    return f"{number} hour{'' if number == 1 else 's'}"
 
 
 def progress() -> Overview:
@@ -231,7 +238,10 @@ class Overview:
         cores = [lesson for lesson in self.lessons if lesson.is_core and lesson.exercises]
         further = [lesson for lesson in self.lessons if not lesson.is_core]
         finished = sum(self.done(lesson) == len(lesson.exercises) for lesson in cores)
-        text = f"{self._passed_of(cores)} exercises of the cores passed, {finished} of {len(cores)} cores finished"
+        text = (
+            f"{self._passed_of(cores)} exercises of the cores passed, {finished} of {len(cores)} "
+            "cores finished"
+        )
         text += f"; {self._passed_of(further)} exercises of further parts." if further else "."
         hours = self.hours
         return (
