@@ -90,9 +90,12 @@ def inputs_of(tokenizer: Tokenizer, *columns: Iterable[str], longest: int) -> An
 
     longest: the most tokens of an input. Of a longer pair, the longer text is cut first.
     """
-    texts = (list(column) for column in columns)
     return tokenizer(
-        *texts, padding=True, truncation="longest_first", max_length=longest, return_tensors="pt"
+        *map(list, columns),
+        padding=True,
+        truncation="longest_first",
+        max_length=longest,
+        return_tensors="pt",
     )
 
 

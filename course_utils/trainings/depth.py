@@ -10,7 +10,7 @@ import numpy as np
 
 from ..models import progress_bar
 from . import learning_curve
-from .common import FOLDER, Folder, chosen_rate, script, write_table
+from .common import FOLDER, Bar, Folder, Row, chosen_rate, script, write_table
 from .learning_curve import SEEDS, accuracy, fine_tuned, probabilities
 
 EXAMPLES = 1600
@@ -25,43 +25,42 @@ TABLE = FOLDER / "depth.csv"  # one row per depth, learning rate and seed
 ANSWERS = FOLDER / "depth_answers.csv"
 
 
+def trained(depth: str, rate: float, seed: int, bar: Bar) -> tuple[Row, np.ndarray]:
+    """(row for TABLE, probabilities for the test part) of one training."""
+    train, validation, test = learning_curve.review_parts()
+    examples = train.sample(EXAMPLES, random_state=seed)
+    tokenizer, model = fine_tuned(
+        examples["text"],
+        examples["label"],
+        seed,
+        learning_rate=rate,
+        pooling="mean",
+        layers=DEPTHS.get(depth),
+        read=READ.get(depth),
+    )
+    on_validation = probabilities(tokenizer, model, validation["text"])
+    on_test = probabilities(tokenizer, model, test["text"])
+    row = {
+        "trained": depth,
+        "weights": sum(part.numel() for part in model.parameters() if part.requires_grad),
+        "learning_rate": rate,
+        "seed": seed,
+        "validation": accuracy(on_validation, validation["label"]),
+        "test": accuracy(on_test, test["label"]),
+    }
+    bar.write(str(row))
+    return row, on_test
+
+
 @script
 def main(folder: Folder) -> None:
     """Train to each depth: at three rates with the first seed, at the best one with the others."""
-    train, validation, test = learning_curve.review_parts()
     rows, answers = [], {}
-
-    # returns (accuracy on the validation part, probabilities for the test part)
-    def trained(depth: str, rate: float, seed: int) -> tuple[float, np.ndarray]:
-        examples = train.sample(EXAMPLES, random_state=seed)
-        tokenizer, model = fine_tuned(
-            examples["text"],
-            examples["label"],
-            seed,
-            learning_rate=rate,
-            pooling="mean",
-            layers=DEPTHS.get(depth),
-            read=READ.get(depth),
-        )
-        on_validation = probabilities(tokenizer, model, validation["text"])
-        on_test = probabilities(tokenizer, model, test["text"])
-        row = {
-            "trained": depth,
-            "weights": sum(part.numel() for part in model.parameters() if part.requires_grad),
-            "learning_rate": rate,
-            "seed": seed,
-            "validation": accuracy(on_validation, validation["label"]),
-            "test": accuracy(on_test, test["label"]),
-        }
-        rows.append(row)
-        bar.write(str(row))
-        return row["validation"], on_test
-
     for depth in (bar := progress_bar(iterable=DEPTHS | READ, unit="depth")):
-        tries = {rate: trained(depth, rate, SEEDS[0]) for rate in RATES}
-        rate = chosen_rate(tries)
+        tries = {rate: trained(depth, rate, SEEDS[0], bar) for rate in RATES}
+        rows += [row for row, _ in tries.values()]
+        rate = chosen_rate({rate: (row["validation"], None) for rate, (row, _) in tries.items()})
         answers[depth] = tries[rate][1].round(3)
-        for seed in SEEDS[1:]:
-            trained(depth, rate, seed)
+        rows += [trained(depth, rate, seed, bar)[0] for seed in SEEDS[1:]]
     write_table(rows, folder / TABLE.name)
     write_table(answers, folder / ANSWERS.name)

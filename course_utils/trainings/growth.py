@@ -16,15 +16,15 @@ import numpy as np
 
 from ..evaluation import bootstrap
 from ..ranking import recalls
-from .common import FOLDER, Folder, Row, mean, rows_of_each, script, write_table
+from .common import FOLDER, Folder, Row, mean, rounded, rows_of_each, script, write_table
 from .matryoshka import review_sentences
 from .search import encoded
 
 FILE = FOLDER / "growth.csv"  # a row per kind of vectors, their number, and width of the search
 SIZES = {"reviews": (1_000, 10_000, 100_000), "drawn": (1_000, 10_000, 100_000, 1_000_000)}
 WIDTHS = (16, 32, 64, 128, 256, 512)  # usearch's `expansion_search`
-# queries; the nearest vectors that are looked for; vectors that are drawn or added at a time
-ASKED, K, BLOCK = 500, 10, 50_000
+ASKED, K = 500, 10  # queries; the nearest vectors that are looked for
+BLOCK = 50_000  # vectors that are drawn or added at a time
 
 
 def review_vectors(number: int) -> np.ndarray:
@@ -43,8 +43,8 @@ def drawn_alike(vectors: np.ndarray, number: int, seed: int = 0) -> Iterator[np.
     covariance = np.cov(vectors.T) + 1e-9 * np.eye(vectors.shape[1])
     root = np.linalg.cholesky(covariance).astype(np.float32)
     for start in range(0, number, BLOCK):
-        shape = min(BLOCK, number - start), vectors.shape[1]
-        normal = generator.standard_normal(shape, dtype=np.float32)
+        size = min(BLOCK, number - start)  # the last block may be smaller
+        normal = generator.standard_normal((size, vectors.shape[1]), dtype=np.float32)
         block = normal @ root.T + vectors.mean(axis=0)
         yield (block / np.linalg.norm(block, axis=1, keepdims=True)).astype(np.float16)
 
@@ -71,15 +71,12 @@ def rows_of(kind: str, blocks: Sequence[np.ndarray], queries: np.ndarray) -> lis
         index.expansion_search = width
         results = index.search(queries, K, threads=1)
         recall = recalls(results.keys.tolist(), nearest, K)
-        value, low, high = np.round(bootstrap(mean, recall), 4).tolist()
         rows.append(
             {
                 "vectors": kind,
                 "n": len(index),
                 "width": width,
-                "recall": value,
-                "low": low,
-                "high": high,
+                **rounded(bootstrap(mean, recall), ("recall", "low", "high")),
                 "compared": round(results.computed_distances / len(queries)),
                 "layers": index.nlevels,
                 "bytes": index.serialized_length,

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from torch.nn.functional import cross_entropy
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 from transformers.modeling_outputs import SequenceClassifierOutput
 
@@ -33,8 +32,8 @@ from .common import (
 )
 
 SIZES, SEEDS = (25, 100, 400, 1600), range(5)
-# texts in a batch; the fewest steps of a training; the most tokens of a text
-BATCH, LEAST_STEPS, LONGEST = 16, 60, 128
+BATCH, LEAST_STEPS = 16, 60  # texts in a batch; the fewest steps of a training
+LONGEST = 128  # the most tokens of a text
 TUNED = {"cls": "fine-tuned encoder, CLS", "mean": "fine-tuned encoder, mean"}
 CURVE = FOLDER / "learning_curve.csv"  # one row per classifier, number of examples and seed
 # two classifiers' probabilities for each test sentence, 1,600 examples, seed 0
@@ -79,7 +78,7 @@ class MeanPooledClassifier(torch.nn.Module):
         output = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **token_types)
         pooled = mean_pool(output.last_hidden_state, attention_mask)
         logits = self.classifier(self.dropout(pooled))
-        loss = None if labels is None else cross_entropy(logits, labels)
+        loss = None if labels is None else torch.nn.functional.cross_entropy(logits, labels)
         return SequenceClassifierOutput(loss=loss, logits=logits)
 
 
@@ -119,14 +118,7 @@ def fine_tuned(
 
     torch.manual_seed(seed)
     tokenizer, model = classifier(pooling=pooling)
-    encoder = model.encoder if pooling == "mean" else model.base_model
-    stack = next(part for part in encoder.modules() if isinstance(part, torch.nn.ModuleList))
-    if read is not None:
-        del stack[read:]
-    if layers is not None:
-        encoder.requires_grad_(False)
-        for layer in stack[len(stack) - layers :]:
-            layer.requires_grad_(True)
+    _limit(model.encoder if pooling == "mean" else model.base_model, layers, read)
     rows: Any = [  # a list is dataset enough
         {**tokenizer(text, truncation=True, max_length=LONGEST), "labels": int(label)}
         for text, label in zip(texts, labels)
@@ -149,16 +141,27 @@ def fine_tuned(
     return tokenizer, model.eval()
 
 
+def _limit(encoder: Model, layers: int | None, read: int | None) -> None:
+    """Remove the layers after `read`, and freeze all but the last `layers`, as in `fine_tuned`."""
+    stack = next(part for part in encoder.modules() if isinstance(part, torch.nn.ModuleList))
+    if read is not None:
+        del stack[read:]
+    if layers is not None:
+        encoder.requires_grad_(False)
+        for layer in stack[len(stack) - layers :]:
+            layer.requires_grad_(True)
+
+
 def probabilities(
     tokenizer: Tokenizer, model: Model, texts: pd.Series, batch: int = 32
 ) -> np.ndarray:
     """The probability of label 1 for each text. Array (n,)."""
     sentences = np.array(list(texts), dtype=object)
-
-    def logits_of(places):
-        return model(**inputs_of(tokenizer, sentences[places], longest=LONGEST)).logits
-
-    return probabilities_of(logits_of, list(map(len, sentences)), batch)
+    return probabilities_of(
+        lambda places: model(**inputs_of(tokenizer, sentences[places], longest=LONGEST)).logits,
+        list(map(len, sentences)),
+        batch,
+    )
 
 
 def accuracy(probabilities: np.ndarray, labels: pd.Series) -> float:
@@ -179,10 +182,9 @@ def baselines(texts: pd.Series, labels: pd.Series, new_texts: pd.Series) -> dict
 
     from ..benchmark import glove_vectors
 
-    # counts words, does not use labels
-    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts)
     kinds = {
-        "TF-IDF": words.transform,
+        # counts words, does not use labels
+        "TF-IDF": TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(texts).transform,
         "GloVe mean": lambda texts: glove_vectors(list(texts)),
         "frozen encoder, CLS": lambda texts: embed(texts, pooling="cls"),
         "frozen encoder, mean": embed,
@@ -206,16 +208,11 @@ def main(folder: Folder) -> None:
     turns = [(size, seed) for size in SIZES for seed in SEEDS]
     for size, seed in (bar := progress_bar(iterable=turns, unit="training")):
         examples = train.sample(size, random_state=seed)
-        stored = (size, seed) == (SIZES[-1], SEEDS[0])  # whether the answers themselves are kept
         answers = baselines(examples["text"], examples["label"], test["text"])
+        tuned = {}
         for pooling, name in TUNED.items():
-            tuned = fine_tuned(examples["text"], examples["label"], seed, pooling=pooling)
-            answers[name] = probabilities(*tuned, test["text"])
-            if stored and pooling == "cls":
-                write_table(
-                    {name: probabilities(*tuned, validation["text"]).round(3)},
-                    folder / VALIDATION.name,
-                )
+            tuned[pooling] = fine_tuned(examples["text"], examples["label"], seed, pooling=pooling)
+            answers[name] = probabilities(*tuned[pooling], test["text"])
         scores = {name: accuracy(values, test["label"]) for name, values in answers.items()}
         rows += [
             {"examples": size, "seed": seed, "classifier": name, "accuracy": score}
@@ -223,7 +220,9 @@ def main(folder: Folder) -> None:
         ]
         summary = ", ".join(f"{name} {score:.3f}" for name, score in scores.items())
         bar.write(f"{size} examples, seed {seed}: {summary}")
-        if stored:
-            two = {name: answers[name].round(3) for name in ("frozen encoder, mean", TUNED["cls"])}
-            write_table(two, folder / ANSWERS.name)
+        if (size, seed) == (SIZES[-1], SEEDS[0]):  # of this training, the answers are kept, too
+            on_validation = probabilities(*tuned["cls"], validation["text"])
+            write_table({TUNED["cls"]: on_validation.round(3)}, folder / VALIDATION.name)
+            kept = ("frozen encoder, mean", TUNED["cls"])
+            write_table({name: answers[name].round(3) for name in kept}, folder / ANSWERS.name)
     write_table(rows, folder / CURVE.name)

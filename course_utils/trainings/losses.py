@@ -4,8 +4,8 @@
 
 trains an encoder with each loss until it has reached the goal of `negation.py` on the development
 part, or for EPOCHS epochs (about a quarter of an hour on two cores). It writes `losses.csv`, which
-lesson 11 loads, beside this file. Each step reads the same 32 triplets,
-whatever the loss: `FamilyLoss` puts their vectors into the shape of data that the loss takes.
+lesson 11 loads, beside this file. Each step reads the same 32 triplets, whatever the loss:
+`FamilyLoss` puts their vectors into the shape of data that the loss takes.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from sentence_transformers.sentence_transformer import losses
 
 from ..data import load_triplets
 from . import negation
-from .common import FOLDER, Folder, Row, rows_of_each, script, write_table
+from .common import FOLDER, Folder, Row, chosen_rate, rows_of_each, script, write_table
 
 FILE = FOLDER / "losses.csv"  # one row per loss, seed and measure
 SEEDS, EPOCHS = (0, 1), 4
@@ -152,24 +152,26 @@ def at_the_lowest_rate(name: str) -> tuple[float, tuple[Any, int, float]]:
     """
     tries = {}
     for rate in RATES:
-        tries[rate] = at_rate(name, rate)
-        if tries[rate][2] >= negation.GOAL:
+        model, steps, share = at_rate(name, rate)
+        tries[rate] = share, (model, steps, share)
+        if share >= negation.GOAL:
             break
-    best = max(tries, key=lambda rate: tries[rate][2])
-    return best, tries[best]
+    rate = chosen_rate(tries)
+    return rate, tries[rate][1]
 
 
 def rows_of_all() -> list[Row]:
     """Rows for FILE: each loss, for each seed, is compared with TripletLoss of the same seed."""
-    triplet, before = {}, negation.measured(negation.fresh_encoder())
+    before = negation.measured(negation.fresh_encoder())
+    of_triplet_loss = {}  # {seed: what was measured of it}
 
     def rows_of(name: str) -> list[Row]:
-        rate, first = at_the_lowest_rate(name)
+        rate, with_first = at_the_lowest_rate(name)  # the training with the first seed
         rows = []
         for seed in SEEDS:
-            model, steps, share = first if seed == SEEDS[0] else at_rate(name, rate, seed)
+            model, steps, share = with_first if seed == SEEDS[0] else at_rate(name, rate, seed)
             now = negation.measured(model)
-            triplet.setdefault(seed, now)
+            of_triplet_loss.setdefault(seed, now)  # it is the first loss
             about = {
                 "loss": name,
                 "shape": family()[name][0],
@@ -179,7 +181,9 @@ def rows_of_all() -> list[Row]:
                 "development": round(share, 4),
                 "unrelated": round(float(unrelated_cosine(model)), 4),
             }
-            rows += [about | row for row in negation.change_rows(before, now, triplet[seed])]
+            rows += [
+                about | row for row in negation.change_rows(before, now, of_triplet_loss[seed])
+            ]
         return rows
 
     # TripletLoss comes first: the others are compared with it

@@ -8,7 +8,7 @@ searched is from Rotten Tomatoes, so no sentence of it is trained on.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -28,7 +28,7 @@ from .negation import encoded, fresh_encoder, train_sentences
 
 FILE = FOLDER / "matryoshka.csv"  # a row per recipe, seed and number of dimensions
 DIMENSIONS, SEEDS = (384, 192, 96, 48), range(5)
-PAIRS, BATCH, RATE = 2048, 32, 2e-4  # of a training
+PAIRS, BATCH, RATE = 2048, 32, 2e-4  # of a training: how many pairs, in a batch, learning rate
 ASKED, K = 500, 10  # sentences to search with, and the nearest that are looked for
 
 
@@ -87,18 +87,20 @@ def trained(nested: bool, seed: int, pairs: int = PAIRS) -> Model:
     return model
 
 
-def measured(vectors: Sequence[np.ndarray], dimensions: int) -> tuple[np.ndarray, np.ndarray]:
+def measured(
+    dimensions: int, texts: np.ndarray, asked: np.ndarray, queries: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(recall@10 of each asked sentence, reciprocal rank of each query), with the first
     `dimensions` numbers only.
 
-    vectors: of the collection, the asked sentences and the queries. The recall is of the ten
-    nearest by whole vectors.
+    texts, asked, queries: the vectors of the first three of `review_parts`. The recall is of the
+    ten nearest by whole vectors.
     """
-    nearest, _ = search(vectors[1], vectors[0], k=K)
-    corpus, asked, queries = (whole[:, :dimensions] for whole in vectors)
-    by_asked, _ = search(asked, corpus, k=K)
-    by_queries, _ = search(queries, corpus, k=K)
-    wanted = [[place] for place in review_parts()[3]]
+    nearest, _ = search(asked, texts, k=K)
+    by_asked, _ = search(asked[:, :dimensions], texts[:, :dimensions], k=K)
+    by_queries, _ = search(queries[:, :dimensions], texts[:, :dimensions], k=K)
+    *_, places = review_parts()
+    wanted = [[place] for place in places]  # one text for each query
     return (
         recalls(by_asked.tolist(), nearest.tolist(), K),
         reciprocal_ranks(by_queries.tolist(), wanted, K),
@@ -112,9 +114,11 @@ def rows_of(
 
     before: the untrained encoder's reciprocal ranks, to compare with.
     """
-    vectors, rows, ranks = [encoded(model, part) for part in review_parts()[:3]], [], {}
+    vectors = [encoded(model, part) for part in review_parts()[:3]]
+    rows, ranks = [], {}
     for dimensions in DIMENSIONS:
-        recall, ranks[dimensions] = measured(vectors, dimensions)
+        recall, ranks[dimensions] = measured(dimensions, *vectors)
+        # without `before`, this is the untrained encoder: its change is 0
         change = ranks[dimensions] - (before or ranks)[dimensions]
         row = {"recipe": recipe, "seed": seed, "dimensions": dimensions}
         columns = {"recall": recall, "mrr": ranks[dimensions], "change": change}

@@ -58,7 +58,7 @@ MIXED = 300  # scored pairs that are mixed into the triplets
 LONGER = 20  # epochs of the training that collapses
 # trainings of an equal gain stop when this share of the development part is right
 GOAL = 2 / 3
-PARTS = CHANGE[2:]  # the difference and the ends of its interval
+PARTS = CHANGE[2:]  # of a value of `compared`: the difference and the ends of its interval
 
 
 def negation_parts() -> tuple[pd.DataFrame, ...]:
@@ -100,11 +100,14 @@ def train_sentences(
     model = fresh_encoder()
     arguments = SentenceTransformerTrainingArguments(**training_settings(seed=seed, **settings))
     trainer = SentenceTransformerTrainer(
-        model, arguments, train_dataset=data, loss=loss_of(model), evaluator=evaluator
+        model,
+        arguments,
+        train_dataset=data,
+        loss=loss_of(model),
+        evaluator=evaluator,
+        callbacks=list(callbacks),
     )
     losses = watch(trainer)
-    for callback in callbacks:
-        trainer.add_callback(callback)
     trainer.train()
     return model, [value for _, value in losses], trainer.state.log_history
 
@@ -155,10 +158,7 @@ def trained(
     step. The rate is then constant after three steps, so that the stop does not depend on `epochs`.
     """
     fit, dev, _ = negation_parts()
-    # the library knows the columns of a loss by their names
-    names = [name if name == "score" else position for name, position in zip(columns, COLUMNS)]
-    table = fit.assign(score=1.0)[list(columns)].set_axis(names, axis="columns")
-    data = Dataset.from_pandas(table, preserve_index=False)
+    data: Any = _for_the_loss(fit, columns)
     loss_of = loss
     if mix is not None:
         data = {"triplets": data, "mixed in": Dataset.from_pandas(mix, preserve_index=False)}
@@ -166,20 +166,32 @@ def trained(
         def loss_of(model):
             return {"triplets": loss(model), "mixed in": CosineSimilarityLoss(model)}
 
-    settings = {
+    settings: dict[str, Any] = {
         "learning_rate": learning_rate,
         "num_train_epochs": epochs,
         "per_device_train_batch_size": 32,
         "eval_strategy": "epoch",
     }
-    callbacks = [] if goal is None else [_Stop(goal, dev)]
     if goal is not None:
-        settings |= {"lr_scheduler_type": "constant_with_warmup", "warmup_steps": 3}
+        settings |= {
+            "lr_scheduler_type": "constant_with_warmup",
+            "warmup_steps": 3,
+            "callbacks": [_Stop(goal, dev)],
+        }
     anchors, positives, negatives = (dev[name].tolist() for name in COLUMNS)
     evaluator = evaluation.TripletEvaluator(anchors, positives, negatives, name="dev")
-    model, losses, log = train_sentences(data, loss_of, seed, evaluator, callbacks, **settings)
-    accuracy = "eval_dev_cosine_accuracy"
+    model, losses, log = train_sentences(data, loss_of, seed, evaluator, **settings)
+    accuracy = "eval_dev_cosine_accuracy"  # what the log calls the evaluator's result
     return model, losses, [row[accuracy] for row in log if accuracy in row]
+
+
+def _for_the_loss(triplets: pd.DataFrame, columns: Sequence[str]) -> Dataset:
+    """These columns of a table of triplets, named by their positions, by which the library knows
+    them; "score" is a column of ones.
+    """
+    names = [name if name == "score" else position for name, position in zip(columns, COLUMNS)]
+    table = triplets.assign(score=1.0)[list(columns)].set_axis(names, axis="columns")
+    return Dataset.from_pandas(table, preserve_index=False)
 
 
 class _Stop(TrainerCallback):
@@ -273,11 +285,11 @@ def change_rows(
     difference from it.
     """
     rows = []
-    more = compared(other, now) if other else {}
+    from_other = compared(other, now) if other else {}
     for measure, values in compared(before, now).items():
         row = {"measure": measure, **rounded(values)}
         if other:
-            row |= rounded(more[measure][2:], ("more", "more_low", "more_high"))
+            row |= rounded(from_other[measure][2:], ("more", "more_low", "more_high"))  # see PARTS
         rows.append(row)
     return rows
 
@@ -325,17 +337,18 @@ def recipe_rows(names: Sequence[str], goal: float | None = None) -> list[Row]:
     goal: train until this share of the development part is right, and compare with the first
     recipe, trained with the same seed, too.
     """
-    before, all_recipes, first = measured(fresh_encoder()), recipes(), {}
+    before, all_recipes = measured(fresh_encoder()), recipes()
+    of_first = {}  # {seed: what was measured of the first recipe}
     settings: dict[str, Any] = {} if goal is None else {"epochs": 12, "goal": goal}
 
     def rows_of(name: str, seed: int) -> list[Row]:
         model, losses, _ = trained(**all_recipes[name] | settings, seed=seed)
         now, about = measured(model), {"recipe": name, "seed": seed}
         if goal is not None:
-            first.setdefault(seed, now)
+            of_first.setdefault(seed, now)  # the first recipe comes first
             share = right_triplets(model, negation_parts()[1]).mean()
             about |= {"steps": len(losses), "development": round(float(share), 4)}
-        return [about | row for row in change_rows(before, now, first.get(seed))]
+        return [about | row for row in change_rows(before, now, of_first.get(seed))]
 
     return rows_of_each([(name, seed) for name in names for seed in SEEDS], rows_of)
 

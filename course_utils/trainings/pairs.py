@@ -11,7 +11,6 @@ import math
 import numpy as np
 import pandas as pd
 import torch
-from torch.nn.functional import cross_entropy
 
 from ..data import load_triplets
 from ..embedding import has_bfloat16
@@ -35,7 +34,8 @@ from .learning_curve import classifier
 KINDS = ("paraphrase", "denial", "unrelated")
 WAYS, RATES = ("bi-encoder", "cross-encoder"), (5e-5, 1e-4, 2e-4)
 EPOCHS, BATCH, LONGEST = 6, 16, 64  # LONGEST: the most tokens of a pair
-# which kinds of pairs a cross-encoder is trained on, beside the trainings on all of them
+# which kinds of pairs a cross-encoder is trained on, beside the trainings on all of them: the
+# paraphrases, and one other kind
 FEWER = {"denials only": KINDS[:2], "unrelated only": KINDS[::2]}
 # what a training shares with the tested pairs: see `shared_parts`
 SPLITS = ("pairs swapped", "sentences shared", "constructions shared", "nothing shared")
@@ -137,7 +137,7 @@ def trained_pairs(
             rows = order[start : start + BATCH]
             with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16()):  # twice as fast
                 logits = logits_of(tokenizer, model, *shown[rows].T)
-            step(cross_entropy(logits.float(), labels[rows], weight))
+            step(torch.nn.functional.cross_entropy(logits.float(), labels[rows], weight))
     return tokenizer, model.eval()
 
 
@@ -179,7 +179,7 @@ def answers_of(way: str, bar: Bar) -> tuple[float, dict[str, np.ndarray]]:
     tries = {rate: train("all kinds", rate) for rate in RATES}
     rate = chosen_rate(tries)
     answers = tries[rate][1]
-    if way == WAYS[1]:
+    if way == "cross-encoder":
         for name, kinds in FEWER.items():
             answers |= train(name, rate, fit[fit["kind"].isin(kinds)])[1]
         answers |= train("either order", rate, either_order=True)[1]
@@ -222,7 +222,7 @@ def split_answers(rate: float, bar: Bar) -> pd.DataFrame:
         tested, sets = shared_parts(turn)
         table = tested[["triplet", "kind", "label"]].assign(turn=turn)
         for name, pairs in sets.items():
-            tuned = trained_pairs(WAYS[1], pairs, rate, turn)
+            tuned = trained_pairs("cross-encoder", pairs, rate, turn)
             answers = paraphrase_probabilities(*tuned, tested["first"], tested["second"])
             table[name] = answers.round(3)
             bar.update()

@@ -24,7 +24,7 @@ FILE = FOLDER / "questions.csv"  # one row per kind of pairs, number of pairs, s
 SEEDS, SIZES = range(3), (67, 134, 268, 536)
 SETTINGS = {"learning_rate": 1e-4, "num_train_epochs": 1, "per_device_train_batch_size": 32}
 DEPTH = 10  # ranks that are looked at
-REVIEWS = 200  # of the review search
+REVIEWS = 200  # that the review search is among
 CLOSE = 0.6  # the cosine with some training question from which a query counts as close to one
 
 
@@ -68,10 +68,12 @@ def own_pairs() -> pd.DataFrame:
 
 def trained(pairs: pd.DataFrame, seed: int = 0) -> Model:
     """Train a fresh encoder on a table of pairs, as lesson 11 does. Returns the model."""
-    data = Dataset.from_pandas(pairs, preserve_index=False)
-    settings = {**SETTINGS, "batch_sampler": training_args.BatchSamplers.NO_DUPLICATES}
     model, *_ = negation.train_sentences(
-        data, losses.MultipleNegativesRankingLoss, seed, **settings
+        Dataset.from_pandas(pairs, preserve_index=False),
+        losses.MultipleNegativesRankingLoss,
+        seed,
+        **SETTINGS,
+        batch_sampler=training_args.BatchSamplers.NO_DUPLICATES,
     )
     return model
 

@@ -13,7 +13,6 @@ import random
 import numpy as np
 import pandas as pd
 import torch
-from torch.nn.functional import cross_entropy
 
 from .._support.routes import evaluating
 from ..data import TABLES, load_doc_queries, load_docstrings
@@ -91,12 +90,14 @@ def mined(docs: pd.DataFrame) -> tuple[list[Question], list[Row]]:
     for page, cosines in enumerate(vectors @ encoded(pieces).T):
         if not pieces_of_pages[page] or not asks(summaries[page]):
             continue
+        # of each page the piece that is nearest to this summary, the nearest page first
         order = np.argsort(-cosines, kind="stable")
-        body = " ".join(docs["text"][page].split())
         _, first_of_each_page = np.unique(owners[order], return_index=True)
         nearest = order[np.sort(first_of_each_page)]
         right = nearest[owners[nearest] == page].item()
         others = nearest[nearest != right]
+        # the near ones that count as wrong, as said above
+        body = " ".join(docs["text"][page].split())
         near = []
         for piece in others[:NEAR]:
             same_last_name = last_names[owners[piece]] == last_names[page]
@@ -139,7 +140,7 @@ def ranking_loss(
     """
     pairs = [(question, text) for question, texts in batch for text in texts]
     scores = scores_of(tokenizer, model, pairs).reshape(len(batch), HARD + 2)
-    loss = cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long))
+    loss = torch.nn.functional.cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long))
     return loss, int((scores.argmax(dim=1) == 0).sum())
 
 
@@ -178,27 +179,32 @@ def trained(questions: list[Question], bar: Bar) -> tuple[Tokenizer, Model, list
             losses.append(loss.item())
             bar.update()
             if len(losses) % EVERY == 0 or len(losses) == steps:
-                row = {
-                    "step": len(losses),
-                    "loss": round(float(np.mean(losses[-EVERY:])), 3),
-                    "right": right_by(tokenizer, model, held),
-                    "by_vectors": by_vectors,
-                }
-                rows.append(row)
-                bar.write(str(row))
+                rows.append(
+                    {
+                        "step": len(losses),
+                        "loss": round(float(np.mean(losses[-EVERY:])), 3),
+                        "right": right_by(tokenizer, model, held),
+                        "by_vectors": by_vectors,
+                    }
+                )
+                bar.write(str(rows[-1]))
     return tokenizer, model.eval(), rows
 
 
 def candidates(docs: pd.DataFrame, queries: pd.DataFrame) -> list[list[int]]:
-    """For each query the places that a first search has found: by words, and by both of FOUND."""
+    """For each query the places that a first search has found: by words, and by both of FOUND.
+
+    Each place comes once.
+    """
     runs = pd.read_csv(RUNS).set_index(["way", "query"])["names"]
     place_of = dict(zip(docs["name"], docs.index))
     by_words = best(bm25(queries["query"], pages(docs)), DEPTH).tolist()
-    candidates = []
+    places_of_queries = []
     for query, places in zip(queries["id"], by_words):
         names = " ".join(runs[way, query] for way in FOUND).split()
-        candidates.append(list(dict.fromkeys([*places, *(place_of[name] for name in names)])))
-    return candidates
+        found = [*places, *(place_of[name] for name in names)]
+        places_of_queries.append(list(dict.fromkeys(found)))
+    return places_of_queries
 
 
 def reranked(

@@ -151,34 +151,44 @@ def token_vectors(sentences: Iterable[str]) -> Iterator[tuple[int, np.ndarray]]:
                 yield place, vectors[real].numpy()
 
 
+def scored(
+    docs: pd.DataFrame, queries: pd.Series, folder: Folder
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield (way, score of each page for each query (queries, pages)) for the ten ways.
+
+    folder: where VECTORS is written.
+    """
+    query_vectors = encoded(queries)
+    for way, chunks_of_docs in ways(docs).items():
+        all_chunks, owners = flat(chunks_of_docs)
+        vectors = encoded(all_chunks)
+        yield way, best_of_each(query_vectors @ vectors.T, owners)
+        if way == "windows":
+            save_file(
+                {"vectors": vectors.astype(np.float16), "owners": owners.astype(np.int16)},
+                folder / VECTORS.name,
+                metadata={"checksum": checksum(docs)},
+            )
+            # the windows of a page stand side by side
+            sums = np.add.reduceat(vectors, np.searchsorted(owners, np.arange(len(docs))))
+            means = sums / np.linalg.norm(sums, axis=1, keepdims=True)  # of length 1
+            yield "mean of windows", query_vectors @ means.T
+    yield "late interaction", late_interaction(queries, pages(docs))
+    for way, encode in others().items():
+        yield way, encode(queries) @ encode(map(summary, docs["text"])).T
+
+
 @script
 def main(folder: Folder) -> None:
     """Encode the documentation in every way, search with every query, and write the results."""
     docs, queries = load_docstrings(), load_doc_queries()
-    query_vectors, runs, bar = encoded(queries["query"]), [], progress_bar(total=10, unit="way")
-
-    def add_run(way, scores):
-        runs.extend(
+    ten_ways, runs = scored(docs, queries["query"], folder), []
+    for way, scores in progress_bar(iterable=ten_ways, total=10, unit="way"):
+        runs += [
             {"way": way, "query": query, "names": " ".join(docs["name"].iloc[places])}
             for query, places in zip(queries["id"], best(scores, DEPTH))
-        )
-        bar.update()
-
-    for way, chunks_of_docs in ways(docs).items():
-        all_chunks, owners = flat(chunks_of_docs)
-        vectors = encoded(all_chunks)
-        add_run(way, best_of_each(query_vectors @ vectors.T, owners))
-        if way == "windows":
-            stored = {"vectors": vectors.astype(np.float16), "owners": owners.astype(np.int16)}
-            save_file(stored, folder / VECTORS.name, metadata={"checksum": checksum(docs)})
-            sums = np.add.reduceat(vectors, np.searchsorted(owners, np.arange(len(docs))))
-            means = sums / np.linalg.norm(sums, axis=1, keepdims=True)  # of length 1
-            add_run("mean of windows", query_vectors @ means.T)
-    add_run("late interaction", late_interaction(queries["query"], pages(docs)))
-    for way, encode in others().items():
-        add_run(way, encode(queries["query"]) @ encode(map(summary, docs["text"])).T)
+        ]
     write_table(runs, folder / RUNS.name)
-    bar.close()
 
     reviews = load_reviews("rotten_tomatoes")["text"]
     reviews = reviews[reviews.str.split().str.len().between(12, 24)].tolist()
