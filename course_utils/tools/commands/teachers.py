@@ -1,4 +1,7 @@
-"""Commands for who teaches the course: assignments and marks, decks, questions and cards."""
+"""Commands for who teaches the course: assignments and marks, decks, questions and cards.
+
+A command imports what it needs when it runs, so that `course --help` does not load PyTorch.
+"""
 
 import os
 import sys
@@ -174,7 +177,7 @@ def grade(
         isolated=not unsafe,
         memory=memory * 2**20,
         beside=(course,) if course else (),
-        **options,
+        **options,  # each has the name of a field
     )
     sys.exit(mark(submissions, out, marking, course))
 

@@ -8,7 +8,7 @@ import os
 import random
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 from ..._support.files import file_sha256, write_whole
 from .class_report import check_address, write_report
 from .fleet import mark_here
+from .handed_files import LeftOut
 from .late import Terms, keep, read_lateness, with_kept
 from .manual import MANUAL, read_manual
 from .marking import assignment, marking_fingerprint
@@ -33,7 +34,7 @@ from .reports import (
 from .results import NOT_MARKED, GradeError, LearnerRecord, Result, counted
 from .rosters import read_roster
 from .sandbox import isolation_problem
-from .store import Entry, opened
+from .store import Entry, Store, opened
 from .submissions import Gathered, HandIn, gather
 from .texts import in_words, normalised
 
@@ -102,13 +103,15 @@ def grade(
     Raises GradeError, SandboxError or ValueError (a lesson that does not exist), each with a
     one-sentence message.
     """
-    out, work = Path(out), assignment(options.lessons and tuple(options.lessons))
+    out = Path(out)
+    work = assignment(options.lessons and tuple(options.lessons))
     _refuse_impossible(options)
     roster = read_roster(options.roster) if options.roster else {}
     lessons = list(options.lessons or ())
     given = Terms(options.due, options.late, options.received)
     terms = with_kept(given, out, lessons)
     lateness = read_lateness(terms)
+    # what a stored result depends on beside its file: with another of these, it is marked again
     limits = (options.seconds, options.memory, options.isolated)
     made_with = " ".join(map(str, (marking_fingerprint(), *work["titles"], *limits)))
     with _os_errors_as_grade_errors(out), ExitStack() as resources:
@@ -127,42 +130,16 @@ def grade(
         }
         _refuse_other_worksheets(downloads, hand_ins)
         _refuse_unknown(options.only, {hand_in.learner for hand_in in hand_ins} | set(roster))
-        jobs = _jobs(hand_ins, store.entries, made_with, options)
-        results = mark_here(
-            _latest_first(jobs), _settings(options, work), options.workers or default_workers()
-        )
-        # whatever stops the run also ends its marking processes
-        resources.enter_context(closing(results))
-        for key, result in progress(results, len(jobs)):
-            store.put(_entry(jobs[key], made_with, result))
-        entries = {
-            (hand_in.learner, hand_in.file): store.entries.get((hand_in.learner, hand_in.file))
-            for hand_in in hand_ins
-        }
-        store.keep(entries)
+        entries = _mark_new(hand_ins, store, made_with, work, options, progress)
         learners = records(
             hand_ins, entries, roster, work, options.lessons, _secret(out, options.secret_pages)
         )
         warnings = read_manual(out / MANUAL, learners)
         if lateness:
             warnings += lateness.write_to(learners)
-        write_tables(
-            out, learners, work, options.isolated, hand_ins.left_out, list(downloads.values())
+        warnings += _write_results(
+            out, learners, work, options, hand_ins.left_out, list(downloads.values())
         )
-        write_report(
-            out,
-            learners,
-            [work["titles"][lesson] for lesson in lessons_of(learners)],
-            options.names,
-            options.book,
-            options.decks,
-        )
-        warnings += _write_extras(out, learners, options)
-        if hand_ins.left_out:
-            warnings.append(
-                f"Left out, of no learner: {counted(len(hand_ins.left_out), 'file')}; see "
-                f"{out / LEFT_OUT}."
-            )
         for sentence in warnings:
             warn(sentence)
         return learners
@@ -177,6 +154,52 @@ def _refuse_impossible(options: Options) -> None:
         )
     for address in (options.book, options.decks):
         check_address(address)
+
+
+def _mark_new(
+    hand_ins: Gathered,
+    store: Store,
+    made_with: str,
+    work: Mapping[str, dict],
+    options: Options,
+    progress: Callable,
+) -> dict[tuple[str, str], Entry | None]:
+    """Have the hand-ins marked that have no valid result, and store each result as it arrives.
+
+    Returns what is stored about each hand-in, by learner and file; None if it was not marked.
+    """
+    jobs = _jobs(hand_ins, store.entries, made_with, options)
+    workers = options.workers or default_workers()
+    # whatever stops the run also ends its marking processes
+    with closing(mark_here(_latest_first(jobs), _settings(options, work), workers)) as results:
+        for key, result in progress(results, len(jobs)):
+            store.put(_entry(jobs[key], made_with, result))
+    entries = {
+        (hand_in.learner, hand_in.file): store.entries.get((hand_in.learner, hand_in.file))
+        for hand_in in hand_ins
+    }
+    store.keep(entries)
+    return entries
+
+
+def _write_results(
+    out: Path,
+    learners: list[LearnerRecord],
+    work: Mapping[str, dict],
+    options: Options,
+    left_out: Sequence[LeftOut],
+    downloads: Sequence[list[dict[str, str]]],
+) -> list[str]:
+    """Write the tables and the pages, from the records. Returns warnings."""
+    write_tables(out, learners, work, options.isolated, left_out, downloads)
+    titles = [work["titles"][lesson] for lesson in lessons_of(learners)]
+    write_report(out, learners, titles, names=options.names, book=options.book, decks=options.decks)
+    warnings = _write_extras(out, learners, options)
+    if left_out:
+        warnings.append(
+            f"Left out, of no learner: {counted(len(left_out), 'file')}; see {out / LEFT_OUT}."
+        )
+    return warnings
 
 
 def _write_extras(out: Path, learners: list[LearnerRecord], options: Options) -> list[str]:
