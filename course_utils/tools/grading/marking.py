@@ -9,7 +9,7 @@ import json
 import random
 import re
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -66,43 +66,64 @@ def assignment(
 
     Raises ValueError for a lesson that does not exist.
     """
-    functions, points, by_hand, rubrics, titles, known = {}, {}, {}, {}, {}, {}
-    available = parts(folder)
+    cells_of = _cells_to_mark(lessons, parts(folder))
+    cells = [cell for lesson in cells_of for cell in cells_of[lesson]]
+    answers = {
+        _nbgrader(cell).get("grade_id"): cell for cell in cells if _nbgrader(cell).get("solution")
+    }
+    code = {name: cell for name, cell in answers.items() if cell.cell_type == "code"}
+    texts = {name: cell for name, cell in answers.items() if cell.cell_type != "code"}
+    unchanged = [
+        cell for cell in cells if cell.cell_type == "code" and not _nbgrader(cell).get("solution")
+    ]
+    points = {_nbgrader(cell).get("grade_id"): _nbgrader(cell).get("points") for cell in unchanged}
+    return {
+        "exercises": {
+            exercise: (_answer_function(cell.source), points.get(f"{exercise}-check", 0))
+            for exercise, cell in code.items()
+        },
+        "by_hand": {name: _nbgrader(cell)["points"] for name, cell in texts.items()},
+        "rubrics": {
+            name: dict(cell.metadata["course"]["rubric"])
+            for name, cell in texts.items()
+            if "rubric" in cell.metadata.get("course", {})
+        },
+        "titles": {
+            lesson: cells_of[lesson][0].source.splitlines()[0].lstrip("# ") for lesson in cells_of
+        },
+        "known": {cell_checksum(cell.source): cell.source for cell in unchanged},
+    }
+
+
+def _cells_to_mark(
+    lessons: tuple[str, ...] | None, available: Mapping[str, Path]
+) -> dict[str, list[Any]]:
+    """The cells of each of these lessons or, for None, of all that have exercises.
+
+    Raises ValueError for a lesson that does not exist or has none.
+    """
+    cells_of = {}
     for lesson in lessons or available:
         if lesson not in available:
             raise ValueError(
                 f"lesson {lesson!r} is not in this course; its lessons are {', '.join(available)}"
             )
         notebook: Any = nbformat.read(available[lesson], as_version=4)
-        cells = notebook.cells
-        if not any(cell.metadata.get("nbgrader", {}).get("solution") for cell in cells):
-            if lessons is None:
-                continue
+        if any(_nbgrader(cell).get("solution") for cell in notebook.cells):
+            cells_of[lesson] = notebook.cells
+        elif lessons is not None:
             raise ValueError(f"lesson {lesson!r} has no exercises, so there is nothing to mark")
-        titles[lesson] = cells[0].source.splitlines()[0].lstrip("# ")
-        for cell in cells:
-            marks = cell.metadata.get("nbgrader", {})
-            name, is_code = marks.get("grade_id"), cell.cell_type == "code"
-            if marks.get("solution") and is_code:
-                # the answer is the last function of its cell
-                functions[name] = re.findall(r"^def (\w+)", cell.source, re.MULTILINE)[-1]
-            elif marks.get("solution"):
-                by_hand[name] = marks["points"]
-                if "rubric" in cell.metadata.get("course", {}):
-                    rubrics[name] = dict(cell.metadata["course"]["rubric"])
-            elif is_code:
-                known[cell_checksum(cell.source)] = cell.source
-                points[name] = marks.get("points")
-    return {
-        "exercises": {
-            exercise: (function, points.get(f"{exercise}-check", 0))
-            for exercise, function in functions.items()
-        },
-        "by_hand": by_hand,
-        "rubrics": rubrics,
-        "titles": titles,
-        "known": known,
-    }
+    return cells_of
+
+
+def _nbgrader(cell: Any) -> dict[str, Any]:
+    """What nbgrader's metadata say about a cell, such as its id and its points."""
+    return cell.metadata.get("nbgrader", {})
+
+
+def _answer_function(source: str) -> str:
+    """The name of the answer, which is the last function of its cell."""
+    return re.findall(r"^def (\w+)", source, re.MULTILINE)[-1]
 
 
 @functools.cache

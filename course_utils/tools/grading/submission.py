@@ -141,11 +141,7 @@ class Submission:
         elif place is None:
             return {"broken": self._why_none(name), "more": ["end"] if self.program.own else []}
         else:
-            sliced = self.program.slice(name, place)
-            more = self.program.further_runs(exercise_id, name, place, sliced)
-            space.run_slice(sliced)
-            if space.problems and "check" not in more:  # it may lack a definition from another cell
-                more.insert(0, "check")
+            more = self._run_slice(space, exercise_id, name, place)
         failed = [problem for problem in space.problems if problem.startswith(FROM_OUTSIDE)]
         reply = {
             "more": more,
@@ -159,6 +155,16 @@ class Submission:
         if callable(answer):
             return {"callable": True, "foreign": notebook_data(answer), **reply}
         return {"value": answer, **reply}
+
+    def _run_slice(self, space: Space, exercise_id: str, name: str, place: int) -> list[str]:
+        """Run what the answer at a place names. Returns the runs that might change its result."""
+        sliced = self.program.slice(name, place)
+        further_runs = self.program.further_runs(exercise_id, name, place, sliced)
+        space.run_slice(sliced)
+        # the answer may lack a definition from another cell
+        if space.problems and "check" not in further_runs:
+            further_runs.insert(0, "check")
+        return further_runs
 
     def _refuse_unreadable(self, exercise_id: str, name: str) -> None:
         """Raise CellUnreadable if the answer stands in a cell that cannot be read."""
