@@ -99,8 +99,12 @@ def read_rule(text: str) -> Rule:
             '"2 points a day", "after 3 free days, 10% a day, at most 50%", or "none".'
         )
     free, cost, unit, most, most_unit = match.groups()
-    at_most = (float(most or math.inf), most_unit or "points")
-    return Rule(words, (float(cost), unit), at_most, int(free or 0))
+    return Rule(
+        words,
+        cost=(float(cost), unit),
+        most=(float(most or math.inf), most_unit or "points"),
+        free=int(free or 0),
+    )
 
 
 class Terms(NamedTuple):
@@ -139,36 +143,43 @@ class Lateness:
         Returns sentences for the teacher.
         """
         lines_of, strangers = self._by_learner(learners)
-        late, undated = [], []
         for learner in learners:
-            learner.due = (
-                f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}".strip()
-            )
-            lines = lines_of.get(learner.learner, {})
-            # a line without a lesson is about all lessons that have no line
-            learner.received = [
-                self._received(learner, lesson, lines.get(lesson) or lines.get(""))
-                for lesson in _dated_lessons(learner, lines)
-            ]
-            learner.add_up()
-            # with a rule, the points that late days cost are stated elsewhere
-            learner.notes += [
-                received.in_words()
-                for received in learner.received
-                if not received.when or (received.days and self.rule is None)
-            ]
-            name = learner.name or learner.learner
-            if learner.late_days:
-                late.append(f"{name} ({counted(learner.late_days, 'day')})")
-            if any(not received.when for received in learner.received):
-                undated.append(name)
+            self._fill_in(learner, lines_of.get(learner.learner, {}))
         sentences = {
             "--received has lines about learners who are not in this class: ": strangers,
-            "Late: ": late,
+            "Late: ": [
+                f"{learner.name or learner.learner} ({counted(learner.late_days, 'day')})"
+                for learner in learners
+                if learner.late_days
+            ],
             "Nothing is deducted where no date is known; summary.html lists these learners for "
-            "review: ": undated,
+            "review: ": [
+                learner.name or learner.learner
+                for learner in learners
+                if any(not received.when for received in learner.received)
+            ],
         }
         return [f"{beginning}{in_words(names)}." for beginning, names in sentences.items() if names]
+
+    def _fill_in(self, learner: LearnerRecord, lines: Mapping[str, Line]) -> None:
+        """Fill in when a learner's hand-ins were received and what that costs.
+
+        lines: by lesson. A line without a lesson is about all lessons that have no line.
+        """
+        learner.due = (
+            f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}".strip()
+        )
+        learner.received = [
+            self._received(learner, lesson, lines.get(lesson) or lines.get(""))
+            for lesson in _dated_lessons(learner, lines)
+        ]
+        learner.add_up()
+        # with a rule, the points that late days cost are stated elsewhere
+        learner.notes += [
+            received.in_words()
+            for received in learner.received
+            if not received.when or (received.days and self.rule is None)
+        ]
 
     def _by_learner(
         self, learners: Iterable[LearnerRecord]
@@ -195,7 +206,8 @@ class Lateness:
         marks = [mark for exercise, mark in all_marks if lesson in ("", part_with(exercise))]
         due, when = line.until or self.due, line.when
         # a started day counts: the negative of rounding down is rounding up
-        days, cost = max(0, -((due - when) // DAY)), 0.0
+        days = max(0, -((due - when) // DAY))
+        cost = 0.0
         if self.rule and learner.points is not None:
             cost = self.rule.deduction(days, sum(mark.of for mark in marks))
             cost = min(cost, sum(mark.points or 0 for mark in marks))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from ..._support.notebooks import part_with
 from ...exercises import find
 from ..workspace.copies import REPORT_STUB
+from .handed_files import LeftOut
 from .results import (
     LEFT_OUT,
     NOT_MARKED,
@@ -32,6 +33,7 @@ from .texts import in_words
 PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10}$")
 LEFT_OUT_REASON = "what may be this learner's was left out"
 STRANGER, NOTHING = "not on the roster", "nothing handed in"
+ANSWERED, UNANSWERED = ("passed", "failed"), ("not attempted", "missing")  # statuses of marks
 MOST_WITH_NOTHING = 0.8  # of a class, before it is doubted
 
 
@@ -76,15 +78,13 @@ def records(
             marks.add(hand_in.file, results.get((key, hand_in.file), unmarked), twins)
             record.handed_in.append(hand_in.file)
         marks.write_to(record)
-        for file in hand_ins.left_out:
-            if key in file.maybe:
-                record.notes.append(f"{LEFT_OUT}{file.file}: {file.why}")
-        if record.status == NOTHING and record.has_left_out:
-            record.reason = LEFT_OUT_REASON
-        for cell, most in by_hand.items():
-            record.by_hand[cell] = HandMarkedCell(
+        _note_left_out(record, hand_ins.left_out)
+        record.by_hand = {
+            cell: HandMarkedCell(
                 most, _without_stub(marks.texts.get(cell, "")), work["rubrics"].get(cell, {})
             )
+            for cell, most in by_hand.items()
+        }
         record.texts = {
             name: text for name, text in marks.texts.items() if name in by_hand or name in expected
         }
@@ -126,6 +126,15 @@ def _record(
         listed=key in roster,
         notes=[STRANGER] if roster and key not in roster else [],
     )
+
+
+def _note_left_out(record: LearnerRecord, left_out: Iterable[LeftOut]) -> None:
+    """Note the files that may be this learner's, as the reason if there are no others."""
+    record.notes += [
+        f"{LEFT_OUT}{file.file}: {file.why}" for file in left_out if record.learner in file.maybe
+    ]
+    if record.status == NOTHING and record.has_left_out:
+        record.reason = LEFT_OUT_REASON
 
 
 def _note_namesakes(learners: Collection[LearnerRecord]) -> None:
@@ -206,15 +215,15 @@ class _LatestMarks:
             self.unreadable.append(f"{file}: {result.reason}")
         elif result.status == NOT_MARKED:  # it may belong to any lesson without a later hand-in
             self.not_marked.append(f"{file}: {result.reason}")
-            for exercise, most in self.expected.items():
-                self.marks[exercise] = Mark(
+            self.marks |= {
+                exercise: Mark(
                     find(exercise).title, NOT_MARKED, None, most, NOT_MARKED, result.reason
                 )
+                for exercise, most in self.expected.items()
+            }
         else:
             self._add_marks(file, result)
-            if twins and any(
-                mark.status in ("passed", "failed") for mark in result.exercises.values()
-            ):
+            if twins and any(mark.status in ANSWERED for mark in result.exercises.values()):
                 self.notes.append(f"{SAME_FILE}{in_words(twins)}")
 
     def _add_marks(self, file: str, result: Result) -> None:
@@ -232,10 +241,8 @@ class _LatestMarks:
             is_only_stub = exercise not in answered and exercise in self.marks
             if exercise not in self.expected or is_only_stub:
                 continue
-            if mark.status == "not attempted" and self.marks.get(exercise, mark).status in (
-                "passed",
-                "failed",
-            ):
+            earlier = self.marks.get(exercise, mark)
+            if mark.status == "not attempted" and earlier.status in ANSWERED:
                 kept.append(exercise)
             else:
                 self.marks[exercise], self.sources[exercise] = mark, file
@@ -256,28 +263,17 @@ class _LatestMarks:
         ]
         if self.read and not states:
             states = [("ok", "")]
-        lessons = {part_with(exercise) for exercise in self.marks}
-        for exercise, most in self.expected.items():
-            if exercise not in self.marks:
-                lesson = part_with(exercise)
-                reason = (
-                    "it is not in the notebook"
-                    if lesson in lessons
-                    else f"lesson {lesson} was not handed in"
-                )
-                self.marks[exercise] = Mark(
-                    find(exercise).title, "missing", 0, most, "missing exercise", reason
-                )
+        self._mark_missing()
         counting_files = {*self.latest.values(), *self.sources.values()}
         record.files = [file for file in self.read if file in counting_files]
         record.problems = [problem for file in record.files for problem in self.read[file].problems]
         record.exercises = {exercise: self.marks[exercise] for exercise in self.expected}
         notes = record.notes + self.notes
-        for lesson in sorted(self.repeated):
-            notes.append(
-                f"lesson {lesson} was handed in more than once; the latest counts: "
-                f"{self.latest[lesson]}"
-            )
+        notes += [
+            f"lesson {lesson} was handed in more than once; the latest counts: "
+            f"{self.latest[lesson]}"
+            for lesson in sorted(self.repeated)
+        ]
         if states:
             notes += [f"unreadable: {text}" for text in self.unreadable]
         if self.not_marked and (
@@ -287,12 +283,21 @@ class _LatestMarks:
         else:
             record.status, record.reason = self._standing(bool(record.handed_in), states)
             notes += [f"not marked: {text}" for text in self.not_marked]
-        if record.files and {mark.status for mark in record.exercises.values()} <= {
-            "not attempted",
-            "missing",
-        }:
+        if record.files and all(mark.status in UNANSWERED for mark in record.exercises.values()):
             notes.append("nothing was filled in")
         record.notes = list(dict.fromkeys(notes))
+
+    def _mark_missing(self) -> None:
+        """Give each exercise without a mark one that says why it has none."""
+        lessons = {part_with(exercise) for exercise in self.marks}
+        for exercise, most in self.expected.items():
+            if exercise not in self.marks:
+                reason = f"lesson {part_with(exercise)} was not handed in"
+                if part_with(exercise) in lessons:
+                    reason = "it is not in the notebook"
+                self.marks[exercise] = Mark(
+                    find(exercise).title, "missing", 0, most, "missing exercise", reason
+                )
 
     def _standing(self, handed_in: bool, states: Sequence[tuple[str, str]]) -> tuple[str, str]:
         """The learner's status, and its reason. states: of the exercises that were handed in, with
