@@ -33,7 +33,11 @@ JUDGING = 4 * 2**30  # bytes that judging may use beyond what the process has wh
 
 
 class MarkingProcess:
-    """A marking process, as a context manager. settings: see the module."""
+    """A marking process, as a context manager. settings: see the module.
+
+    A fleet enters and leaves it by calling the methods: its processes outlive the call that starts
+    them.
+    """
 
     def __init__(self, settings: dict) -> None:
         environment = {**os.environ, **ONE_THREAD}

@@ -102,8 +102,9 @@ def machine_faults(beginning: str) -> Generator[None]:
         yield
     except OSError as error:
         advice = ADVICE.get(error.errno or 0, "fix that")
-        why = error.strerror or error
-        raise MachineFault(f"{beginning}: {why}; {advice}, and run the command again.") from None
+        raise MachineFault(
+            f"{beginning}: {error.strerror or error}; {advice}, and run the command again."
+        ) from None
 
 
 def is_ignored(folder: str) -> bool:
@@ -123,11 +124,16 @@ def hidden(parts: tuple[str, ...], outer: int | None = None) -> Iterator[HandedF
     """What is reported of a file whose name begins with a dot."""
     name = parts[-1]
     if PLACEHOLDER.search(name):
-        problem = "it is only iCloud's mark in the place of a file that it has not downloaded"
-        yield refused(parts, problem, outer)
+        yield refused(
+            parts,
+            "it is only iCloud's mark in the place of a file that it has not downloaded",
+            outer,
+        )
     elif name.lower().endswith(".ipynb") and not name.startswith("._"):  # which macOS makes
-        why = "its name begins with a dot, so it was skipped; rename it if it is a hand-in"
-        yield LeftOut(for_keys("/".join(parts), 300), why)
+        yield LeftOut(
+            for_keys("/".join(parts), 300),
+            "its name begins with a dot, so it was skipped; rename it if it is a hand-in",
+        )
 
 
 def in_place(path: Path, parts: tuple[str, ...]) -> HandedFile:
@@ -211,7 +217,7 @@ def in_archive(
             # a lesson's own name first, since only so many notebooks of one learner are read
             members.sort(key=lambda member: not notebooks_named_in(member.filename))
             for member in members:
-                yield from unpacking.member(archive, member)
+                yield from unpacking.files_in(archive, member)
     except GradeError:  # of a zip inside it
         raise
     except Exception as error:  # each compression method has its own errors
@@ -232,11 +238,12 @@ class _Unpacking:
 
     def __init__(self, folder: Path, label: tuple[str, ...], whole: bool) -> None:
         self.folder, self.label, self.whole = folder, label, whole
+        # how many parts of a path no learner chose; None for all of them
         self.outer = None if whole else len(label) or None
         self.bytes_left = LARGEST_ARCHIVE if whole else LARGEST_OF_ONE
         self.notebooks = Counter()  # by path; of one learner's archive, all together
 
-    def member(
+    def files_in(
         self, archive: zipfile.ZipFile, member: zipfile.ZipInfo
     ) -> Iterator[HandedFile | LeftOut]:
         """Yield what a member is; a notebook is unpacked, a zip in the class's archive too."""

@@ -38,10 +38,12 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
         ) from None
     # nbgrader runs alembic by name
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    folder, config, count = Path(course).resolve(), Config(), 0
+    folder = Path(course).resolve()
+    config = Config()
     config.CourseDirectory.root = str(folder)
     config.CourseDirectory.db_url = f"sqlite:///{folder / 'gradebook.db'}"
     warnings.simplefilter("ignore")  # from SQLAlchemy, about nbgrader
+    count = 0
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with Gradebook(config.CourseDirectory.db_url) as book:
@@ -63,9 +65,9 @@ def export(learners: Sequence[LearnerRecord], course: str | Path) -> int:
 
 
 def _has_handed_in(learner: LearnerRecord, lesson: str) -> bool:
-    there = [exercise for exercise, mark in learner.exercises.items() if mark.status != "missing"]
-    there += [cell for cell in learner.by_hand if cell in learner.texts]
-    return bool(learner.files) and lesson in map(part_with, there)
+    answered = [name for name, mark in learner.exercises.items() if mark.status != "missing"]
+    answered += [name for name in learner.by_hand if name in learner.texts]
+    return bool(learner.files) and lesson in map(part_with, answered)
 
 
 def _release(course: Path, lesson: str, nbgrader: Any) -> Path:
@@ -80,9 +82,9 @@ def _release(course: Path, lesson: str, nbgrader: Any) -> Path:
             notebook: Any = nbformat.read(path, as_version=4)
             notebook.cells = lesson_cells(notebook)
             nbformat.write(notebook, source)
-        made = nbgrader.generate_assignment(assignment, force=True, create=True)
-        if not made["success"]:
-            why = made.get("error") or made.get("log", "")
+        reply = nbgrader.generate_assignment(assignment, force=True, create=True)
+        if not reply["success"]:
+            why = reply.get("error") or reply.get("log", "")
             raise GradeError(f"nbgrader did not accept {assignment}: {why.strip()[-300:]}")
     return released
 
@@ -113,7 +115,10 @@ def _write_notebook(course: Path, released: Path, learner: LearnerRecord, lesson
 
 
 def _put(book: Any, learner: LearnerRecord, lesson: str) -> None:
-    student, assignment, notebook = student_id(learner), f"lesson-{lesson}", parts()[lesson].stem
+    """Write a learner's points and comments for a lesson into nbgrader's gradebook."""
+    student, assignment = student_id(learner), f"lesson-{lesson}"
+    # beside the id of a cell, what nbgrader finds its grade and its comment by
+    place = (parts()[lesson].stem, assignment, student)
     first, _, last = learner.name.rpartition(" ")
     book.update_or_create_student(
         student, first_name=first or None, last_name=last or None, email=learner.email or None
@@ -121,20 +126,18 @@ def _put(book: Any, learner: LearnerRecord, lesson: str) -> None:
     book.update_or_create_submission(assignment, student)
     for exercise, mark in learner.exercises.items():
         if part_with(exercise) == lesson:
-            grade = book.find_grade(f"{exercise}-check", notebook, assignment, student)
+            grade = book.find_grade(f"{exercise}-check", *place)
             grade.auto_score, grade.needs_manual_grade = mark.points, False
-            comment = book.find_comment(exercise, notebook, assignment, student)
+            comment = book.find_comment(exercise, *place)
             remarks = [learner.remarks[exercise].comment] if exercise in learner.remarks else []
             comment.auto_comment = html.escape("\n\n".join(remarks + mark.discreet), quote=False)
     for name, cell in learner.by_hand.items():
         if part_with(name) == lesson:
-            grade = book.find_grade(name, notebook, assignment, student)
+            grade = book.find_grade(name, *place)
             grade.auto_score = None
-            # marks given there stay
+            # points that a person gave in the formgrader stay
             grade.needs_manual_grade = cell.points is None and grade.manual_score is None
             if cell.points is not None:
                 grade.manual_score = cell.points
-                book.find_comment(name, notebook, assignment, student).manual_comment = (
-                    cell.comment or None
-                )
+                book.find_comment(name, *place).manual_comment = cell.comment or None
     book.db.commit()

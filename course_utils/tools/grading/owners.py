@@ -50,6 +50,10 @@ class Owners:
     They are judged together: by what all paths share, and by which numbers occur.
 
     root: the name of the whole download.
+
+    common: the folders that all paths share. alone: whether all notebooks are of one entry.
+    assignments: whether the folders below `common` are assignments.
+    platforms, lengths, names, doubtful, contested: see `_read`.
     """
 
     def __init__(
@@ -94,12 +98,16 @@ class Owners:
         """Collect the platforms, numbers and names of all entries that can be read in one way only.
 
         handed_in: {entry: what was handed in there, see `_lessons_of`}.
+
+        `names` are what the entries with a number agree on, `doubtful` the same of entries that can
+        be read in several ways; `contested` see `_contested`.
         """
         self.platforms: set[Platform] = set()
         self.lengths: set[int] = set()  # of the numbers of files
-        self.names: dict[str, set] = {}
-        self.doubtful: dict[str, set] = {}
-        ways_of = {entry: ways for entry in handed_in if (ways := readings(entry))}
+        self.names: dict[str, set[tuple[Platform, str]]] = {}
+        self.doubtful: dict[str, set[tuple[Platform, str]]] = {}
+        all_ways = {entry: readings(entry) for entry in handed_in}
+        ways_of = {entry: ways for entry, ways in all_ways.items() if ways}
         for first, *later in ways_of.values():
             names = self.doubtful if later else self.names
             names.setdefault(first.id, set()).add(_reliable_name(first))
@@ -211,7 +219,8 @@ class Owners:
             if self.assignments and depth == len(self.common):
                 continue
             is_shared = depth < len(self.common)
-            if self.identifies(part) if is_shared else not self.is_lesson(part):
+            identifies_learner = self.identifies(part) if is_shared else not self.is_lesson(part)
+            if identifies_learner:
                 return part, False
         if readings(last):
             return last, True

@@ -68,10 +68,12 @@ class Platform:
         """Where a zip of feedback has this learner's page: once for each number that the platform
         gave the learner.
         """
-        names = []
-        for reading in self.names_of(learner):
-            name = re.sub(r"[/\\]", " ", reading.name)
-            names.append(self.feedback.format(name=name, id=reading.id, file=reading.file))
+        names = [
+            self.feedback.format(
+                name=re.sub(r"[/\\]", " ", reading.name), id=reading.id, file=reading.file
+            )
+            for reading in self.names_of(learner)
+        ]
         return list(dict.fromkeys(names))
 
     def number(self, learner: LearnerRecord) -> str:
@@ -123,13 +125,13 @@ def in_a_sentence(learner: LearnerRecord) -> str:
         sentences.append("A file that may be this learner's was left out.")
     if learner.given:
         sentences.append(f"Given by the teacher: {', '.join(sorted(learner.given))}.")
-    open_ones = [
-        one
-        for one, mark in learner.exercises.items()
-        if mark.status != "passed" and one not in learner.given
+    not_passed = [
+        exercise
+        for exercise, mark in learner.exercises.items()
+        if mark.status != "passed" and exercise not in learner.given
     ]
-    if open_ones and not has_nothing:
-        sentences.append(f"Not yet passed: {', '.join(open_ones)}.")
+    if not_passed and not has_nothing:
+        sentences.append(f"Not yet passed: {', '.join(not_passed)}.")
     if learner.waiting:
         sentences.append(f"{learner.waiting} points are still to be marked by hand.")
     return " ".join(sentences)
@@ -177,7 +179,7 @@ def _filled_worksheet(
     comment = next((column for column in columns if column.startswith("Feedback")), "")
     if not identifier or not grade or DATES_OF_GRADES.isdisjoint(columns):
         return None
-    # of several, the platform's own number counts
+    # what a row may hold of a learner; of several, the platform's own number counts
     by_key = {learner.learner: learner for learner in learners}
     by_key |= {learner.email.casefold(): learner for learner in learners if learner.email}
     by_key |= {reading.id: learner for learner in learners for reading in MOODLE.names_of(learner)}
@@ -186,16 +188,16 @@ def _filled_worksheet(
     )
     lines: list[list] = [columns]
     for row in rows:
-        given: dict[str, object] = {}
+        new_cells: dict[str, object] = {}
         keys = [PARTICIPANT.sub(r"\1", row[identifier].strip()), *row.values()]
         learner = next((by_key[key.casefold()] for key in keys if key.casefold() in by_key), None)
         if learner:
             points = _grade(learner)
-            given[grade] = (
+            new_cells[grade] = (
                 str(points).replace(".", ",") if has_comma and points is not None else points
             )
-            given[comment] = in_a_sentence(learner)
-        lines.append([given.get(column, row[column]) for column in columns])
+            new_cells[comment] = in_a_sentence(learner)
+        lines.append([new_cells.get(column, row[column]) for column in columns])
     return lines
 
 
@@ -225,8 +227,9 @@ def _canvas_table(learners: Sequence[LearnerRecord], title: str) -> list[list]:
         login = learner.learner if learner.listed or not learner.platform else ""
         if learner.login or learner.sis:  # the roster is Canvas's own table, whose ids are its own
             number, login = learner.learner, learner.login
-        name = learner.name or learner.learner
-        lines.append([name, number, learner.sis, login, "", _grade(learner)])
+        lines.append(
+            [learner.name or learner.learner, number, learner.sis, login, "", _grade(learner)]
+        )
     return lines
 
 
