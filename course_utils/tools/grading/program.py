@@ -10,7 +10,7 @@ import builtins
 import linecache
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from .reading import Cell, cell_checksum
@@ -76,7 +76,7 @@ class Program:
                 if cell_checksum(cell.source) not in known:
                     self.own.add(number)
 
-    def _read(self, number, cell):
+    def _read(self, number: int, cell: Cell) -> None:
         text, body = parsed(cell.source)
         file = file_of(number)
         # for `inspect.getsource`
@@ -126,7 +126,7 @@ class Program:
             cells = [self.parts[answer].cell]
         return max(cells or self.counts, default=0)
 
-    def _checks_of(self, exercise_id):
+    def _checks_of(self, exercise_id: str) -> Iterator[tuple[Part, ast.Call]]:
         """The calls of `check` for an exercise, each with its part."""
         for part in self.parts:
             for call in calls_of_check(part.statement):
@@ -159,7 +159,7 @@ class Program:
         }
         return wanted | star_imports
 
-    def _what_makes(self, needed, name, answer):
+    def _what_makes(self, needed: str, name: str, answer: int) -> set[int]:
         """The places of what gives a name its value: its definitions, and what changes it
         afterwards.
         """
@@ -210,7 +210,7 @@ class Program:
             for place, part in enumerate(self.parts)
             if part.cell in self.own and place not in sliced
         ]
-        # what is left out only defines a function
+        # the cells of all statements but those that only define a function
         acting = [
             part.cell
             for part in others
@@ -232,7 +232,7 @@ def file_of(number: int) -> str:
     return f"<cell {number + 1}>"
 
 
-def _problem(number, error, python):
+def _problem(number: int, error: BaseException, python: str) -> str:
     """Why a cell cannot be read."""
     line = getattr(error, "lineno", None)
     where = f"cell {number + 1}, line {line}" if line else f"cell {number + 1}"
@@ -240,6 +240,8 @@ def _problem(number, error, python):
     version = tuple(map(int, re.findall(r"\d+", python)[:2]))
     grader = sys.version_info[:2]
     if isinstance(error, SyntaxError) and version > grader:
-        problem += f" (last run with Python {python}, and this grader has {grader[0]}.{grader[1]}: "
-        problem += "mark it with the newer one)"
+        problem += (
+            f" (last run with Python {python}, and this grader has {grader[0]}.{grader[1]}: "
+            "mark it with the newer one)"
+        )
     return problem

@@ -52,7 +52,7 @@ def read_notebook(data: bytes) -> tuple[list[Cell], str]:
     return read, _text(_within(notebook, "metadata", "language_info", "version"))[:20]
 
 
-def _kind_of_file(data):
+def _kind_of_file(data: bytes) -> str:
     """What a file is that is not JSON, and what to do."""
     if not data.strip():
         return "it is empty"
@@ -65,18 +65,18 @@ def _kind_of_file(data):
     return "it is not JSON"
 
 
-def _cell(cell):
+def _cell(cell: dict) -> Cell:
     grade_id = _within(cell, "metadata", "nbgrader", "grade_id")
     return Cell(cell.get("cell_type"), _text(cell.get("source")), grade_id)
 
 
-def _text(source):
+def _text(source: object) -> str:
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
     return source if isinstance(source, str) else ""
 
 
-def _within(value, *keys):
+def _within(value: object, *keys: str) -> object:
     """The value under these keys of nested dicts, or None."""
     for key in keys:
         if not isinstance(value, dict):

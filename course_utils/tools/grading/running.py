@@ -136,7 +136,7 @@ class Space:
             if over:
                 self._stop(number)
 
-    def _stop(self, number):
+    def _stop(self, number: int) -> None:
         self.stopped.append(number + 1)
         self.problems.append("TooSlow: it took too long")
 
@@ -150,10 +150,10 @@ class _Alarm:
     process.
     """
 
-    def __init__(self, seconds):
+    def __init__(self, seconds: float) -> None:
         self.seconds, self.rang, self.over = seconds, False, False
 
-    def __enter__(self):
+    def __enter__(self) -> "_Alarm":
         # no thread can be started; the grader has a clock of its own
         with contextlib.suppress(RuntimeError):
             faulthandler.dump_traceback_later(WALL * self.seconds + LAST_RESORT, exit=True, file=2)
@@ -162,7 +162,7 @@ class _Alarm:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGPROF, signal.SIGALRM))
         return self
 
-    def set(self, seconds):
+    def set(self, seconds: float) -> None:
         """Ring after these seconds, and then AGAIN and again, even if there is no room on the stack
         for `ring`.
         """
@@ -173,7 +173,7 @@ class _Alarm:
             signal.signal(kind, self.ring)
             signal.setitimer(timer, first, AGAIN)
 
-    def ring(self, _, frame):
+    def ring(self, _: int, frame: types.FrameType | None) -> None:
         if self.over:
             return
         self.rang = True
@@ -183,7 +183,7 @@ class _Alarm:
         if frame:
             raise TooSlow
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
         self.over = True
         self.set(0)
         faulthandler.cancel_dump_traceback_later()
@@ -192,12 +192,12 @@ class _Alarm:
         return kind is TooSlow
 
 
-def _in_loop(code, names):
+def _in_loop(code: types.CodeType, names: dict[str, object]) -> object:
     """Run code inside the event loop, as Jupyter's kernel does, and await it if it uses top-level
     `await`.
     """
 
-    async def run():
+    async def run() -> object:
         value = eval(code, names)
         return await value if code.co_flags & inspect.CO_COROUTINE else value
 
@@ -212,7 +212,7 @@ def event_loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def _drop_event_loop():
+def _drop_event_loop() -> None:
     """Let the next cell have a new event loop: an alarm may have interrupted this one's own
     bookkeeping.
     """

@@ -124,7 +124,7 @@ def walls() -> list[str]:
         command += ["--dev-bind", device, device]
     as_root = "--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID"
     command += (as_root if os.geteuid() == 0 else "--unshare-user").split()
-    shown = made_of()
+    shown = visible_paths()
     for path in shown:
         command += read_only(path)
     installed = Path(sysconfig.get_path("purelib")) / PACKAGE.name
@@ -148,7 +148,7 @@ def walls() -> list[str]:
     return command
 
 
-def made_of() -> list[Path]:
+def visible_paths() -> list[Path]:
     """The files, links and folders of this Python, its packages and the course, parents before
     their contents.
 
@@ -300,8 +300,8 @@ class Sandbox:
             self.process.wait(1)
         status = self.process.poll() or 0
         self.errors.seek(0)
-        said = self.errors.read().decode(errors="replace").strip() or "it left no message"
-        why = said.splitlines()[-1][:300]
+        message = self.errors.read().decode(errors="replace").strip() or "it left no message"
+        why = message.splitlines()[-1][:300]
         if status < 0 or status > 128:  # bubblewrap adds 128 to a signal
             why = f"ended by signal {max(-status, status - 128)}"
         return SandboxError(
@@ -326,7 +326,7 @@ class Sandbox:
             self._request(b"s", theirs.fileno())
         return ours
 
-    def _request(self, word, *files):
+    def _request(self, word: bytes, *files: int) -> None:
         try:
             socket.send_fds(self.control, [word], files)
         except OSError:
@@ -421,10 +421,10 @@ class Session:
         self.begun = True
         return reply
 
-    def _received(self, size, deadline):
+    def _received(self, size: int, deadline: float) -> bytearray:
         late = 0
 
-        def limit_wait():
+        def limit_wait() -> None:
             nonlocal late
             left = deadline - time.monotonic()
             late += left <= 0
@@ -434,7 +434,7 @@ class Session:
 
         return wire.receive(self.line, size, limit_wait)
 
-    def _gone(self, seconds):
+    def _gone(self, seconds: float) -> BaseException:
         """What to raise when the process has ended, so many seconds after a request."""
         how = self.close(gone=True)
         was_long = seconds > running.WALL * running.SECONDS_OF_A_CELL

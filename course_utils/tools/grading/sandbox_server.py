@@ -232,15 +232,16 @@ class Server:
             request, lines, _, _ = socket.recv_fds(self.control, 1, 1)
             if not request:
                 return
-            if request == b"s":
-                self.start(lines[0])
-                os.close(lines[0])
-            elif request == b"r":
-                with open(lines[0], encoding="utf-8") as file:
-                    statements.prepare(json.load(file))
-                gc.freeze()
-            elif request in (b"e", b"g"):
-                self.say(self.end(gone=request == b"g"))
+            match request:
+                case b"s":  # start a child
+                    self.start(lines[0])
+                    os.close(lines[0])
+                case b"r":  # read cells that many submissions contain
+                    with open(lines[0], encoding="utf-8") as file:
+                        statements.prepare(json.load(file))
+                    gc.freeze()
+                case b"e" | b"g":  # end the child, which may be gone
+                    self.say(self.end(gone=request == b"g"))
 
     def say(self, message: dict) -> None:
         self.control.sendall(json.dumps(message).encode() + b"\n")

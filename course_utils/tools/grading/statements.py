@@ -39,8 +39,7 @@ def shell() -> Any:
     if not InteractiveShell.initialized():
         config = Config()
         config.HistoryManager.enabled = False  # it would use a database
-        made = InteractiveShell.instance(config=config)
-        vars(made).update(
+        vars(InteractiveShell.instance(config=config)).update(
             system=lambda *args, **kwargs: None,
             getoutput=lambda *args, **kwargs: SList(),
             enable_gui=lambda gui=None: None,

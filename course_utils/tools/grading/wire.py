@@ -201,21 +201,22 @@ class _Decoder:
             return ... if content == "ellipsis" else thing(str(content)[:60])
         if not isinstance(content, list):
             raise WireError("what came back is not a value")
-        if kind == "number":
-            return self.array(*content)[()]  # from an array without axes
-        if kind == "array":
-            return self.array(*content)
-        if kind == "tensor":
-            return self.tensor(*content)
-        if kind == "fraction":
-            return Fraction(*map(int, content))
-        if kind == "dict":
-            keys = self.hashable([key for key, _ in content], depth)
-            return {key: self.value(value, depth + 1) for key, (_, value) in zip(keys, content)}
-        if kind == "set":
-            return set(self.hashable(content, depth))
-        if kind == "recipe" and self.recipes:
-            return RECIPES[content[0]](*[self.value(item, depth + 1) for item in content[1:]])
+        match kind:
+            case "number":
+                return self.array(*content)[()]  # from an array without axes
+            case "array":
+                return self.array(*content)
+            case "tensor":
+                return self.tensor(*content)
+            case "fraction":
+                return Fraction(*map(int, content))
+            case "dict":
+                keys = self.hashable([key for key, _ in content], depth)
+                return {key: self.value(value, depth + 1) for key, (_, value) in zip(keys, content)}
+            case "set":
+                return set(self.hashable(content, depth))
+            case "recipe" if self.recipes:
+                return RECIPES[content[0]](*[self.value(item, depth + 1) for item in content[1:]])
         return {"list": list, "tuple": tuple}[kind](self.value(item, depth + 1) for item in content)
 
     def hashable(self, nodes: list, depth: int) -> list:
