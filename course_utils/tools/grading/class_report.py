@@ -182,8 +182,8 @@ def _item(
     numbers = (len(passed), tried, len(learners["not attempted"]), len(learners["missing"]))
     rest = []
     for learner in passed + failed:
-        others = [mark for other, mark in learner.exercises.items() if other != exercise]
-        rest.append(sum(mark.points or 0 for mark in others))
+        other_marks = [mark for other, mark in learner.exercises.items() if other != exercise]
+        rest.append(sum(mark.points or 0 for mark in other_marks))
     return Item(
         exercise,
         title,
@@ -284,11 +284,11 @@ def _words(text: str) -> set[str]:
     return {normalised(word) for word in WORD.findall(text)}
 
 
+@dataclass
 class _Cleaner(ast.NodeTransformer):
     """Removes docstrings, and replaces strings by … unless the lesson has them."""
 
-    def __init__(self, lesson: str) -> None:
-        self.lesson = lesson
+    lesson: str
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

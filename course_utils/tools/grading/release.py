@@ -96,9 +96,9 @@ def _graded(copy: Any, points: Mapping[str, float], due: str) -> Any:
         if about.get("solution") and about.get("grade_id") in points:
             before.source += f"\n\n**{counted(points[about['grade_id']], 'point')}.**"
     listed = ", ".join(f"`{exercise}` {most}" for exercise, most in points.items())
-    note = f"**Graded.** This lesson gives {sum(points.values())} points: {listed}."
-    note += f" Due: {due}." if due else ""
-    note += (
+    deadline = f" Due: {due}." if due else ""
+    note = (
+        f"**Graded.** This lesson gives {sum(points.values())} points: {listed}.{deadline}"
         "\n\nHand in this one file, under any name. Your functions are called on newly drawn "
         "inputs, as `check` does it; nothing else in the notebook counts, not even outputs and "
         "timing. Keep the names of the functions."

@@ -232,9 +232,8 @@ def gravest(states: Collection[str]) -> str:
 def result_from(data: dict[str, Any]) -> Result:
     """A result from its JSON form. Raises ValueError for data of another shape."""
     try:
-        result = Result(**data)
         return replace(
-            result,
+            Result(**data),
             exercises={exercise: Mark(**mark) for exercise, mark in data["exercises"].items()},
         )
     except (AttributeError, KeyError, TypeError) as error:

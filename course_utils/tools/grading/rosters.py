@@ -89,9 +89,10 @@ def learner_in(cells: Mapping[str, str]) -> Learner:
     """Whom a row is about, by its `normalised` columns; the key is empty if it has neither an id
     nor an email.
     """
-    value = {}
-    for kind, columns in COLUMNS.items():
-        value[kind] = next((cells[column] for column in columns if cells.get(column)), "")
+    value = {
+        kind: next((cells[column] for column in columns if cells.get(column)), "")
+        for kind, columns in COLUMNS.items()
+    }
     key = for_keys(PARTICIPANT.sub(r"\1", value["id"]) or value["email"])
     name, first = value["name"], value["first"]
     if first not in name or not name:

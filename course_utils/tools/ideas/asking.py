@@ -104,11 +104,11 @@ class Reviewing(Session):
         lines.append(super().end() if self.given else "Nothing is left to ask today.")
         if self.waiting:
             lines.append(f"{self.waiting} more can wait until tomorrow, or run this again.")
-        for exercise_id in self.writing:
-            lines.append(
-                f"To write again, from an empty cell: {find(exercise_id).title} "
-                f"(lesson {exercise_id[:2]}), then `check({exercise_id!r}, your_function)`."
-            )
+        lines += [
+            f"To write again, from an empty cell: {find(exercise_id).title} "
+            f"(lesson {exercise_id[:2]}), then `check({exercise_id!r}, your_function)`."
+            for exercise_id in self.writing
+        ]
         return "\n\n".join(lines)
 
 
