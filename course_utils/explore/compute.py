@@ -52,9 +52,7 @@ def padding(texts: str, batch: int, ordered: bool, length: int) -> dict:
         raise ExploreError(f"{fact}; {MOST_TOKENS['padding']} can be shown.")
     if length and length < longest:
         raise ExploreError(f"{fact}: choose a fixed length of at least {longest}, or 0.")
-    order = list(range(len(rows)))
-    if ordered:
-        order.sort(key=lengths.__getitem__)
+    order = sorted(range(len(rows)), key=lengths.__getitem__ if ordered else None)
     batches = [order[start : start + batch] for start in range(0, len(order), batch)]
     widths = [length or max(lengths[place] for place in places) for places in batches]
     shortest = lengths.index(min(lengths))
@@ -70,7 +68,7 @@ def padding(texts: str, batch: int, ordered: bool, length: int) -> dict:
     }
 
 
-def _effects_of_padding(sentence, width):
+def _effects_of_padding(sentence: str, width: int) -> list[float]:
     """The cosines of a sentence's vector with that of the padded sentence: see `padding`."""
     tokenizer, encoder = load_encoder()
     alone = tokenizer(sentence, return_tensors="pt")
@@ -114,21 +112,20 @@ def layers(word: str, texts: str) -> dict:
         vectors.append(states[:, row, place[0] : place[1]].mean(1))
     word_vectors = torch.stack(vectors, dim=1).double()  # (layers + 1, sentences, hidden)
     unit = normalise(word_vectors)
-    points, layer_points = [], None
-    for state in word_vectors:
-        layer_points = plane(state, layer_points)
-        points.append(rounded(layer_points, 3))
+    points = [plane(word_vectors[0])]
+    for state in word_vectors[1:]:
+        points.append(plane(state, before=points[-1]))
     apart = [torch.nn.functional.pdist(state).mean().item() for state in word_vectors]
     return {
         "sentences": lines,
         "kinds": _kinds(texts),
-        "points": points,
+        "points": rounded(points, 3),
         "cosines": rounded(unit @ unit.mT, 3),
         "apart": rounded(apart, 3),
     }
 
 
-def _kinds(texts):
+def _kinds(texts: str) -> list[int]:
     """The kind of each sentence: the number of its paragraph, at most 3."""
     paragraphs = re.split(r"\n\s*\n", texts.strip())
     return [
@@ -152,6 +149,7 @@ def plane(vectors: torch.Tensor, before: torch.Tensor | None = None) -> torch.Te
     `before`.
     """
     centred = vectors - vectors.mean(0)
+    # few vectors of many dimensions: the small table of their products has the same components
     values, directions = torch.linalg.eigh(centred @ centred.T)
     points = directions[:, -2:].flip(1) * values[-2:].flip(0).clamp(min=0).sqrt()
     scale = points.norm(dim=1).max()
@@ -270,7 +268,7 @@ def masks(text: str, masked: list[int]) -> dict:
     guesses = []
     for place in places:
         top = shares[place].topk(10)
-        own = shares[place, inputs["input_ids"][0, place]].item()
+        own = shares[place, inputs["input_ids"][0, place]].item()  # of the piece in the text
         known = {
             "own": round(own, 6),
             "bits": round(-math.log2(max(own, 1e-12)), 2),
@@ -311,19 +309,19 @@ def threshold(cut: float, at: float) -> dict:
         raise ExploreError("With this cut all pairs are of one kind.")
     passed = [row for row, cosine in enumerate(cosines) if cosine >= at]
     hit = sum(labels[row] for row in passed)
-    alarm, miss = len(passed) - hit, sum(labels) - hit
-    right = len(labels) - hit - alarm - miss  # rejections
+    false_alarm, miss = len(passed) - hit, sum(labels) - hit
+    rejection = len(labels) - hit - false_alarm - miss  # a right one
     alarms, hits, _ = roc_curve(labels, cosines, drop_intermediate=False)
     narrow = sorted(passed, key=cosines.__getitem__)[:3]
     return {
         "cosines": cosines,
         "labels": labels,
-        "counts": [hit, miss, alarm, right],
+        "counts": [hit, miss, false_alarm, rejection],
         "curve": rounded([list(point) for point in zip(alarms.tolist(), hits.tolist())]),
         "precision": rounded(hit / len(passed)) if passed else None,
         "recall": rounded(hit / sum(labels)),
-        "accuracy": rounded((hit + right) / len(labels)),
-        "false_alarms": rounded(alarm / (alarm + right)),
+        "accuracy": rounded((hit + rejection) / len(labels)),
+        "false_alarms": rounded(false_alarm / (false_alarm + rejection)),
         "above": [[*sentences[row], scores[row], cosines[row]] for row in narrow],
     }
 

@@ -96,8 +96,7 @@ def run(
         stack.enter_context(eager(encoder))
         with torch.inference_mode():
             output = encoder(**inputs, output_hidden_states=True, output_attentions=True)
-    tokens = [inputs.tokens(row) for row in range(len(texts))]
-    return tokens, inputs["attention_mask"], output
+    return list(map(inputs.tokens, range(len(texts)))), inputs["attention_mask"], output
 
 
 def _silence(module, inputs, place):

@@ -89,16 +89,16 @@ def side_by_side(places: list[tuple[float, float]], least: float = 23) -> list[t
     least: the distance at which two points do not cover each other.
     """
     places = [(x + 0.01 * row, y) for row, (x, y) in enumerate(places)]
+    pairs = [(first, second) for first in range(len(places)) for second in range(first)]
     for _ in range(60):  # enough rounds for the sentences of an explorer
-        for first in range(len(places)):
-            for second in range(first):
-                (x1, y1), (x2, y2) = places[first], places[second]
-                distance = math.hypot(x1 - x2, y1 - y2)
-                if distance < least:
-                    # each point gives way by half of what is missing
-                    push = (least - distance) / distance / 2
-                    right, up = (x1 - x2) * push, (y1 - y2) * push
-                    places[first], places[second] = (x1 + right, y1 + up), (x2 - right, y2 - up)
+        for first, second in pairs:
+            (x1, y1), (x2, y2) = places[first], places[second]
+            distance = math.hypot(x1 - x2, y1 - y2)
+            if distance < least:
+                # each point gives way by half of what is missing
+                push = (least - distance) / distance / 2
+                right, up = (x1 - x2) * push, (y1 - y2) * push
+                places[first], places[second] = (x1 + right, y1 + up), (x2 - right, y2 - up)
     return places
 
 
@@ -269,6 +269,7 @@ def _threshold(state, answer):
     def x_of(cosine):
         return 10 + 500 * (cosine - low) / (1 - low)
 
+    # bars, up to 74 high: those of similar pairs rise from 96, the others hang from 100
     counts = {True: [0] * bins, False: [0] * bins}
     for value, label in zip(answer["cosines"], answer["labels"]):
         place = int((value - low) / (1 - low) * bins)
@@ -316,14 +317,15 @@ def _losses(state, answer):
         canvas.circle(x, y, radius, look="ring", dashed=True)  # outside, a negative costs nothing
     lengths = [math.hypot(*gradient) for gradient in answer["gradients"]]
     longest = max(lengths) or 1
-    for row, (x, y) in enumerate(places):
-        name, (right, up) = names[row], answer["gradients"][row]
-        if lengths[row] > 0.02 * longest:
+    for name, point, (x, y), (right, up), length in zip(
+        names, points, places, answer["gradients"], lengths
+    ):
+        if length > 0.02 * longest:  # none where the gradient is nearly 0
             canvas.arrow((x, y), (x - 60 * right / longest, y + 60 * up / longest), thick=True)
         canvas.circle(x, y, 10, {"anchor": "token", "positive": "sentence"}.get(name, "masked"))
         # a negative's name is on the side where the ring does not cross it
         within = math.dist((x, y), places[0]) < radius
-        above = name.startswith("negative") and (points[row][1] > state["anchor"][1]) != within
+        above = name.startswith("negative") and (point[1] > state["anchor"][1]) != within
         canvas.text(x, y - 18 if above else y + 22, name, SMALL)
     canvas.text(10, 326, f"loss {answer['loss']:.3f}", anchor="start", bold=True)
     return canvas.finish(
@@ -349,38 +351,22 @@ def _search(state, answer):
 
 
 def _hybrid(state, answer):
-    # how many pages of each list are shown, and all pages by their places
-    shown, pages = 5, {page["page"]: page for page in answer["pages"]}
+    pages = {page["page"]: page for page in answer["pages"]}  # by their places
     lists = dict(zip(("words", "both", "vectors"), answer["lists"]))
-    canvas = Canvas("explorer hybrid", 70 + 38 * shown)
-    query = next(query for name, _, query in answer["queries"] if name == state["query"])
+    canvas = Canvas("explorer hybrid", 260)
+    query = next(query for id_, _, query in answer["queries"] if id_ == state["query"])
     canvas.text(2, 10, _cut(f"“{query}”", RIGHT), SMALL, anchor="start", bold=True)
     heights = []  # of the pages in each list: {page: y}
     for column, (name, listed) in enumerate(lists.items()):
         left = 2 + 177 * column
         canvas.text(left, 34, f"{name} {answer['ndcg'][column]:.2f}", anchor="start", bold=True)
-        heights.append({page: 65 + 38 * row for row, (page, _) in enumerate(listed[:shown])})
-        for page, y in heights[-1].items():
-            grade = pages[page]["grade"]
-            written = "–" if grade is None else grade
-            canvas.box(left, y - 17, 22, 34, written, OF_GRADES.get(grade, "plain"))
-            canvas.text(
-                left + 28, y, _name_in_two_lines(pages[page]["name"], 130), SMALL, anchor="start"
-            )
+        # the first five, for which the drawing has room
+        heights.append(_draw_pages(canvas, left, [pages[page] for page, _ in listed[:5]]))
     for column in (0, 1):
-        for page in pages:
-            if page in heights[column] and page in heights[column + 1]:
-                grade = pages[page]["grade"]
-                canvas.arrow(
-                    (177 * column + 164, heights[column][page]),
-                    (177 * column + 176, heights[column + 1][page]),
-                    kind=OF_GRADES.get(grade, "plain"),
-                    tip=False,
-                    thick=bool(grade),
-                )
+        _link_pages(canvas, 164 + 177 * column, heights[column], heights[column + 1], pages)
     canvas.text(
         2,
-        58 + 38 * shown,
+        248,
         "in the box: the page's grade; beside the list's name: nDCG@10",
         SMALL,
         anchor="start",
@@ -394,6 +380,32 @@ def _hybrid(state, answer):
     return canvas.finish(
         f"The query “{query}” on {answer['size']:,} pages. The first {'; '.join(first_pages)}. nDCG@10: {values}."
     )
+
+
+def _draw_pages(canvas, left, pages):
+    """Draw a column of pages, each with its grade in a box. Returns where they stand, {page: y}."""
+    heights = {page["page"]: 65 + 38 * row for row, page in enumerate(pages)}
+    for page, y in zip(pages, heights.values()):
+        written = "–" if page["grade"] is None else page["grade"]
+        canvas.box(left, y - 17, 22, 34, written, OF_GRADES.get(page["grade"], "plain"))
+        canvas.text(left + 28, y, _name_in_two_lines(page["name"], 130), SMALL, anchor="start")
+    return heights
+
+
+def _link_pages(canvas, right, heights, next_heights, pages):
+    """Join the pages that are in a column and in the next one; relevant pages by thick lines.
+
+    right: where the names of the column end.
+    """
+    for page, about in pages.items():
+        if page in heights and page in next_heights:
+            canvas.arrow(
+                (right, heights[page]),
+                (right + 12, next_heights[page]),
+                kind=OF_GRADES.get(about["grade"], "plain"),
+                tip=False,
+                thick=bool(about["grade"]),
+            )
 
 
 def _name_in_two_lines(name, most):

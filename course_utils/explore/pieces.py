@@ -28,7 +28,7 @@ def tokens(text: str, word: int = 0) -> dict:
     }
 
 
-def _words(text, tokenizer):
+def _words(text: str, tokenizer) -> list[str]:
     """The words of a text before they are cut. A special token that was typed is one."""
     special = "|".join(map(re.escape, tokenizer.all_special_tokens))
     backend, words = tokenizer.backend_tokenizer, []
@@ -63,7 +63,7 @@ def merges(corpus: str, steps: int) -> dict:
     """
     counts = _counts(corpus)
     cut = {word: " ".join(word) for word in counts}  # symbols with spaces between them
-    stages, joins = [cut], []
+    stages, joins = [cut], []  # how the words are cut after each merge, and the merges
     while len(joins) < 60:  # whatever `steps` is
         totals = Counter()
         for word, symbols in cut.items():
@@ -90,7 +90,7 @@ def merges(corpus: str, steps: int) -> dict:
     }
 
 
-def _counts(corpus):
+def _counts(corpus: str) -> Counter[str]:
     """How often each word of a small corpus occurs.
 
     A line without a count is a word that occurs once.
