@@ -114,8 +114,9 @@ PREVIOUS_SCORE = completion("05-previous-score", _previous_cases, _previous_scor
 # real token takes all the weight, so that no answer depends on how large numbers are rounded.
 def _far_apart(real):
     places, first = torch.arange(len(real))[:, None], torch.eye(1, 4)
-    far_below = torch.where(real[:, None] == 1, -1000.0 - places, 1000.0)
-    return (2000 * (-1.0) ** places * first)[None], (far_below * first)[None], real
+    sizes = torch.where(real[:, None] == 1, -1000.0 - places, 1000.0)
+    # one head, in which only the first of four numbers of a vector is not 0
+    return (2000 * (-1.0) ** places * first)[None], (sizes * first)[None], real
 
 
 def _weight_cases(rng):
@@ -181,6 +182,7 @@ ATTENTION_WEIGHTS = exercise(
 def _entropy_cases(rng):
     heads, tokens = rng.choice([3, 4]), rng.choice([6, 7, 9])
     scores = normal(rng, heads, tokens, tokens)
+    # weights that add up to exactly 1; those of 2 ** -22 are below the bounds of `bound_too_large`
     small = torch.tensor([1 - 32 * 2.0**-22] + [2.0**-22] * 32)
     return [
         Case("One number for each row of each head", scores.softmax(-1)),
@@ -241,10 +243,11 @@ def _patching_map(target, source, layers):
     both = _states(torch.cat([target, source]), layers)
     targets = [state[:1] for state in both]
     sources = [state[1:] for state in both]
-    here = torch.eye(target.shape[1], dtype=torch.bool).unsqueeze(-1)  # row i is patched at token i
+    # row i is patched at token i
+    is_patched = torch.eye(target.shape[1], dtype=torch.bool).unsqueeze(-1)
     ends = []
     for k in range(len(targets)):
-        patched = torch.where(here, sources[k], targets[k])
+        patched = torch.where(is_patched, sources[k], targets[k])
         ends.append(_states(patched, layers[k:])[-1])
     changes = torch.stack(ends) - targets[-1]
     return changes.mean(dim=2).norm(dim=-1)
@@ -256,7 +259,9 @@ PATCHING_MAP = exercise("05-patching-map", _patching_cases, _patching_map, point
     },
     target_state_zero={"targets[k]": "targets[0]"},
     source_state_zero=[{"sources[k]": f"sources[{other}]"} for other in (0, -1)],
-    added={"torch.where(here, sources[k], targets[k])": "targets[k] + here * sources[k]"},
+    added={
+        "torch.where(is_patched, sources[k], targets[k])": "targets[k] + is_patched * sources[k]"
+    },
     other_layers=[
         {"layers[k:]": other} for other in ("layers[max(k - 1, 0) :]", "layers[k + 1 :]", "layers")
     ],

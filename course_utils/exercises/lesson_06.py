@@ -13,21 +13,23 @@ from .model import Case, completion, exercise, normal
 def _cosine_cases(rng):
     hidden = rng.randint(6, 9)
     a, b, zero = normal(rng, hidden) + 0.5, normal(rng, hidden) + 0.5, torch.zeros(hidden)
-    whole = torch.tensor([rng.choice([-1, 1]) * rng.randint(40, 120) for _ in range(hidden)])
-    gap = torch.arange(hidden) > 0
+    integers = torch.tensor([rng.choice([-1, 1]) * rng.randint(40, 120) for _ in range(hidden)])
+    all_but_first = torch.arange(hidden) > 0
     return [
         Case("Vectors of different dtypes", a, 0.7 * b.double()),
-        Case("Vectors of different dtypes", whole, a),
+        Case("Vectors of different dtypes", integers, a),
         Case(
             "Products of int8 numbers do not fit into int8",
-            whole.to(torch.int8),
-            whole.flip(0).to(torch.int8),
+            integers.to(torch.int8),
+            integers.flip(0).to(torch.int8),
         ),
         Case("Very short vectors have a direction, too", 1e-17 * a, 1e-17 * b),
-        Case("A zero among other numbers makes no zero vector", gap * a, gap * b),
+        Case(
+            "A zero among other numbers makes no zero vector", all_but_first * a, all_but_first * b
+        ),
         Case(
             "Numbers that add up to 0 make no zero vector",
-            torch.cat([whole, -whole]).float(),
+            torch.cat([integers, -integers]).float(),
             torch.cat([a, b]),
         ),
         Case("A cosine may be negative, and so may all numbers", -a.abs() - 0.1, b.abs() + 0.1),
@@ -41,8 +43,7 @@ def _cosine_cases(rng):
 
 
 def _cosine(a, b):
-    a = a.double()
-    b = b.double()
+    a, b = a.double(), b.double()
     dot = a @ b
     lengths = a.norm() * b.norm()
     cosine = dot / lengths * (1 - 1e-15)  # never beyond 1 by rounding

@@ -143,23 +143,26 @@ def _mask_cases(rng):
         draws[:, -1] = 0.7 * share
         return draws
 
-    exact, low = drawn(0.25), drawn(0.4)
-    exact[[0, 1], [3, 4]] = 0.25
-    low[:, 3] = torch.tensor([0.1, 0.9, 0.1])
-    with_mask, with_zeros = ids.clone(), ids.clone()
-    with_mask[:, 3], with_zeros[:, 1] = mask_id, 0
+    equal_to_share, at_masks = drawn(0.25), drawn(0.4)
+    equal_to_share[[0, 1], [3, 4]] = 0.25
+    at_masks[:, 3] = torch.tensor([0.1, 0.9, 0.1])  # below the share of 0.4, above, below
+    with_masks, with_zeros = ids.clone(), ids.clone()
+    with_masks[:, 3] = mask_id
+    with_zeros[:, 1] = 0
     return [
         Case("A batch with padding", ids, special, mask_id, drawn(0.15), 0.15),
         Case(
             "A [MASK] that stands in the text already is special, too",
-            with_mask,
+            with_masks,
             special,
             mask_id,
-            low,
+            at_masks,
             0.4,
         ),
         Case("Id 0 is no special token here", with_zeros, special, mask_id, drawn(0.3), 0.3),
-        Case("A draw equal to the share does not choose", ids, special, mask_id, exact, 0.25),
+        Case(
+            "A draw equal to the share does not choose", ids, special, mask_id, equal_to_share, 0.25
+        ),
     ]
 
 
@@ -324,11 +327,11 @@ def _perplexity_cases(rng):
     kept = torch.zeros_like(ids, dtype=torch.bool)
     kept[[0, 0, 0, 0, 1, 2, 2], [0, 1, 2, -1, 2, 1, 3]] = True
     labels = ids.masked_fill(~kept, IGNORED)
-    one = torch.full_like(ids, IGNORED)
-    one[1, 3] = ids[1, 3]
+    only_one = torch.full_like(ids, IGNORED)
+    only_one[1, 3] = ids[1, 3]
     return [
         Case("A few chosen places, more of them in one sentence than in another", logits, labels),
-        Case("One chosen place in the whole batch", logits, one),
+        Case("One chosen place in the whole batch", logits, only_one),
         Case("Piece 0 is a piece like any other", logits, labels.masked_fill(kept, 0)),
     ]
 

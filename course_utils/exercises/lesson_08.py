@@ -21,7 +21,8 @@ def _spearman_cases(rng):
     y = [value + rng.uniform(-30, 30) for value in x]
     close, lower = rng.sample(range(9), 9), rng.randrange(8)
     # With two neighbours swapped, the correlation is 59/60: an answer that rounds is found out.
-    swapped = [{lower: lower + 1, lower + 1: lower}.get(value, value) for value in close]
+    neighbour = {lower: lower + 1, lower + 1: lower}
+    swapped = [neighbour.get(value, value) for value in close]
     return [
         Case("All numbers differ", x, y),
         Case("One is far from all others", x, [4000.0 if v == min(x) else w for v, w in zip(x, y)]),
@@ -35,10 +36,8 @@ def _spearman_cases(rng):
 
 
 def _spearman(x, y):
-    x = rankdata(x, "average")
-    y = rankdata(y, "average")
-    x = x - x.mean()
-    y = y - y.mean()
+    x, y = rankdata(x, "average"), rankdata(y, "average")
+    x, y = x - x.mean(), y - y.mean()
     together = float((x * y).sum())
     scale = float(np.sqrt((x * x).sum() * (y * y).sum()))
     return together / scale
@@ -76,9 +75,8 @@ SPEARMAN = exercise("08-spearman", _spearman_cases, _spearman, points=2)(
 )
 
 
-def _held_out(train_values, train_labels, test_values, test_labels):
-    values = np.array(train_values)
-    labels = np.array(train_labels)
+def _accuracy_on_test(train_values, train_labels, test_values, test_labels):
+    values, labels = np.array(train_values), np.array(train_labels)
     candidates = np.sort(values)
     called = values >= candidates[:, None]
     right = (called == labels).mean(axis=1)
@@ -99,7 +97,7 @@ def _shuffled(rng, values, labels):
 
 
 # Training values and labels, test values and labels, drawn until each answer with one of these
-# mistakes gives another result.
+# mistakes of THRESHOLD gives another result than a right one.
 def _pairs_drawn(rng, *names):
     imitations = [
         imitate
@@ -116,9 +114,10 @@ def _pairs_drawn(rng, *names):
             rng.choice([rng.choice(values), round(rng.uniform(0.1, 0.9), 2)])
             for _ in range(rng.randint(8, 10))
         ]
+        # the labels of the test pairs are drawn apart from their values
         drawn = values, labels, test_values, rng.choices((0, 1), k=len(test_values))
         if {*labels} == {0, 1} and all(
-            abs(imitate(*drawn) - _held_out(*drawn)) > 1e-3 for imitate in imitations
+            abs(imitate(*drawn) - _accuracy_on_test(*drawn)) > 1e-3 for imitate in imitations
         ):
             return drawn
 
@@ -164,12 +163,13 @@ def _threshold_cases(rng):
     ]
 
 
+# Halfway between neighbouring values; in source texts of mistakes.
 def _between(values):
     values = np.unique(values)
     return (values[1:] + values[:-1]) / 2
 
 
-THRESHOLD = exercise("08-threshold", _threshold_cases, _held_out, points=2)(
+THRESHOLD = exercise("08-threshold", _threshold_cases, _accuracy_on_test, points=2)(
     chosen_on_test=[
         {
             "np.array(train_values)": f"np.array({values})",
@@ -243,6 +243,7 @@ def _grouped(rng, *sizes):
     groups = rng.sample(range(len(sizes)), sum(sizes), counts=sizes)
     # all differ, so no resample is constant
     scores = [score / 10 for score in rng.sample(range(51), len(sizes))]
+    # what each model says of a group; its rows differ a little from that
     near, far = ([rng.gauss(score, spread) for score in scores] for spread in (1.5, 3))
     a = [round(rng.gauss(near[group], 0.8), 3) for group in groups]
     b = [round(rng.gauss(far[group], 0.8), 3) for group in groups]
@@ -250,9 +251,9 @@ def _grouped(rng, *sizes):
 
 
 # Resamples of group numbers, each with at least three different groups.
-def _draws(rng, groups, times):
+def _draws(rng, groups, drawn):
     return [
-        rng.sample(range(groups), 3) + rng.choices(range(groups), k=times - 3) for _ in range(7)
+        rng.sample(range(groups), 3) + rng.choices(range(groups), k=drawn - 3) for _ in range(7)
     ]
 
 
@@ -289,11 +290,11 @@ def _grouped_gain(gold, a, b, groups, draws):
     table = np.array([gold, a, b], dtype=float)
     groups = np.array(groups)
     members = [np.flatnonzero(groups == group) for group in range(max(groups) + 1)]
-    found = []
+    agreements = []
     for drawn in draws:
         rows = np.concatenate([members[group] for group in drawn])
-        found.append(_agreements(table[:, rows]))
-    one, other = np.transpose(found)
+        agreements.append(_agreements(table[:, rows]))
+    one, other = np.transpose(agreements)
     differences = one - other
     return np.percentile(differences, [2.5, 97.5]).tolist()
 

@@ -220,10 +220,9 @@ def _can_skip_cases(rng):
     # angles: of the question with the pivot, and of the best sentence so far with the question
     question, best = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
     wide = rng.uniform(1.8, 2.0)  # an angle whose cosine is negative
-    # cosines
-    middle = rng.randint(400, 600) / 1000
-    nearly_middle = np.arccos([middle - 4e-5, middle + 4e-5])  # equal to it in four decimals
-    low = rng.uniform(0.1, 0.3)
+    middle, low = rng.randint(400, 600) / 1000, rng.uniform(0.1, 0.3)  # cosines
+    # angles whose cosines equal `middle` in four decimals
+    nearly_middle = np.arccos([middle - 4e-5, middle + 4e-5])
     return [
         Case(
             "Sentences on both sides of the question",

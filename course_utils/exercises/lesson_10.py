@@ -75,11 +75,22 @@ def _writing_cases(train, clean):
         Case(
             "Each word counts, with its letters and its place",
             [
-                *"not good bad|now here|a cliché|naïve|films of 1990|the cat".split("|"),
+                "not good bad",
+                "now here",
+                "a cliché",
+                "naïve",
+                "films of 1990",
+                "the cat",
                 60 * "so " + "a",
             ],
             [
-                *"bad not good|nowhere|a cliche|naîve|film of 1990|films of 1991|cat".split("|"),
+                "bad not good",
+                "nowhere",
+                "a cliche",
+                "naîve",
+                "film of 1990",
+                "films of 1991",
+                "cat",
                 60 * "so ",
             ],
         ),
@@ -267,11 +278,13 @@ def _groups(pairs):
     for pair in pairs:
         joined = [group_of[sentence] for sentence in pair if sentence in group_of]
         group = min(joined, default=new_group)
-        new_group += not joined
+        new_group += not joined  # the next one, if this pair had to open a group
         group_of = group_of | dict.fromkeys(pair, group)
+        # the groups that the pair joins become one
         group_of |= {sentence: group for sentence, old in group_of.items() if old in joined}
         numbers.append(group)
     numbers = [group_of[first] for first, _ in pairs]
+    # counted again from 0, without gaps
     order = list(dict.fromkeys(numbers))
     return [order.index(group) for group in numbers]
 

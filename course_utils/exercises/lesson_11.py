@@ -38,9 +38,9 @@ def _triplet_cases(rng):
         Case(
             "Negatives of other rows are nearer to the anchor than its own",
             anchor,
-            # each lies between its anchor and the negative of its row,
+            # between the anchor and the negative of its row, which is the anchor of another row
             0.9 * anchor + 0.1 * anchor.roll(1, 0),
-            anchor.roll(1, 0),  # which is the anchor of another row
+            anchor.roll(1, 0),
             10.0,
         ),
     ]
@@ -320,7 +320,7 @@ def _odd(rng, least):
 def _epoch(dev, test, n):
     p = max(dev)
     error = (p * (1 - p) / n) ** 0.5
-    limit = max(dev) - error
+    limit = max(dev) - error  # not p - error: some mistakes take another p
     good = [place for place, share in enumerate(dev) if share >= limit]
     place = good[0]
     return place, test[place]

@@ -229,7 +229,7 @@ def _fuse(one, other, c):
 
 
 _SORTED = "sorted(sums, key=lambda place: -sums[place])"
-# what a list that lacks a place adds for it, from `places`
+# the sums begin with what the lists that lack a place add for it; `places` is such a list
 _MISSING = (
     "sums = {{p: sum({} for places in (one, other) if p not in places) for p in one + other}}"
 )

@@ -15,8 +15,9 @@ def _numbers(rng, rows, columns, draw):
 def _calibrated(rng, n, d):
     step = 2 ** -np.array(rng.sample([8, 9, 10, 11] * 2, d), dtype=np.float32)
     low = np.array([-rng.randint(40, 200) for _ in range(d)], dtype=np.float32) * step
-    place = _numbers(rng, n, d, lambda: rng.randint(0, 254) + rng.choice([0.25, 0.5, 0.75]))
-    return low + place * step, low, low + 255 * step
+    # how many steps above the lowest, never a whole number of them
+    count = _numbers(rng, n, d, lambda: rng.randint(0, 254) + rng.choice([0.25, 0.5, 0.75]))
+    return low + count * step, low, low + 255 * step
 
 
 def _int8_cases(rng):

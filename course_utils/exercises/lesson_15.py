@@ -178,7 +178,7 @@ def _one_pass(rng, real, hidden, padding=0, inside=()):
 
 def _late_cases(rng):
     hidden = rng.randint(6, 9)
-    text, padded = _one_pass(rng, 12, hidden), _one_pass(rng, 9, hidden, padding=4)
+    text, with_padding = _one_pass(rng, 12, hidden), _one_pass(rng, 9, hidden, padding=4)
     return [
         Case("Three spans of real tokens, one after the other", *text, [(1, 4), (4, 9), (9, 13)]),
         Case(
@@ -189,13 +189,13 @@ def _late_cases(rng):
         Case("Spans that overlap, and tokens in none", *text, [(2, 7), (4, 9), (11, 13)]),
         Case("Spans in another order", *text, [(9, 13), (1, 4), (4, 9)]),
         Case("A span of one token", *text, [(3, 4), (4, 13)]),
-        Case("The last span holds padding, too", *padded, [(1, 6), (6, 15)]),
+        Case("The last span holds padding, too", *with_padding, [(1, 6), (6, 15)]),
         Case(
             "Spans that hold a [SEP] in their middle, or stand behind it",
             *_one_pass(rng, 11, hidden, inside=[6]),
             [(1, 5), (4, 9), (8, 12)],
         ),
-        Case("One span over all", *padded, [(0, 15)]),
+        Case("One span over all", *with_padding, [(0, 15)]),
     ]
 
 
@@ -327,9 +327,6 @@ WEAT = exercise("15-weat", _weat_cases, _weat, points=2)(
         f"(words @ {one}.T)": f"-np.linalg.norm(words[:, None] - {one}, axis=2)" for one in "ab"
     },
 )
-
-
-# --- completions -------------------------------------------------------------------------------------------------
 
 
 def _kept_cases(rng):

@@ -4,8 +4,8 @@ The targets of `14-search` are means of nDCG@10 on real queries, of which some a
 grader.
 """
 
-import itertools
 import math  # noqa: F401  in source texts of mistakes
+from collections import namedtuple
 from functools import cache
 
 import numpy as np
@@ -24,16 +24,6 @@ WORDS = 40  # of each text
 TARGET = 0.56
 SHORTER_TARGET = 0.52  # where each query has lost its middle word
 HELD_OUT_TARGET = 0.4  # on queries that only the grader has
-
-
-def search_targets() -> str:
-    """The mean nDCG@10 that `14-search` asks for, as a line of text."""
-    return (
-        f"{TARGET} among {TEXTS} texts, {SHORTER_TARGET} if each query lacks a word, "
-        f"and {HELD_OUT_TARGET} on held-out queries"
-    )
-
-
 # of held_out_queries.csv and held_out_judgements.csv, which the sandbox does not see
 HELD_OUT = FOLDER
 REVIEW = "it's bedeviled by labored writing and slack direction .".split()
@@ -42,6 +32,14 @@ BEGINNINGS = [" ".join(REVIEW[:words]) for words in (9, 7, 5, 4, 2)]
 TWINS = [  # alike for 27 words
     " ".join(REVIEW * 3) + end for end in (" on a red carpet", " in the legend of a plot")
 ]
+
+
+def search_targets() -> str:
+    """The mean nDCG@10 that `14-search` asks for, as a line of text."""
+    return (
+        f"{TARGET} among {TEXTS} texts, {SHORTER_TARGET} if each query lacks a word, "
+        f"and {HELD_OUT_TARGET} on held-out queries"
+    )
 
 
 def _mean_gain(found, grades, k):
@@ -145,10 +143,13 @@ JUDGE = exercise("14-judge", _judge_cases, _mean_gain, points=3)(
 )
 
 
-# (development, held out, texts): queries as {query: {text: grade}}, and all texts that a check
-# searches among.
+# The development queries and the held-out ones, as {query: {text: grade}}, and all texts that a
+# check searches among.
 #
 # A text is a docstring's first words; texts that begin alike are one.
+_Pool = namedtuple("_Pool", "dev held_out texts")
+
+
 @cache
 def _pool():
     import pandas as pd
@@ -168,11 +169,13 @@ def _pool():
         return {query: graded.droplevel(0).to_dict() for query, graded in by_query}
 
     dev = judged(TABLES / "plot_queries.csv", TABLES / "plot_judgements.csv")
-    held = judged(HELD_OUT / "held_out_queries.csv", HELD_OUT / "held_out_judgements.csv")
-    graded_texts = list(dict.fromkeys(itertools.chain(*dev.values(), *held.values())))
+    held_out = judged(HELD_OUT / "held_out_queries.csv", HELD_OUT / "held_out_judgements.csv")
+    graded_texts = list(
+        dict.fromkeys(text for grades in [*dev.values(), *held_out.values()] for text in grades)
+    )
     others = [text for text in dict.fromkeys(beginnings) if text not in graded_texts]
     sample = pd.Series(others).sample(TEXTS - len(graded_texts), random_state=0)
-    return dev, held, [*graded_texts, *sample]
+    return _Pool(dev, held_out, [*graded_texts, *sample])
 
 
 # ({text: its row}, {pooling: vectors}) of every text in the pool, computed once for all checks of
@@ -181,8 +184,8 @@ def _pool():
 def _vectors():
     from ..embedding import embed
 
-    dev, held, pool = _pool()
-    texts = [*dev, *map(_without_middle, dev), *held, *pool, *BEGINNINGS, *TWINS]
+    dev, held_out, pooled_texts = _pool()
+    texts = [*dev, *map(_without_middle, dev), *held_out, *pooled_texts, *BEGINNINGS, *TWINS]
     poolings = ("mean", "cls", "max")
     vectors = embed(texts, pooling=poolings, normalize=False)
     return {text: row for row, text in enumerate(texts)}, dict(zip(poolings, vectors))
@@ -195,8 +198,8 @@ def _without_middle(query):
 
 
 def _find_cases(rng):
-    dev, _, pool = _pool()
-    texts = rng.sample(pool, TEXTS)
+    dev = _pool().dev
+    texts = rng.sample(_pool().texts, TEXTS)
     order = rng.choice([(2, 0, 4, 1, 3), (3, 1, 4, 0, 2)])  # in no order of length
     return [
         Case(  # in one call, which encodes the texts once
@@ -221,11 +224,11 @@ def _find_cases(rng):
 
 
 def _held_out_cases(rng):
-    _, held, pool = _pool()
+    pool = _pool()
     yield Case(
-        f"{len(held)} held-out queries, {TEXTS} texts",
-        [*held],
-        rng.sample(pool, TEXTS),
+        f"{len(pool.held_out)} held-out queries, {TEXTS} texts",
+        [*pool.held_out],
+        rng.sample(pool.texts, TEXTS),
         DEPTH,
         secret=True,
     )
@@ -239,9 +242,11 @@ def _reached(args, outcome, grades):
 
 
 def _measured(args, outcome):
-    _, held, _ = _pool()
-    reached = _reached(args, outcome, held)
-    return f"On {len(held)} held-out queries the mean nDCG@{args[2]} is {reached:.3f}."
+    held_out = _pool().held_out
+    return (
+        f"On {len(held_out)} held-out queries the mean nDCG@{args[2]} is "
+        f"{_reached(args, outcome, held_out):.3f}."
+    )
 
 
 def _embedded(sentences, pooling, normalize=True):
@@ -262,32 +267,41 @@ def _find(queries, texts, k):
 
 def _judge(args, outcome):
     queries, texts, k = args
-    dev, held, _ = _pool()
     problem = _form(queries, texts, k, outcome)
-    if problem:
-        discreet = "your function did not return lists of k places for these queries"
-        return discreet if queries[0] in held else problem
+    if problem and queries[0] in _pool().held_out:  # the grader's, which stay unknown
+        return "your function did not return lists of k places for these queries"
+    return problem or _text_not_first(queries, texts, k, outcome) or _target_missed(args, outcome)
+
+
+# Which query is one of the texts and does not find itself first, in a sentence, or None.
+def _text_not_first(queries, texts, k, outcome):
     for query, rows in zip(queries, outcome):
         beginnings = sorted(filter(query.startswith, texts), key=len, reverse=True)[:k]
         first_texts = [texts[int(row)] for row in [*rows][: len(beginnings)]]
         if first_texts != beginnings:
             return f"{short(query, 70)} is one of the texts: it must come first, then its beginnings, the longest first"
+    return None
+
+
+# Which target the results of its queries miss, in a sentence, or None.
+def _target_missed(args, outcome):
+    queries, _, k = args
+    dev, held_out, _ = _pool()
     shorter = {_without_middle(query): graded for query, graded in dev.items()}
     for target, grades, kind in (
         (TARGET, dev, ""),
         (SHORTER_TARGET, shorter, "without their middle word "),
-        (HELD_OUT_TARGET, held, ""),
+        (HELD_OUT_TARGET, held_out, ""),
     ):
         if not grades.keys() <= {*queries}:
             continue
         reached = _reached(args, outcome, grades)
         if reached < target:
-            note = (
-                f", which was set with the packaged encoder; {ENV_VAR} names another"
-                if another_encoder()
-                else ""
+            note = f", which was set with the packaged encoder; {ENV_VAR} names another"
+            return (
+                f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is {target}"
+                f"{note if another_encoder() else ''}"
             )
-            return f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is {target}{note}"
     return None
 
 
@@ -305,8 +319,10 @@ def _form(queries, texts, k, outcome):
         )
     for rows in places.tolist():
         if len({*rows} & {*range(len(texts))}) < k:
-            wanted = f"{k} different whole numbers from 0 to {len(texts) - 1}"
-            return f"a list begins with {rows[:3]}; it must hold {wanted}"
+            return (
+                f"a list begins with {rows[:3]}; it must hold {k} different whole numbers from 0 "
+                f"to {len(texts) - 1}"
+            )
     return None
 
 
