@@ -72,7 +72,8 @@ def encoder_folder(name: str | Path | None = None) -> Path:
 
 def _chosen(name: str | Path | None) -> str | Path:
     """The name that counts. The packaged encoder's public name always means the packaged one."""
-    name = name if name is not None else os.environ.get(ENV_VAR) or PACKAGED
+    if name is None:
+        name = os.environ.get(ENV_VAR) or PACKAGED  # the variable may be set to ""
     return PACKAGED if name in (PUBLIC_NAME, SHORT_NAME) and not os.path.isdir(name) else name
 
 
@@ -127,7 +128,7 @@ def _folder_of(name: str | Path) -> str:
 
 
 @functools.cache
-def _load_adapted():
+def _load_adapted() -> Pair:
     from safetensors.torch import load_file
 
     from ._support.adapter import ADAPTER, apply, masked_lm_on
@@ -143,11 +144,11 @@ def _load_adapted():
 
 
 @functools.cache
-def _load_packaged():  # cached, as checking the checksum reads all weights
+def _load_packaged() -> Pair:  # cached, as checking the checksum reads all weights
     return _load_folder(str(packaged_encoder()))
 
 
-def _load_folder(folder, masked_lm=False):
+def _load_folder(folder: str, masked_lm: bool = False) -> Pair:
     # what changes when a model is saved again to its folder: the sizes and times of its files
     files = [(path, path.stat()) for path in _model_files(folder)]
     stamp = tuple((str(path), about.st_size, about.st_mtime_ns) for path, about in files)
@@ -155,11 +156,12 @@ def _load_folder(folder, masked_lm=False):
 
 
 @functools.lru_cache(maxsize=64)
-def _load_as_it_is(folder, masked_lm, stamp):
+def _load_as_it_is(folder: str, masked_lm: bool, stamp: tuple) -> Pair:
+    # the stamp is not read: another one makes another entry in the cache
     return load_folder(folder, masked_lm, max_tokens)
 
 
-def _model_files(folder):
+def _model_files(folder: str | Path) -> list[Path]:
     # the library's parts are 1_Pooling and so on
     found = {*Path(folder).glob("*"), *Path(folder).glob("[0-9]*_*/*")}
     return sorted(path for path in found if path.is_file())
@@ -183,8 +185,8 @@ def max_tokens(tokenizer: PreTrainedTokenizerFast, model: PreTrainedModel) -> in
 
     Sentence encoders state it in a file such as `sentence_bert_config.json` (256 for the packaged
     one, although its position table has 512 rows), other models in their tokenizer. It never
-    exceeds the usable part of the position
-    table: RoBERTa and MPNet leave its first rows, up to the padding id, unused.
+    exceeds the usable part of the position table: RoBERTa and MPNet leave its first rows, up to
+    the padding id, unused.
     """
     positions = getattr(model.config, "max_position_embeddings", None) or 512
     table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)

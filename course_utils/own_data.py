@@ -46,23 +46,16 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
     folder = Path(folder).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} is not a folder on this machine")
-    rows, foreign, skipped = [], [], {}
+    rows, skipped = [], {}
     for name, path, why in _files_in(folder):
-        text = ""
-        try:
-            if not why:
-                text = path.read_bytes().decode("utf-8-sig")
-        except OSError:
-            why = "unreadable"
-        except UnicodeDecodeError:
-            text = "\0"  # counted as another encoding
+        if not why:
+            try:
+                rows.append((name, _utf8_text(path)))
+            except OSError:
+                why = "unreadable"
         if why:
             skipped.setdefault(why, []).append(name)
-            continue
-        # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
-        if "\0" in text:
-            foreign.append(name)
-        rows.append((name, text.replace("\r\n", "\n")))
+    foreign = [name for name, text in rows if text is None]
     summary = " and ".join(
         f"{len(names)} {why} ({_listed(sorted(names))})" for why, names in skipped.items()
     )
@@ -106,6 +99,16 @@ def _files_in(folder: Path) -> Iterator[tuple[str, Path, str]]:
     for error in unreadable:
         path = Path(error.filename)
         yield _name_in(folder, path), path, "unreadable"
+
+
+def _utf8_text(path: Path) -> str | None:
+    """The text of a file, or None if it is in another encoding or holds a zero character."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
+    return None if "\0" in text else text.replace("\r\n", "\n")
 
 
 def _name_in(folder: Path, path: Path) -> str:

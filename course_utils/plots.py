@@ -145,8 +145,9 @@ def bars(
         )
         if label in intervals:
             low, high = np.asarray(intervals[label], dtype=float)
-            middle = left + width / 2
-            axes.vlines(middle, low, high, color=INK[0], label=f"_{label}", gid="interval y")
+            axes.vlines(
+                left + width / 2, low, high, color=INK[0], label=f"_{label}", gid="interval y"
+            )
     axes.set_xticks(range(len(names)), names)
     if len(series) > 1:
         axes.legend(frameon=False)
@@ -171,12 +172,14 @@ def dots(
 
     series: a dictionary from label to one value per name.
     intervals: for some labels, the (lowest, highest) values, drawn as a line through each dot.
-    Without any, a grey line joins the dots of a row: before and after. hollow: whether a dot is
-    hollow if its interval holds 0, where something lies below 0, as among differences. limits: the
-    ends of the axis of values; an end that is None follows the values. row: the height of a row, in
-    inches. lead: the names that the title speaks of; the other rows are grey. marks: values to
-    compare with, a dictionary from words to values, as dashed lines; the words stand above the
-    rows.
+    Without any, a grey line joins the dots of a row: before and after.
+    limits: the ends of the axis of values; an end that is None follows the values.
+    row: the height of a row, in inches.
+    lead: the names that the title speaks of; the other rows are grey.
+    marks: values to compare with, a dictionary from words to values, as dashed lines; the words
+    stand above the rows.
+    hollow: whether a dot is hollow if its interval holds 0, where something lies below 0, as among
+    differences.
     """
     from matplotlib.colors import to_rgba
 
@@ -185,12 +188,15 @@ def dots(
     everything = np.concatenate([values.ravel(), *map(np.ravel, intervals.values())])
     signed = everything.min() < 0
     figure, axes = _rows_of_dots(names, row, legend=len(series) > 1)
+
+    # the lines behind the dots
     if not intervals:
         ends = (values.min(axis=0), values.max(axis=0))
         axes.hlines(range(len(names)), *ends, color=GREY, linewidth=1, gid=GUIDE)
     if signed and everything.max() > 0:
         axes.vlines(0, -0.5, len(names) - 0.5, color=GREY, linewidth=1, gid=GUIDE)
 
+    # the dots, and their intervals
     in_colour = np.isin(names, list(lead or names))
     places = np.arange(len(names)) + _shifts(values, apart=bool(intervals))
     looks = []
@@ -206,6 +212,7 @@ def dots(
             unclear = (low <= 0) & (high >= 0) & signed & hollow
         looks.append((shape, colours, unclear))
 
+    # what is written around them
     references(axes, marks, "x")
     axes.set_title("", pad=20 if marks else None)
     if any(unclear.any() for *_, unclear in looks):
@@ -214,8 +221,12 @@ def dots(
     axes.set_xlim(*limits)  # after all is drawn: it fixes the ends that are None too
     figure.suptitle(title, x=0.01, ha="left", fontsize="medium", fontweight="bold", wrap=True)
     if len(series) > 1:
-        handles = axes.get_legend_handles_labels()
-        figure.legend(*handles, loc="outside lower center", ncols=len(series), frameon=False)
+        figure.legend(
+            *axes.get_legend_handles_labels(),
+            loc="outside lower center",
+            ncols=len(series),
+            frameon=False,
+        )
     for shape, colours, unclear in looks:  # after the legend, whose dots stay filled and in colour
         shape.set(
             edgecolor=colours, facecolor=np.where(unclear[:, None], 1.0, colours), linewidth=1.5

@@ -182,9 +182,11 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
             headings.append((int(token.tag[1:]), *token.map, " ".join(inside.content.split())))
     # the path: (level, text) of each heading above, after the name and the title
     pieces, start, path = [], 0, [(0, name), (0, title)]
+    # the end of the text is like one more heading, of the highest level
     for level, end, below, heading in [*headings, (0, len(lines), 0, "")]:
         windows = chunks("\n".join(lines[start:end]), size)
         titles = " > ".join(dict.fromkeys(text for _, text in path if text))
+        # a heading with a deeper one right below it is part of the path alone
         if windows != [""] or level <= path[-1][0]:
             pieces += ["\n".join(filter(None, (titles, window))) for window in windows]
         path = [above for above in path if above[0] < level] + [(level, heading)]
@@ -199,7 +201,7 @@ def _front_matter(lines: list[str]) -> tuple[str, list[str]]:
     """
     import yaml
 
-    end = next(  # the number of the first rule below line 0
+    end = next(  # the number of the first rule below line 0, or 0 if there is none
         (row for row, line in enumerate(lines) if row and line.rstrip() in ("---", "...")), 0
     )
     front = "".join(f"{line}\n" for line in lines[1:end])
