@@ -148,7 +148,7 @@ def _load_packaged() -> Pair:  # cached, as checking the checksum reads all weig
     return _load_folder(str(packaged_encoder()))
 
 
-def _load_folder(folder: str, masked_lm: bool = False) -> Pair:
+def _load_folder(folder: str | Path, masked_lm: bool = False) -> Pair:
     # what changes when a model is saved again to its folder: the sizes and times of its files
     files = [(path, path.stat()) for path in _model_files(folder)]
     stamp = tuple((str(path), about.st_size, about.st_mtime_ns) for path, about in files)
@@ -156,7 +156,7 @@ def _load_folder(folder: str, masked_lm: bool = False) -> Pair:
 
 
 @functools.lru_cache(maxsize=64)
-def _load_as_it_is(folder: str, masked_lm: bool, stamp: tuple) -> Pair:
+def _load_as_it_is(folder: str | Path, masked_lm: bool, stamp: tuple) -> Pair:
     # the stamp is not read: another one makes another entry in the cache
     return load_folder(folder, masked_lm, max_tokens)
 

@@ -11,7 +11,8 @@ from ..diagrams.canvas import SMALL, Canvas, in_lines, text_width
 
 GROUPS = ("token", "sentence", "head", "masked")  # the kinds of sentences, by colour
 RIGHT = 510  # where the rows of a drawing end; they begin at 10
-OF_GRADES = {2: "sentence", 1: "head"}  # the colours of pages by their grades
+# the colours of pages by their grades; None is not judged
+OF_GRADES: dict[int | None, str] = {2: "sentence", 1: "head"}
 
 
 def _tokens(state, answer):
