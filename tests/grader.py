@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
+import psutil
 import pytest
 
 from course_utils._support.notebooks import BEGIN, END, exercise_parts, parts
@@ -77,6 +78,14 @@ def begun(process, sign, seconds=90):
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.05)
     return result
+
+
+def runs(process):
+    """Whether a process has not ended. It may have ended and stay as a zombie, if its parent does not wait for it."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def first_result(out):

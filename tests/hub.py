@@ -71,14 +71,15 @@ class Hub:
 
 def pull_request(number, title, author="SFconvertbot", status="open"):
     """An entry of a discussion list."""
-    entry = {
+    return {
         "num": number,
         "title": title,
         "author": {"name": author},
         "status": status,
         "isPullRequest": True,
+        "createdAt": "2024-01-01T00:00:00.000Z",
+        "repo": {"name": "", "type": "model"},
     }
-    return entry | {"createdAt": "2024-01-01T00:00:00.000Z", "repo": {"name": "", "type": "model"}}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -146,9 +147,9 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {
             "Location": f"{self.hub.storage}/{name}/{commit}/{filename}",
             "X-Repo-Commit": commit,
+            "X-Linked-Etag": f'"{hashlib.sha256(content).hexdigest()}"',
+            "X-Linked-Size": str(len(content)),
         }
-        headers["X-Linked-Etag"] = f'"{hashlib.sha256(content).hexdigest()}"'
-        headers["X-Linked-Size"] = str(len(content))
         return self.send(302, b"", headers)
 
     def send_file(self, name, commit, filename):

@@ -39,7 +39,8 @@ def test_glove_means_are_those_of_a_slow_loop():
     for sentence, mean, weighted_mean in zip(AWKWARD, plain, weighted, strict=True):
         words = [word for word in re.findall(r"\w+|[^\w\s]", sentence.lower()) if word in row_of]
         if not words:
-            assert not mean.any() and not weighted_mean.any()
+            assert not mean.any()
+            assert not weighted_mean.any()
             continue
         vectors = [glove[row_of[word]] for word in words]
         # a word's share among all words, by Zipf's law from its rank, and its weight a / (a + share)
@@ -118,15 +119,17 @@ def test_the_command_prints_the_table_for_any_model_and_file(pairs, tiny, tmp_pa
 
 
 HEADER = "sentence1,sentence2,score\n"
-WRONG = [
-    (["--data", "nowhere.csv"], "no file nowhere.csv"),
-    (["--model", "/nowhere/at/all", "--data", "course"], "neither a folder"),
-    (["--data", "bad.csv"], "bad.csv, line 2: the score"),
-    (["--data", "same.csv"], "constant"),
-]
 
 
-@pytest.mark.parametrize("arguments, words", WRONG)
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--data", "nowhere.csv"], "no file nowhere.csv"),
+        (["--model", "/nowhere/at/all", "--data", "course"], "neither a folder"),
+        (["--data", "bad.csv"], "bad.csv, line 2: the score"),
+        (["--data", "same.csv"], "constant"),
+    ],
+)
 def test_what_cannot_be_had_or_measured_is_one_sentence(arguments, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.csv").write_text(f"{HEADER}A b.,C d.,\n")

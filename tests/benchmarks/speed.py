@@ -53,15 +53,15 @@ def sides():
     return functions
 
 
-def measure(sides, sentences, rounds):
+def measure(functions, sentences, rounds):
     """{side: seconds of each round}. The sides take turns."""
-    seconds = {side: [] for side in sides}
+    seconds = {side: [] for side in functions}
     for turn in range(rounds + 1):
-        for side, function in sides.items():
+        for side, function in functions.items():
             start = time.perf_counter()
             function(sentences[:50] if turn == 0 else sentences)  # first a few, to warm up
             seconds[side].append(time.perf_counter() - start)
-    return {side: taken[1:] for side, taken in seconds.items()}
+    return {side: of_rounds[1:] for side, of_rounds in seconds.items()}
 
 
 def ratio(seconds, slow, fast):
@@ -69,11 +69,11 @@ def ratio(seconds, slow, fast):
     return f"{np.median(np.divide(seconds[slow], seconds[fast])):.2f}"
 
 
-def column(sides, sentences, seconds):
+def column(functions, sentences, seconds):
     """{name of a row: its cell} for one workload."""
     batches = [f"library, batches of {size}" for size in BATCHES]
     default, best = batches[0], min(batches, key=lambda side: np.median(seconds[side]))
-    exact, ours = np.asarray(sides[default](sentences)), sides["ours"](sentences)
+    exact, ours = np.asarray(functions[default](sentences)), functions["ours"](sentences)
     cells = {
         "float32, times the library at its defaults": ratio(seconds, default, "ours"),
         "float32, times the library at its best batch size (in brackets)": (
@@ -81,8 +81,8 @@ def column(sides, sentences, seconds):
         ),
         "float32, largest difference from the library's numbers": f"{np.abs(exact - ours).max():.0e}",
     }
-    if "ours, bfloat16" in sides:
-        lowest = (exact * sides["ours, bfloat16"](sentences)).sum(axis=1).min()
+    if "ours, bfloat16" in functions:
+        lowest = (exact * functions["ours, bfloat16"](sentences)).sum(axis=1).min()
         cells |= {
             "bfloat16, times the library in float32": ratio(seconds, default, "ours, bfloat16"),
             "bfloat16, times the library in bfloat16": ratio(

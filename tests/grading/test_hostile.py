@@ -13,7 +13,7 @@ import pytest
 
 from course_utils.tools.grading.results import STATUSES
 
-from ..grader import each_run_or_nightly, strict_marker, total
+from ..grader import each_run_or_nightly, runs, strict_marker, total
 from .hostile import FULL, HOSTILE, REPOSITORY, TOKEN, file, right
 
 # folders of the host where a submission may try to write, and all that are searched for its traces
@@ -49,16 +49,10 @@ def secrets():
         path.unlink(missing_ok=True)
 
 
-# The sandbox's processes. A killed one may still be a zombie, which runs nothing.
+# The ids of the sandbox's processes. A killed one may still be a zombie, which runs nothing.
 def living(sandbox):
-    living_ids = []
-    for process in psutil.Process(sandbox.process.pid).children(recursive=True):
-        try:
-            if process.status() != psutil.STATUS_ZOMBIE:
-                living_ids.append(process.pid)
-        except psutil.NoSuchProcess:
-            pass
-    return living_ids
+    children = psutil.Process(sandbox.process.pid).children(recursive=True)
+    return [process.pid for process in children if runs(process)]
 
 
 # Whether only the servers are left within a few seconds; freeing a gigabyte takes a moment.
@@ -83,6 +77,8 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     monkeypatch.setattr(marker, "seconds", 2)
     result = marker.mark(notebook, "04_pooling.ipynb" if attack.build is None else "")
     assert time.monotonic() - start < 25, "it holds up the class"  # seconds
+
+    # what the submission gets
     messages = [message for mark in result.exercises.values() for message in mark.messages]
     text = " ".join([result.reason, *messages])
     assert total(result) == 0
@@ -91,11 +87,14 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     report = json.dumps(asdict(result), ensure_ascii=False)
     # where no file could hold the report, `encode` raises
     assert len(report.encode()) < 300_000, "the report is bloated"
+
+    # what it leaves
     assert settled(marker.sandbox, servers), "a process is left"
     traces = {path for folder in WATCHED for path in folder.glob(f"*{TOKEN}*")}
     assert traces == secrets.keys(), "a file is left, or a secret is gone"
     assert {path: path.stat().st_mtime_ns for path in secrets} == secrets
     assert most_memory() - marker.memory < 1.5 * 2**20, "the grader itself took more than 1.5 GB"
+
     monkeypatch.undo()
     start = time.monotonic()
     assert total(marker.mark(right())) == FULL, "the next submission suffered"

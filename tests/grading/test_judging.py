@@ -20,7 +20,7 @@ from course_utils.tools.grading.fleet import MarkingProcess, read
 from course_utils.tools.grading.marking import Answer, Marker, marking_fingerprint
 from course_utils.tools.grading.sandbox import Sandbox, SandboxError
 
-from ..grader import ROOT, SETTINGS, hand_in, isolation, points_of
+from ..grader import ROOT, SETTINGS, hand_in, isolation, points_of, runs
 from .hostile import ID, NAMES, RIGHT, SEND, code, file, lesson
 
 
@@ -117,9 +117,11 @@ def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path
     package = shutil.copytree(marking.PACKAGE, tmp_path / "course_utils", ignore=ignore)
     monkeypatch.setattr(marking, "PACKAGE", package)
     fingerprints = {fresh_fingerprint()}
-    changed = "pooling.py attention.py data.py embedding.py".split()
-    changed += "tables/review_queries.csv tables/plot_judgements.csv".split()
-    changed += "exercises/held_out_queries.csv exercises/lesson_04.py tools/grading/wire.py".split()
+    changed = (
+        "pooling.py attention.py data.py embedding.py "
+        "tables/review_queries.csv tables/plot_judgements.csv "
+        "exercises/held_out_queries.csv exercises/lesson_04.py tools/grading/wire.py".split()
+    )
     for name in changed:
         with open(package / name, "a") as handle:
             handle.write("# changed\n")
@@ -132,9 +134,6 @@ def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path
 
 # Whether these processes end within so many seconds.
 def ended(processes, seconds):
-    def runs(process):  # without a parent that waits, a process that has ended stays as a zombie
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-
     end = time.monotonic() + seconds
     while any(map(runs, processes)) and time.monotonic() < end:
         time.sleep(0.01)
@@ -198,10 +197,10 @@ def test_if_the_system_kills_a_process_its_hand_in_is_tried_once_more(marker, sl
 def test_an_answer_that_arrives_while_the_grader_is_suspended_counts(
     marker, slow_and_right, monkeypatch
 ):
-    own = os.getpid()
+    grader = os.getpid()
     suspend = (
-        f"import os, signal, time; time.sleep(0.5); os.kill({own}, signal.SIGSTOP); time.sleep(2); "
-        f"os.kill({own}, signal.SIGCONT)"
+        f"import os, signal, time; time.sleep(0.5); os.kill({grader}, signal.SIGSTOP); "
+        f"time.sleep(2); os.kill({grader}, signal.SIGCONT)"
     )
     monkeypatch.setattr(judging, "SECONDS", 1)
     other_process = subprocess.Popen([sys.executable, "-c", suspend])
