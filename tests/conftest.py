@@ -152,8 +152,9 @@ def tiny(one_thread, tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
     torch.manual_seed(0)
-    config = BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)
-    BertModel(config).save_pretrained(folder)
+    BertModel(
+        BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)
+    ).save_pretrained(folder)
     BertTokenizer(
         vocab={piece: row for row, piece in enumerate(PIECES)}, model_max_length=64
     ).save_pretrained(folder)

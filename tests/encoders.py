@@ -82,14 +82,26 @@ def cased():
 def roberta():
     """Byte-level pieces, no segments, positions that start after the padding id."""
     splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    alphabet = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
-    model = trained(models.BPE(), trainers.BpeTrainer, splitter, ROBERTAS, **alphabet)
+    model = trained(
+        models.BPE(),
+        trainers.BpeTrainer,
+        splitter,
+        ROBERTAS,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
     merges = [tuple(pair) for pair in model["merges"]]
     tokenizer = transformers.RobertaTokenizer(
         vocab=model["vocab"], merges=merges, model_max_length=512
     )
-    settings = {"max_position_embeddings": 514, "type_vocab_size": 1}
-    return with_model(tokenizer, "Roberta", layers=3, hidden=96, heads=6, **settings)
+    return with_model(
+        tokenizer,
+        "Roberta",
+        layers=3,
+        hidden=96,
+        heads=6,
+        max_position_embeddings=514,
+        type_vocab_size=1,
+    )
 
 
 def mpnet():
@@ -98,8 +110,9 @@ def mpnet():
     pieces = ["<s>", "<pad>", "</s>", "<unk>", *words, "<mask>"]
     vocabulary = {piece: row for row, piece in enumerate(pieces)}
     tokenizer = transformers.MPNetTokenizer(vocab=vocabulary, model_max_length=512)
-    settings = {"max_position_embeddings": 514}
-    return with_model(tokenizer, "MPNet", layers=4, hidden=128, heads=4, **settings)
+    return with_model(
+        tokenizer, "MPNet", layers=4, hidden=128, heads=4, max_position_embeddings=514
+    )
 
 
 def distilbert():
@@ -115,8 +128,10 @@ def distilbert():
 
 def multilingual():
     """A BERT with the tokenizer of XLM-RoBERTa, which cuts at blanks only: so are many multilingual encoders."""
-    splitter, unknown = pre_tokenizers.Metaspace(), {"unk_token": "<unk>"}
-    model = trained(models.Unigram(), trainers.UnigramTrainer, splitter, ROBERTAS, **unknown)
+    splitter = pre_tokenizers.Metaspace()
+    model = trained(
+        models.Unigram(), trainers.UnigramTrainer, splitter, ROBERTAS, unk_token="<unk>"
+    )
     vocabulary = [tuple(piece) for piece in model["vocab"]]
     tokenizer = transformers.XLMRobertaTokenizer(vocab=vocabulary, model_max_length=512)
     return with_model(tokenizer, "Bert", layers=3, hidden=96, heads=6)
@@ -162,9 +177,12 @@ def run(lesson, folder):
     environment = {**os.environ, "COURSE_ENCODER": str(folder), "TQDM_DISABLE": "1"}
     with tempfile.TemporaryDirectory(prefix="lesson-") as place:
         client = NotebookClient(
-            notebook, timeout=1200, allow_errors=True, resources={"metadata": {"path": place}}
+            notebook,
+            timeout=1200,
+            allow_errors=True,
+            resources={"metadata": {"path": place}},
+            extra_arguments=["--log-level=ERROR"],
         )
-        client.extra_arguments = ["--log-level=ERROR"]
         client.execute(env=environment)
     nbformat.write(notebook, FOLDER / f"{folder.name}-{lesson.name}")  # to read what it says
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]

@@ -61,8 +61,8 @@ def execute(path):
         kernel_name="python3",
         record_timing=False,
         coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],
     )
-    client.extra_arguments = ["--log-level=ERROR"]
     client.execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", []):

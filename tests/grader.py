@@ -64,10 +64,12 @@ def total(result):
 
 def start(*arguments, **more):
     """Start `course` with these arguments, its error messages in a pipe."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **more}
-    command = [*COURSE, *map(str, arguments)]
     return subprocess.Popen(
-        command, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
+        [*COURSE, *map(str, arguments)],
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **more},
     )
 
 

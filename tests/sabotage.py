@@ -68,17 +68,26 @@ class Copy:
         # some tests ask git which files there are
         for command in (["init", "--quiet"], ["add", "--all"]):
             subprocess.run(["git", *command], cwd=folder, check=True)
-        # stale bytecode would hide a change of the same size within the same second
-        own = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        self.environment = {**os.environ, **own, "TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"}
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(folder),
+            # stale bytecode would hide a change of the same size within the same second
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TQDM_DISABLE": "1",
+            "OMP_NUM_THREADS": "1",
+        }
 
     def run(self, tests, *flags):
         """pytest's exit status, and the end of what it prints."""
         command = [sys.executable, "-m", "pytest", *"-q -p no:cacheprovider -rs -m".split()]
-        how = {"cwd": self.folder, "env": self.environment, "timeout": SECONDS}
         try:
             done = subprocess.run(
-                [*command, "not nightly", *flags, *tests], capture_output=True, text=True, **how
+                [*command, "not nightly", *flags, *tests],
+                cwd=self.folder,
+                env=self.environment,
+                timeout=SECONDS,
+                capture_output=True,
+                text=True,
             )
         except subprocess.TimeoutExpired:
             return None, f"no end within {SECONDS} s"

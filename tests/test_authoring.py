@@ -54,8 +54,9 @@ def files():
 
 def rows_of(name):
     """The rows of the README's table whose links match this name, a regular expression."""
-    row = rf"^\| \[.*\]\(notebooks/{name}\.ipynb\) \|.*$"
-    return re.findall(row, files()["README.md"], re.MULTILINE)
+    return re.findall(
+        rf"^\| \[.*\]\(notebooks/{name}\.ipynb\) \|.*$", files()["README.md"], re.MULTILINE
+    )
 
 
 def test_a_skeleton_of_an_exercise_is_ready_to_be_filled_in(course):

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlparse
 
 import nbformat
@@ -38,19 +39,21 @@ VIEWS = "further/05_layer"
 FEW = [START, FOLDED, "05_attention", VIEWS]
 TO_A_LESSON = re.compile(r"\[([^]]*)\]\(((?:\.\./|further/)?\d\d_\w+)\.ipynb[^)]*\)")
 MOST = 3_000_000  # bytes: the page and all that it loads from the folder, attention views included
+# rules of axe that it leaves out unless they are asked for
 EXPERIMENTAL = [
     "label-content-name-mismatch",
     "p-as-heading",
     "table-fake-caption",
     "td-has-header",
 ]
-# and not of a frame in it
+# rules for a whole page, and not for a frame in it
 OF_A_WHOLE_PAGE = dict.fromkeys(
     ["landmark-one-main", "page-has-heading-one", "region"], {"enabled": False}
 )
+# these take seconds a page: see test_colours_have_contrast
 COLOURS = ["color-contrast", "link-in-text-block"]
 STRUCTURE = {rule: {"enabled": rule in EXPERIMENTAL} for rule in (*EXPERIMENTAL, *COLOURS)}
-WIDTHS = (1440, 820, 390)
+WIDTHS = (1440, 820, 390)  # of a screen, a tablet and a telephone
 
 
 def parsed(path):
@@ -157,7 +160,7 @@ def answers_among(cells):
     return [cell for cell in cells if cell.cell_type == "code" and BEGIN in cell.source]
 
 
-def test_the_first_page_leads_to_every_lesson_and_says_how_long_it_is(names, pages):
+def test_the_first_page_leads_to_every_lesson(names, pages):
     assert pages.keys() == {*names, "index", "search", "glossary", "literature"}
     index, cores = pages["index"], [name for name in names if "/" not in name]
     cards = index.select("ul.cards > li")
@@ -165,9 +168,12 @@ def test_the_first_page_leads_to_every_lesson_and_says_how_long_it_is(names, pag
     assert all(card.select_one(".art > svg") for card in cards)
     further = [link["href"].removesuffix(".html") for link in index.select("ul.further a")]
     assert further == [name for name in names if name not in cores]
+
+
+def test_the_first_page_says_what_a_lesson_is_called_and_how_long_it_is(names, pages):
     for name in names:
         first, cells = cells_of(name)[0].source, cells_of(name)
-        link = index.select_one(f'ul.cards a[href="{name}.html"]')
+        link = pages["index"].select_one(f'ul.cards a[href="{name}.html"]')
         assert first.startswith((f"# {link.text}\n", f"# {Path(name).name[:2]} {link.text}\n"))
         facts = next(text for text in link.find_all_next(string=True) if "minutes" in text)
         minutes, exercises = re.search(r"(\d+) minutes(?: · (\d+) exercise)?", facts).groups("0")
@@ -181,7 +187,7 @@ def test_every_answer_and_quiz_is_in_its_lesson_and_nothing_of_the_lecture(names
     for name in names:
         cells = cells_of(name)
         answers, text = answers_among(cells), pages[name].article.get_text()
-        assert "SOLUTION" not in text and "Pictures for the lecture" not in text
+        assert not re.search("SOLUTION|Pictures for the lecture", text)
         assert text.count("raise NotImplementedError()") == len(answers)
         reports = sum("nbgrader" in cell.metadata for cell in cells if cell.cell_type == "markdown")
         solutions = pages[name].select("details.solution > summary")
@@ -213,7 +219,8 @@ def test_every_figure_has_a_number_and_a_caption(names, pages):
         assert len(shown) == len(figures)
         lesson = Path(name).name[:2]
         further = sorted(other for other in names if other.startswith(f"further/{lesson}_"))
-        chapter = f"{int(lesson)}{'abc'[further.index(name)] if name in further else ''}"
+        letters = dict(zip(further, "abc"))  # chapter 5's further parts are 5a and 5b
+        chapter = f"{int(lesson)}{letters.get(name, '')}"
         for number, figure in enumerate(figures, 1):
             assert (figure.select_one("figcaption strong").text, figure["id"]) == (
                 f"Figure {chapter}.{number}.",
@@ -298,26 +305,40 @@ def test_search_by_keyboard(site, open_page):
     assert (page.problems, page.outside) == ([], [])
 
 
-@of_the_whole_book
-def test_the_keyboard_alone_suffices(names, site, open_page):
-    page, reached = go(open_page, site, START), []
-    for _ in range(200):
+# The tags, classes and texts of what Tab reaches; each must be outlined while it has the focus.
+def reached_by_tab(page):
+    for _ in range(200):  # more than a page has
         page.keyboard.press("Tab")
         tag, classes, text, outlined = page.evaluate(in_page("focused"))
         if tag == "BODY":  # the focus has gone round once
-            break
+            return
         assert outlined, text
-        reached.append(f"{tag} {classes} {text}")
-        if text == "C. 1, the puppy":
-            page.keyboard.press("Enter")
-            assert page.locator("article details[open]").count() == 1
-            assert page.locator("article details[open] p").is_visible()
+        yield f"{tag} {classes} {text}"
+
+
+@of_the_whole_book
+def test_tab_reaches_everything_in_reading_order(names, site, open_page):
+    reached = list(reached_by_tab(go(open_page, site, START)))
     order = [
         "Skip to main content", "search-button", "theme-switch-button", names[0][:2], "internal nav-link",
         Path(names[-1]).name[:2], "C. 1, the puppy", "right-next",
     ]  # fmt: skip
     places = [next(place for place, text in enumerate(reached) if sign in text) for sign in order]
     assert places == sorted(places), reached
+
+
+@of_the_whole_book
+def test_the_keyboard_opens_a_box(site, open_page):
+    page = go(open_page, site, START)
+    page.locator("summary", has_text="C. 1, the puppy").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("article details[open]").count() == 1
+    assert page.locator("article details[open] p").is_visible()
+
+
+@of_the_whole_book
+def test_the_keyboard_opens_the_navigation_of_a_zoomed_page(site, open_page):
+    page = go(open_page, site, START)
     # as zoomed to 200%: the navigation becomes a button
     page.set_viewport_size({"width": 640, "height": 450})
     page.focus("button.primary-toggle")
@@ -353,9 +374,11 @@ def test_a_figure_opens_in_full_size(site, open_page):
     page = go(open_page, site, VIEWS)
     figure = page.locator("figure.diagram").first
     button = figure.get_by_role("button", name=re.compile(r"Enlarge Figure 5\w\."))
+    full = page.locator("dialog.full-size")
+
+    # by keyboard
     button.focus()
     page.keyboard.press("Enter")
-    full = page.locator("dialog.full-size")
     assert (full.is_visible(), full.get_attribute("aria-label")[:8]) == (True, "Figure 5")
     assert (
         full.locator("svg").bounding_box()["width"] > figure.locator("svg").bounding_box()["width"]
@@ -365,6 +388,8 @@ def test_a_figure_opens_in_full_size(site, open_page):
         False,
         True,
     )
+
+    # by mouse
     figure.locator("svg").click()
     assert full.is_visible()
     full.get_by_role("button", name="Close").click()
@@ -390,10 +415,10 @@ def test_on_paper_everything_stands_open_and_nothing_is_cut_off(site, open_page)
 
 @of_the_whole_book
 def test_the_pdf_holds_everything(names, pages, site):
-    text = (site / book.PDF).read_bytes()
-    assert text.startswith(b"%PDF") and text.rstrip().endswith(b"%%EOF")
-    assert 10 * len(names) < len(re.findall(rb"/Type\s*/Page\b", text)) < 40 * len(names)
-    assert text.count(b"/Subtype /Image") >= 2 * len(names)
+    pdf = (site / book.PDF).read_bytes()
+    assert re.fullmatch(rb"%PDF.*%%EOF\s*", pdf, re.DOTALL)
+    assert 10 * len(names) < len(re.findall(rb"/Type\s*/Page\b", pdf)) < 40 * len(names)
+    assert pdf.count(b"/Subtype /Image") >= 2 * len(names)
     assert pages["index"].find("a", href=book.PDF)
 
 
@@ -470,7 +495,6 @@ def test_a_sentence_above_the_rows_of_a_table_goes_on_below():
 # ---------------------------------------------------------------- a small book
 
 DRAWN = '<figure class="cu-diagram"><svg xmlns="http://www.w3.org/2000/svg" aria-label="{}">{}</svg></figure>'
-VIEW = "<iframe srcdoc='<p>A view.</p>'></iframe>"
 
 
 def cell(name, kind, *data, **metadata):
@@ -481,7 +505,7 @@ def view(alt="One head looks at a word. It is small.", name="view"):
     return cell(
         name,
         "display_data",
-        {"text/html": VIEW},
+        {"text/html": "<iframe srcdoc='<p>A view.</p>'></iframe>"},
         metadata={"image/png": {"alt": alt}} if alt else {},
     )
 
@@ -532,36 +556,49 @@ def lessons(tmp_path):
 
 @pytest.fixture(scope="module")
 def small_book(tmp_path_factory):
-    """(the folder of a book made without a browser, its parsed pages by name, the lines that were printed)."""
+    """A book made without a browser: its folder `site`, its parsed `pages` by name, the lines `printed`."""
     folder, printed = tmp_path_factory.mktemp("small"), []
     site = written(folder / "build" / "book", in_folder(folder / "lessons", SMALL), printed.append)
-    return site, {path.stem: parsed(path) for path in paths_of(site)}, printed
+    pages = {path.stem: parsed(path) for path in paths_of(site)}
+    return SimpleNamespace(site=site, pages=pages, printed=printed)
 
 
 def test_links_to_the_glossary_and_between_lessons(small_book):
-    site, pages, printed = small_book
-    links = [link["href"] for link in pages["00_one"].select("article p a.reference")]
-    assert links == ["glossary.html#mean-pooling", "glossary.html#cls-token", "01_two.html"]
-    glossary = pages["glossary"]
+    links = small_book.pages["00_one"].select("article p a.reference")
+    assert [link["href"] for link in links] == [
+        "glossary.html#mean-pooling",
+        "glossary.html#cls-token",
+        "01_two.html",
+    ]
+    glossary = small_book.pages["glossary"]
     assert [link["href"] for link in glossary.select("h1 + p a")] == ["#mean-pooling", "#cls-token"]
     headings = [glossary.find(id=anchor).h2.text for anchor in ("mean-pooling", "cls-token")]
     assert [text.strip().removesuffix("#") for text in headings] == ["mean pooling", "CLS token"]
-    hours = [row.select("td")[-1].text for row in pages["index"].table.select("tbody tr")]
-    assert hours == ["1 hour", "1 hour", "1 hour"]
-    # without Chromium, no PDF and no link to one
-    assert any("Chromium was not found" in line for line in printed)
-    assert ((site / book.PDF).exists(), book.PDF in str(pages["index"])) == (False, False)
-    assert [path.name for path in site.parent.iterdir()] == ["book"]
+
+
+def test_the_first_page_says_how_long_each_route_is(small_book):
+    rows = small_book.pages["index"].table.select("tbody tr")
+    assert [row.select("td")[-1].text for row in rows] == ["1 hour", "1 hour", "1 hour"]
+
+
+def test_without_chromium_there_is_no_pdf_and_no_link_to_one(small_book):
+    assert any("Chromium was not found" in line for line in small_book.printed)
+    assert not (small_book.site / book.PDF).exists()
+    assert book.PDF not in str(small_book.pages["index"])
+
+
+def test_nothing_is_left_beside_the_book(small_book):
+    assert [path.name for path in small_book.site.parent.iterdir()] == ["book"]
 
 
 def test_formulas_are_drawn_without_a_script(small_book):
-    page = (small_book[0] / "01_two.html").read_text(encoding="utf-8")
+    page = (small_book.site / "01_two.html").read_text(encoding="utf-8")
     # what is in code is no formula
     assert [sign in page.lower() for sign in ("<msqrt>", "$y$", "mathjax")] == [True, True, False]
 
 
 def test_figures_are_numbered_in_their_order(small_book):
-    page, cards = small_book[1]["01_two"], small_book[1]["index"].select("ul.cards > li")
+    page = small_book.pages["01_two"]
     captions = [
         caption.get_text().strip().removesuffix("#")
         for caption in page.select("figure > figcaption")
@@ -570,6 +607,10 @@ def test_figures_are_numbered_in_their_order(small_book):
     assert captions == [f"Figure 1.{number}. {text}" for number, text in enumerate(texts, 1)]
     assert page.select_one("#figure-1-1 iframe")
     assert page.select_one("#figure-1-2 svg")["aria-label"] == "Two boxes. One is blue."
+
+
+def test_the_picture_of_a_card_has_no_text_of_its_own(small_book):
+    cards = small_book.pages["index"].select("ul.cards > li")
     assert (cards[0].svg, cards[1].svg.get("aria-label")) == (None, None)
 
 
@@ -586,7 +627,7 @@ def test_links_on_paper_lead_somewhere(tmp_path, lessons, monkeypatch):
 
 
 def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, lessons, small_book):
-    shutil.copytree(small_book[0], tmp_path / "book")
+    shutil.copytree(small_book.site, tmp_path / "book")
     in_folder(lessons, {"01_two": lesson("# 01 Two\n\n[nowhere](glossary.ipynb#nowhere)")})
     with pytest.raises(PublishError, match=r"01_two.*nowhere") as error:
         written(tmp_path / "book", lessons)

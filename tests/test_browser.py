@@ -240,8 +240,8 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
     page = open_page()
     page.goto(f"{lab.address}/lab/{write_side_by_side(lab.workspace, file)}?token=secret")
     page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
-    beside = page.frame_locator(".jp-HTMLViewer iframe")
-    assert "AutoModel.from_pretrained(" in beside.locator("#card pre").inner_text()
+    card = page.frame_locator(".jp-HTMLViewer iframe").locator("#card pre")
+    assert "AutoModel.from_pretrained(" in card.inner_text()
     cells = page.locator(".jp-Notebook .jp-CodeCell")
 
     def run(comment, more=""):

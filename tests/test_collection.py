@@ -57,8 +57,7 @@ def test_the_warning_lists_what_cannot_be_read_or_named(folder, tmp_path_factory
     (folder / "closed").mkdir(mode=0)
     (folder / unicodedata.normalize("NFD", "é.md")).write_text("from a Mac")
     # root reads every folder unless it gives up these rights
-    without_rights = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-    ordinary = without_rights if os.geteuid() == 0 else []
+    ordinary = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
     show = (
         "import sys, warnings; from course_utils import load_texts; warnings.simplefilter('error')\n"
         "try: load_texts(sys.argv[1])\nexcept UserWarning as warning: print(warning)"

@@ -125,8 +125,7 @@ def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
 )
 def test_a_file_that_holds_no_text_is_named(data, words, tmp_path):
     (tmp_path / "texts.txt").write_bytes(data)
-    command = ["embed", tmp_path / "texts.txt", "--out", tmp_path / "out"]
-    assert words in output_of(*command, status=1)
+    assert words in output_of("embed", tmp_path / "texts.txt", "--out", tmp_path / "out", status=1)
     assert not (tmp_path / "out").exists()
 
 

@@ -58,8 +58,9 @@ def course_grade(room, lesson, size, workers):
     source, out = room / f"class-{lesson}", room / f"out-{lesson}-{workers}"
     if not source.exists():
         write_class(source, lesson, size)
-    options = ["--out", out, "--workers", workers, "--lessons", lesson]
-    seconds = timed([*COURSE, "grade", source, *options], room)
+    seconds = timed(
+        [*COURSE, "grade", source, "--out", out, "--workers", workers, "--lessons", lesson], room
+    )
     check_scores(out / "grades.csv", "total")
     return seconds / size
 

@@ -173,17 +173,13 @@ def test_a_line_that_was_cut_off_costs_only_its_own_result(tmp_path):
     assert path.read_text() == LINE + LINE.replace('"ada"', '"bob"', 1)
 
 
-def make_folder(path):
-    path.mkdir(parents=True)
-
-
 NO_UTF8, NO_FILE = "is not in UTF-8", "It is not a file"
 
 
 @pytest.mark.parametrize(
     "name, spoil, words",
     [
-        ("manual.csv", make_folder, "Is a directory"),
+        ("manual.csv", os.makedirs, "Is a directory"),
         ("manual.csv", holding(b"\x00\xff\xfe" * 99), NO_UTF8),
         ("manual.csv", holding("learner,cell,points\nada,14-report,5\n".encode("utf-16")), NO_UTF8),
         ("manual.csv", holding("a\0b,c\n1,2\n"), "needs the columns"),
@@ -193,11 +189,11 @@ NO_UTF8, NO_FILE = "is not in UTF-8", "It is not a file"
             "line 2: a quotation mark is never closed",
         ),
         *(
-            (name, make_folder, NO_FILE)
+            (name, os.makedirs, NO_FILE)
             for name in ("grades.csv", "summary.html", "feedback/dan.html")
         ),
         ("moodle.csv", os.mkfifo, NO_FILE),
-        *((name, make_folder, "Is a directory") for name in ("left_out.csv", "feedback/zoe.html")),
+        *((name, os.makedirs, "Is a directory") for name in ("left_out.csv", "feedback/zoe.html")),
         ("feedback", holding(""), "File exists"),
     ],
 )

@@ -117,8 +117,9 @@ def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypa
 
 def test_nothing_of_an_attack_is_left_in_the_repository(marker):
     """Must run last: checks git's view of the repository, and the files that attacks tried to change."""
-    command = ["git", "status", "--porcelain", "-uall"]
-    status = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+    status = subprocess.run(
+        ["git", "status", "--porcelain", "-uall"], cwd=REPOSITORY, capture_output=True, text=True
+    )
     assert TOKEN not in status.stdout
     for path in (
         *(REPOSITORY / "course_utils").glob("*.py"),

@@ -146,8 +146,13 @@ def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
         "import time; from course_utils.tools.grading.fleet import MarkingProcess; "
         f"process = MarkingProcess({SETTINGS}).__enter__(); print('ready', flush=True); time.sleep(100)"
     )
-    settings = {"cwd": ROOT, "text": True, "env": {**os.environ, "OMP_NUM_THREADS": "1"}}
-    grader = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, **settings)
+    grader = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
     assert grader.stdout.readline() == "ready\n"
     marking_process, *sandbox = psutil.Process(grader.pid).children(recursive=True)
     assert "bwrap" in [process.name() for process in sandbox]
