@@ -22,6 +22,13 @@ class Case:
     settings: dict[str, str] = field(default_factory=dict)
 
 
+# A text with what {NAME} and {U+2028} stand for.
+def _filled(text: str, constants: dict[str, str]) -> str:
+    for name, value in constants.items():
+        text = text.replace(f"{{{name}}}", value)
+    return re.sub(r"\{U\+([0-9A-F]{4,6})\}", lambda code: chr(int(code[1], 16)), text)
+
+
 def read(
     folder: Path,
     built: Collection[str],
@@ -63,10 +70,3 @@ def read(
     assert len({*names}) == len(names), "two cases have the same name"
     assert {*built} <= {*names}, "a case without cells is not described"
     return cases
-
-
-# A text with what {NAME} and {U+2028} stand for.
-def _filled(text: str, constants: dict[str, str]) -> str:
-    for name, value in constants.items():
-        text = text.replace(f"{{{name}}}", value)
-    return re.sub(r"\{U\+([0-9A-F]{4,6})\}", lambda code: chr(int(code[1], 16)), text)

@@ -8,17 +8,17 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from textwrap import indent
 
 from course_utils.tools.grading.marking import assignment
 
-from ..grader import LESSON, points_of, solutions
+from ..grader import LESSON, ROOT, points_of, solutions
 from .cases import read
 
 # in the name or text of everything that an attack leaves, and of everything that it must not find
 TOKEN = f"hostile-{secrets.token_hex(4)}"
-REPOSITORY = Path(__file__).resolve().parents[2]
 ID = "04-mean-pool"
 NAMES = {  # of the functions, by exercise
     exercise_id: name for exercise_id, (name, _) in assignment(LESSON)["exercises"].items()
@@ -109,7 +109,7 @@ def instead(body, before=""):
 
 
 # An answer that tries things when first called, and raises an error that lists those which
-# worked, in `won`.
+# worked, in `won`. The lines of `body` are a function's; they call `tried` or `allowed`.
 def probe(body, before=""):
     return f"""
 import os, ctypes, sys
@@ -143,15 +143,16 @@ def my_mean_pool(token_embeddings, attention_mask):
 """
 
 
+# in an answer, a function that writes a frame to every open descriptor but the standard streams
 SEND = """
 import json, os, struct
 def send(*pairs, arrays=b"", text=None, times=1):
     text = json.dumps({"dict": pairs}).encode() if text is None else text
-    for line in range(3, 128):
+    for descriptor in range(3, 128):
         left = (struct.pack("!II", len(text), len(arrays)) + text + arrays) * times
         try:
             while left:
-                left = left[os.write(line, left):]
+                left = left[os.write(descriptor, left):]
         except OSError:
             pass
 """
@@ -167,19 +168,21 @@ def forged_at_definition(sent):
     return f"{SEND}my_mean_pool = send({sent})"
 
 
+# in an answer, the descriptors and sizes of the memory that it shares with the grader, and a function
+# that overwrites all of it
 SHARED = """
 import fcntl, mmap, stat, torch
 def shared():
-    for line in range(3, 128):
+    for descriptor in range(3, 128):
         try:
-            if stat.S_ISREG(os.fstat(line).st_mode):
-                yield line, os.fstat(line).st_size
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                yield descriptor, os.fstat(descriptor).st_size
         except OSError:
             pass
 def wipe(byte=b"\\0"):
-    for line, size in shared():
-        os.pwrite(line, byte * size, 0)
-        mmap.mmap(line, size)[:] = byte * size
+    for descriptor, size in shared():
+        os.pwrite(descriptor, byte * size, 0)
+        mmap.mmap(descriptor, size)[:] = byte * size
 """
 
 ANSWERS = {
@@ -267,21 +270,19 @@ BUILT = {
 
 # The submission that a case describes.
 def submission(case):
-    answer = BUILT.get(case.name, "")
+    answer = BUILT.get(case.name, "")  # or a function that builds the whole notebook
     for role in ANSWERS.keys() & case.cells.keys():  # one at most
         answer = ANSWERS[role](*case.cells[role], *case.cells.get("before", []))
-    build = answer if callable(answer) else None
     above, below = case.cells.get("", []), case.cells.get("below", [])
     if above or below:
-
-        def build():
-            return file([*map(code, above), *lesson({ID: answer, **WRONG}), *map(code, below)])
-
+        cells = [*map(code, above), *lesson({ID: answer, **WRONG}), *map(code, below)]
+        answer = partial(file, cells)
+    is_text = isinstance(answer, str)
     return Hostile(
         case.name,
         case.description,
-        answer="" if build else answer,
-        build=build,
+        answer=answer if is_text else "",
+        build=None if is_text else answer,
         statuses=tuple(case.settings.get("status", "ok").split(", ")),
         message=case.settings.get("said", ""),
         needs_filter="filter" in case.settings,
@@ -297,7 +298,7 @@ HOSTILE = [
         ("status", "said", "filter"),
         SHARED=SHARED,
         TOKEN=TOKEN,
-        REPOSITORY=str(REPOSITORY),
+        REPOSITORY=str(ROOT),
         HOME=str(Path.home()),
     )
 ]

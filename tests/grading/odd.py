@@ -77,21 +77,7 @@ def with_metadata(**metadata):
     return [{**cell, "metadata": {**cell["metadata"], **metadata}} for cell in lesson(RIGHT)]
 
 
-# A right notebook whose cells all have this metadata beside their own.
-def marked(**metadata):
-    return lambda: file(with_metadata(**metadata))
-
-
-# A right notebook with these fields around its cells.
-def written(**fields):
-    return lambda: file(lesson(RIGHT), **fields)
-
-
-def add_picture(right_cells):
-    data = {"image/png": "iVBORw0KGgo" * 3_000_000}  # 30 MB
-    right_cells[0]["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
-
-
+# A cell that is no code.
 def text(source, kind="markdown", **fields):
     return {"cell_type": kind, "metadata": {}, "source": source, **fields}
 
@@ -167,8 +153,8 @@ BUILT = {
     "split over two cells": lambda: right(
         [code("DIM = 1", ID)], my_mean_pool=NEEDS["dim"].replace("{}", "DIM")
     ),
-    "nbformat 4.0": written(nbformat_minor=0),
-    "a format of the future": written(nbformat_minor=9),
+    "nbformat 4.0": lambda: file(lesson(RIGHT), nbformat_minor=0),
+    "a format of the future": lambda: file(lesson(RIGHT), nbformat_minor=9),
     "no version": lambda: json.dumps(
         {"cells": lesson(RIGHT), "metadata": {}, "nbformat": 4}
     ).encode(),
@@ -193,7 +179,9 @@ BUILT = {
             {key: value for key, value in cell.items() if key != "metadata"} for cell in right_cells
         ]
     ),
-    "odd metadata": marked(tags=["x", None], deepnote={"a": []}, collapsed=None, **{"": 1}),
+    "odd metadata": lambda: file(
+        with_metadata(tags=["x", None], deepnote={"a": []}, collapsed=None, **{"": 1})
+    ),
     "an id that went to another cell": lambda: right(
         [text("See below.", metadata={"nbgrader": {"grade_id": ID}})]
     ),
@@ -206,8 +194,20 @@ BUILT = {
         with_metadata(vscode={"languageId": "python"}), metadata=METADATA["VS Code"]
     ),
     "Kaggle": lambda: file([code(KAGGLE), *lesson(RIGHT)], metadata=METADATA["Kaggle"]),
-    "another kernel's name": written(metadata=METADATA["another kernel's name"]),
-    "30 MB of outputs": cells(add_picture),
+    "another kernel's name": lambda: file(
+        lesson(RIGHT), metadata=METADATA["another kernel's name"]
+    ),
+    "30 MB of outputs": cells(
+        lambda right_cells: right_cells[0].update(
+            outputs=[
+                {
+                    "output_type": "display_data",
+                    "metadata": {},
+                    "data": {"image/png": "iVBORw0KGgo" * 3_000_000},
+                }
+            ]
+        )
+    ),
     "outputs of all kinds": cells(
         lambda right_cells: right_cells[0].update(
             outputs=[
@@ -253,8 +253,10 @@ BUILT = {
     "indented JSON": lambda: json.dumps(json.loads(right()), indent=2000).encode(),
     "a final line end and spaces": lambda: b"\n\n" + right() + b"\r\n \t\n",
     "keys in another order": lambda: json.dumps(json.loads(right()), sort_keys=True).encode(),
-    "locked cells": marked(
-        editable=False, deletable=False, trusted=True, jupyter={"source_hidden": True}
+    "locked cells": lambda: file(
+        with_metadata(
+            editable=False, deletable=False, trusted=True, jupyter={"source_hidden": True}
+        )
     ),
     "the first two alone": lambda: file(lesson(RIGHT)[:4]),
     "in a Markdown cell": cells(lambda right_cells: right_cells[0].update(cell_type="markdown")),

@@ -13,16 +13,12 @@ import pytest
 
 from course_utils.tools.grading.results import STATUSES
 
-from ..grader import each_run_or_nightly, runs, strict_marker, total
-from .hostile import FULL, HOSTILE, REPOSITORY, TOKEN, file, right
+from ..grader import ROOT, each_run_or_nightly, runs, strict_marker, total
+from .hostile import FULL, HOSTILE, TOKEN, file, right
 
 # folders of the host where a submission may try to write, and all that are searched for its traces
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
-WATCHED = [
-    *OPEN,
-    REPOSITORY,
-    *(REPOSITORY / name for name in ("tests", "notebooks", "course_utils")),
-]
+WATCHED = [*OPEN, ROOT, *(ROOT / name for name in ("tests", "notebooks", "course_utils"))]
 
 
 def most_memory():  # in kB, that this process has had
@@ -118,11 +114,11 @@ def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypa
 def test_nothing_of_an_attack_is_left_in_the_repository(marker):
     """Must run last: checks git's view of the repository, and the files that attacks tried to change."""
     status = subprocess.run(
-        ["git", "status", "--porcelain", "-uall"], cwd=REPOSITORY, capture_output=True, text=True
+        ["git", "status", "--porcelain", "-uall"], cwd=ROOT, capture_output=True, text=True
     )
     assert TOKEN not in status.stdout
     for path in (
-        *(REPOSITORY / "course_utils").glob("*.py"),
-        *(REPOSITORY / "course_utils/tools/grading").glob("*.py"),
+        *(ROOT / "course_utils").glob("*.py"),
+        *(ROOT / "course_utils/tools/grading").glob("*.py"),
     ):
         assert TOKEN not in path.read_text()
