@@ -25,9 +25,12 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 CHARACTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
-PIECES = [*SPECIAL, *CHARACTERS, *(f"##{character}" for character in CHARACTERS)]
+PIECES = [
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *CHARACTERS,
+    *(f"##{character}" for character in CHARACTERS),
+]
 LONG_BUT_LATE = {"test_take_along.py", "test_training.py", "test_workspace.py"}
 SIZES = {
     "hidden_size": 32,

@@ -29,7 +29,7 @@ def collecting(tmp_path):
     """
 
     def collect(files, roster=None, zipped=False):
-        if not isinstance(files, dict):
+        if not isinstance(files, dict):  # then each gets a content of its own
             files = {file: f"{NOTEBOOK} {file}" for file in files}
         source = tmp_path / ("class.zip" if zipped else "class")
         if zipped:

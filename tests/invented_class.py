@@ -28,6 +28,23 @@ PLANTED = [
 ]
 
 
+@cache
+def _report(exercise_id, name):
+    """The report on an answer that makes this mistake."""
+    exercise = find(exercise_id)
+    (mistake,) = [mistake for mistake in exercise.mistakes if mistake.name == name]
+    return examine(exercise, mistake.imitations[0], seed=7)
+
+
+# The mark for what `planted_class` plans: the report of a failed answer, or a status in its place.
+def _mark(exercise, planned):
+    if isinstance(planned, str):
+        points = exercise.points if planned == "passed" else 0
+        return Mark(exercise.title, planned, points, exercise.points)
+    texts = {kind: getattr(planned, kind) for kind in TEXTS_OF_A_REPORT}
+    return Mark(exercise.title, "failed", 0, exercise.points, **texts)
+
+
 def planted_class(planted=PLANTED, learners=60, seed=4):
     """The records of a class. Weak learners make more of the mistakes; some do not attempt or hand in an exercise."""
     rng, exercises = random.Random(seed), exercises_of(("04", "05"))
@@ -41,28 +58,15 @@ def planted_class(planted=PLANTED, learners=60, seed=4):
             (name, count) for planted_in, name, count in planted if planted_in == exercise_id
         ]
         # reports of failed answers, and in place of others their status, from the weakest learner on
-        reports = [_report(exercise_id, name) for name, count in mistakes for _ in range(count)]
-        reports += ["not attempted"] * 3 + ["missing"] * (2 if exercise.lesson == "05" else 0)
-        reports += ["passed"] * (learners - len(reports))
+        plan = [_report(exercise_id, name) for name, count in mistakes for _ in range(count)]
+        plan += ["not attempted"] * 3 + ["missing"] * (2 if exercise.lesson == "05" else 0)
+        plan += ["passed"] * (learners - len(plan))
         # those with high numbers are mostly the strong ones
         order = sorted(range(learners), key=lambda number: number / learners + rng.gauss(0, 0.35))
-        for number, report in zip(order, reports, strict=True):
-            record, failed = records[number], not isinstance(report, str)
-            status = "failed" if failed else report
-            texts = {kind: getattr(report, kind) for kind in TEXTS_OF_A_REPORT} if failed else {}
-            points = exercise.points if status == "passed" else 0
-            record.exercises[exercise_id] = Mark(
-                exercise.title, status, points, exercise.points, **texts
-            )
-            record.texts[exercise_id] = f"# written by Person{number:03}\n{answers[exercise_id]}"
+        for number, planned in zip(order, plan, strict=True):
+            text = f"# written by Person{number:03}\n{answers[exercise_id]}"
+            records[number].texts[exercise_id] = text
+            records[number].exercises[exercise_id] = _mark(exercise, planned)
     for record in records:
         record.add_up()
     return records
-
-
-@cache
-def _report(exercise_id, name):
-    """The report on an answer that makes this mistake."""
-    exercise = find(exercise_id)
-    (mistake,) = [mistake for mistake in exercise.mistakes if mistake.name == name]
-    return examine(exercise, mistake.imitations[0], seed=7)

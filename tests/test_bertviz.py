@@ -146,7 +146,7 @@ def test_nothing_is_asked_for_elsewhere(view):
     policy = tags.find(attrs={"http-equiv": "Content-Security-Policy"})["content"]
     assert policy.startswith("default-src 'none';") and not re.search("http|[*]|self|data:", policy)
     assert not re.search(r"cdn|require\.|@import", page)
-    # names and comments
+    # those that are left are names and stand in comments
     assert not re.search(r"https?://(?!www\.w3\.org/|d3js\.org|github\.com/tensorflow/)", page)
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     # no script is cut short by text that looks like its end tag
@@ -237,7 +237,8 @@ def test_without_frames_a_table_is_left():
         "Head view of layer 1 (counted from 0), mean of heads 0, 2: how much each of 20 tokens (rows) looks at each "
         "(columns). (Where scripts run, bertviz's view covers this table.)"
     )
-    assert cells[0] == ["", *AWKWARD] and [row[0] for row in cells[1:]] == AWKWARD
+    assert cells[0] == ["", *AWKWARD]
+    assert [row[0] for row in cells[1:]] == AWKWARD
     mean = attentions[1, [0, 2]].mean(0)
     assert [row[1:] for row in cells[1:]] == [
         [f"{weight:.2f}" for weight in row] for row in mean.tolist()
@@ -294,7 +295,8 @@ def test_awkward_tokens_are_shown_and_not_obeyed(shown):
     texts = frame.eval_on_selector_all("#left text", "texts => texts.map(text => text.textContent)")
     assert texts == [token.replace("Ġ", " ") for token in tokens]
     fits(frame)
-    assert page.problems == [] and page.outside == [] and page.locator("script, img").count() == 0
+    assert page.problems == page.outside == []
+    assert page.locator("script, img").count() == 0
     page.evaluate("document.querySelector('iframe').remove()")
     assert page.locator("tr th:first-child").all_text_contents()[1:] == tokens
 

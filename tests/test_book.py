@@ -559,8 +559,9 @@ def small_book(tmp_path_factory):
     """A book made without a browser: its folder `site`, its parsed `pages` by name, the lines `printed`."""
     folder, printed = tmp_path_factory.mktemp("small"), []
     site = written(folder / "build" / "book", in_folder(folder / "lessons", SMALL), printed.append)
-    pages = {path.stem: parsed(path) for path in paths_of(site)}
-    return SimpleNamespace(site=site, pages=pages, printed=printed)
+    return SimpleNamespace(
+        site=site, pages={path.stem: parsed(path) for path in paths_of(site)}, printed=printed
+    )
 
 
 def test_links_to_the_glossary_and_between_lessons(small_book):

@@ -262,49 +262,75 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
     assert page.outside == page.problems == []
 
 
-@in_chromium
-def test_place_review_and_progress_by_keyboard(lab, open_page):
-    """Questions are answered with the keys alone; axe finds nothing, in both modes; what is due is counted."""
-    first = "from course_utils import setup, place, review, progress\nsetup()"
+# Questions from memory
+
+
+@pytest.fixture(scope="module")
+def questions(lab, open_page):
+    """The page of a notebook in which `place` asks a question, then `review`; then comes `progress`."""
     write_notebook(
-        lab, "questions", dict(zip("abcd", (first, "place()", "review()", "progress()")))
+        lab,
+        "questions",
+        {
+            "setup": "from course_utils import setup, place, review, progress\nsetup()",
+            "place": "place()",
+            "review": "review()",
+            "progress": "progress()",
+        },
     )
     page = opened(open_page, lab, "questions")
     page.set_viewport_size({"width": 1280, "height": 1500})
     run_all_cells(page)
-    placing, reviewing = (page.locator(".cu-ask").nth(number) for number in (0, 1))
-    assert "to review today: " in page.locator(".jp-OutputArea-output").last.inner_text()
+    return page
 
-    def answer(question, *keys):
-        """From the first option on: keys, then the degree of being sure if it is asked, and Enter on the button."""
-        before = question.locator("form .cu-small").inner_text()
-        question.locator("button, input").first.focus()
-        for key in (*keys, "Enter"):
-            page.keyboard.press(key)
-        playwright.expect(question.locator("form .cu-small")).not_to_have_text(before)
 
+def answer(question, *keys):
+    """From the first option on: keys, then the degree of being sure if it is asked, and Enter on the button."""
+    before = question.locator("form .cu-small").inner_text()
+    question.locator("button, input").first.focus()
+    for key in (*keys, "Enter"):
+        question.page.keyboard.press(key)
+    playwright.expect(question.locator("form .cu-small")).not_to_have_text(before)
+
+
+@in_chromium
+def test_progress_counts_what_is_due(questions):
+    assert "to review today: " in questions.locator(".jp-OutputArea-output").last.inner_text()
+
+
+@in_chromium
+def test_a_question_of_place_is_answered_by_keyboard(questions):
+    placing = questions.locator(".cu-ask").nth(0)
     answer(placing, "ArrowDown", "Tab", "ArrowRight", "Tab")
     # it may come after another text
     playwright.expect(placing.locator(".cu-small")).to_contain_text("2 of 20")
-    assert page.evaluate("document.activeElement.tagName") == "LEGEND", (
+    assert questions.evaluate("document.activeElement.tagName") == "LEGEND", (
         "the next question has the focus"
     )
     placing.locator("button[type=submit]").click()
     assert "Choose an answer first." in placing.inner_text()
+
+
+@in_chromium
+def test_a_question_of_review_is_answered_by_keyboard(questions, lab):
     # a question to recall: show the answer, then say how much of it one had
+    reviewing = questions.locator(".cu-ask").nth(1)
     reviewing.locator("button").focus()
-    page.keyboard.press("Enter")
+    questions.keyboard.press("Enter")
     reviewing.locator("input").first.wait_for()
     answer(reviewing, "ArrowDown", "Tab")
     (recalled,) = read_schedule(lab.workspace).answers
-    assert recalled["right"] and recalled["item"] not in read_schedule(lab.workspace).due()
-    for theme in ("light", "dark"):
-        page.evaluate(
-            "light => { document.body.dataset.jpThemeLight = light }", str(theme == "light").lower()
-        )
-        violations = Axe().run(page, context=".cu-ask").response["violations"]
-        assert [violation["id"] for violation in violations] == []
-    assert page.outside == page.problems == []
+    assert recalled["right"]
+    assert recalled["item"] not in read_schedule(lab.workspace).due()
+
+
+@in_chromium
+@pytest.mark.parametrize("is_light", ["true", "false"])
+def test_axe_finds_nothing_in_questions(questions, is_light):
+    questions.evaluate("light => { document.body.dataset.jpThemeLight = light }", is_light)
+    violations = Axe().run(questions, context=".cu-ask").response["violations"]
+    assert [violation["id"] for violation in violations] == []
+    assert questions.outside == questions.problems == []
 
 
 @pytest.mark.nightly

@@ -110,9 +110,12 @@ def test_what_differs_fails_and_says_why(name, compared):
 @pytest.mark.nightly  # as the matrix is
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_each_setting_takes_effect(setting):
-    code = "import torch; print(torch.backends.cpu.get_cpu_capability(), torch.get_num_threads())"
     shown = subprocess.run(
-        [sys.executable, "-c", code],
+        [
+            sys.executable,
+            "-c",
+            "import torch; print(torch.backends.cpu.get_cpu_capability(), torch.get_num_threads())",
+        ],
         env={**os.environ, **SETTINGS[setting]},
         capture_output=True,
         text=True,

@@ -72,8 +72,11 @@ def nbgrader_autograde(room, lesson, size):
     source.mkdir(parents=True)
     shutil.copy(ROOT / "notebooks" / LESSONS[lesson], source)
     (course / "nbgrader_config.py").write_text(NBGRADER)
-    programs = f"{EXTRAS / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{EXTRAS}", "PATH": programs}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT}:{EXTRAS}",
+        "PATH": f"{EXTRAS / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
     nbgrader = [sys.executable, "-W", "ignore", "-m", "nbgrader"]
     timed([*nbgrader, "db", "assignment", "add", f"lesson-{lesson}"], course, environment)
     timed([*nbgrader, "generate_assignment", f"lesson-{lesson}"], course, environment)

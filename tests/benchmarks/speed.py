@@ -107,8 +107,11 @@ def main(rounds, write):
     lines = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for name in columns["short"]:
         lines.append(f"| {name} | {' | '.join(cells[name] for cells in columns.values())} |")
-    where = f"{machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
-    lines += ["", f"Measured on: {where}; medians of {rounds} rounds."]
+    lines += [
+        "",
+        f"Measured on: {machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}; "
+        f"medians of {rounds} rounds.",
+    ]
     show(PAGE, lines, BEGIN, END, write)
 
 

@@ -29,6 +29,18 @@ def _filled(text: str, constants: dict[str, str]) -> str:
     return re.sub(r"\{U\+([0-9A-F]{4,6})\}", lambda code: chr(int(code[1], 16)), text)
 
 
+# Refuse cases that say too little, or something that is not allowed.
+def _check(cases: list[Case], built: Collection[str], roles: set[str], keys: set[str]) -> None:
+    for case in cases:
+        assert case.description, case
+        assert case.cells.keys() <= roles, case
+        assert case.settings.keys() <= keys, case
+        assert bool(case.cells) != (case.name in built), case
+    names = [case.name for case in cases]
+    assert len({*names}) == len(names), "two cases have the same name"
+    assert {*built} <= {*names}, "a case without cells is not described"
+
+
 def read(
     folder: Path,
     built: Collection[str],
@@ -61,12 +73,5 @@ def read(
                     key, _, value = entry.partition(": ")
                     plain = value[1:-1] if re.fullmatch("`[^`]+`", value) else value
                     cases[-1].settings[key] = _filled(plain, constants)
-    for case in cases:
-        assert case.description, case
-        assert {*case.cells} <= {"", "below", *roles}, case
-        assert {*case.settings} <= {*keys}, case
-        assert bool(case.cells) != (case.name in built), case
-    names = [case.name for case in cases]
-    assert len({*names}) == len(names), "two cases have the same name"
-    assert {*built} <= {*names}, "a case without cells is not described"
+    _check(cases, built, {"", "below", *roles}, {*keys})
     return cases

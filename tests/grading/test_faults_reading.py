@@ -296,9 +296,10 @@ def test_names_are_read_as_utf8_whatever_the_locale_says(place, locale):
     for name in ("Ömer", "王"):
         (place / "class" / name).mkdir()
         (place / "class" / name / "04_pooling.ipynb").write_text(NOTEBOOK)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **locale}
     folders = (place / "class", place / "unpacked")
-    done = course(*folders, 0, program=["-c", GATHER], env=environment)
+    done = course(
+        *folders, 0, program=["-c", GATHER], env={**os.environ, "PYTHONPATH": str(ROOT), **locale}
+    )
     assert sorted(json.loads(done.stdout)) == ["ada", "bob", "Ömer", "王"], done.stderr
 
 

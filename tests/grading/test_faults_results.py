@@ -144,22 +144,28 @@ def content(path):
     return path.read_bytes() if path.is_file() else path.lstat().st_mode
 
 
-@pytest.mark.parametrize("shape", OTHER_SHAPES)
-def test_results_of_another_shape_are_named_and_kept_beside_new_ones(shape, tmp_path):
-    path = tmp_path / "results.jsonl"
-    holding(OTHER_SHAPES[shape])(path)
-    before = path.read_bytes()
-    with pytest.raises(GradeError) as error, opened(path):
-        pass
-    assert re.search(f"{re.escape(str(path))}.*--regrade", sentence(error))
-    assert path.read_bytes() == before
+@pytest.fixture(params=OTHER_SHAPES)
+def other_results(request, tmp_path):
+    """A file of results in an unexpected format."""
+    holding(OTHER_SHAPES[request.param])(tmp_path / "results.jsonl")
+    return tmp_path / "results.jsonl"
 
-    # as --regrade does, although the first name for what is kept is taken
-    (tmp_path / "results-1.jsonl").write_text("taken")
-    with opened(path, anew=True) as known:
+
+def test_results_of_another_shape_are_named_and_stay(other_results):
+    before = other_results.read_bytes()
+    with pytest.raises(GradeError) as error, opened(other_results):
+        pass
+    assert re.search(f"{re.escape(str(other_results))}.*--regrade", sentence(error))
+    assert other_results.read_bytes() == before
+
+
+def test_regrade_keeps_results_of_another_shape_beside_the_new_ones(other_results, tmp_path):
+    before = other_results.read_bytes()
+    (tmp_path / "results-1.jsonl").write_text("the first name for what is kept is taken")
+    with opened(other_results, anew=True) as known:  # as --regrade does
         assert known.entries == {}
         known.put(entry())
-    with opened(path) as known:
+    with opened(other_results) as known:
         assert list(known.entries.values()) == [entry()]
     assert (tmp_path / "results-2.jsonl").read_bytes() == before
 
@@ -241,9 +247,9 @@ def test_results_do_not_go_among_the_submissions(case, nothing_to_mark, tmp_path
     folder = tmp_path / case
     before = sorted(source.rglob("*"))
     # a course of nbgrader's is beside the results, the others are the results folder itself
-    folders = (out, [folder]) if case == "class/course" else (folder, [])
+    results, beside = (out, [folder]) if case == "class/course" else (folder, [])
     with pytest.raises(GradeError, match="is the submissions folder, or is inside it"):
-        run(source, folders[0], beside=folders[1])
+        run(source, results, beside=beside)
     assert (sorted(source.rglob("*")), list(out.iterdir())) == (before, [])
 
 
@@ -293,7 +299,7 @@ def test_a_disk_that_cannot_be_written_to_stops_the_run(tmp_path, marked, spoil,
 {spoil}
 with pytest.raises(GradeError, match={words!r}) as error:
     run(source, disk / "out")
-sentence(error)
+assert sentence(error)
 {repair}
 assert run(source, disk / "out")[0].points == FULL
 """
@@ -414,8 +420,10 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(
     replace_process(
         WORKS.replace("    print(", f"    if 'ada/04' in job:\n        {fails}\n    print(")
     )
-    options = ["--unsafe-no-isolation", "--workers", "1", "--lessons", "04"]
-    arguments = ["grade", str(class_of_two), "--out", str(out), *options]
+    arguments = [
+        *("grade", str(class_of_two), "--out", str(out)),
+        *("--unsafe-no-isolation", "--workers", "1", "--lessons", "04"),
+    ]
     done = CliRunner().invoke(cli.main, arguments)
     assert "Not marked: ada. They have no points yet" in done.output
     assert done.exit_code == 3  # some are not marked
@@ -530,4 +538,4 @@ def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):
                 process.kill()
     with pytest.raises(SandboxError) as error:
         list(results)
-    sentence(error)
+    assert sentence(error)

@@ -136,8 +136,9 @@ class Kernel:
         passed = self.passed
         self.end()
         self.start()
-        again = AGAIN.format(self.folder, True)
-        assert self.run(again, SECONDS_TO_START, store_history=False) == "ok"
+        assert (
+            self.run(AGAIN.format(self.folder, True), SECONDS_TO_START, store_history=False) == "ok"
+        )
         self.passed = passed
 
     def run(self, source, seconds=SECONDS, store_history=True):
@@ -211,7 +212,9 @@ def test_a_real_kernel_gives_these_points(odd, kernel, tmp_path):
             kernel.run(source)
     for exercise_id in sorted(EXERCISES.keys() - kernel.passed):
         name, _ = EXERCISES[exercise_id]
-        check = f"__import__('course_utils').check({exercise_id!r}, {name}, seed=4)"
-        kernel.run(check, store_history=False)
+        kernel.run(
+            f"__import__('course_utils').check({exercise_id!r}, {name}, seed=4)",
+            store_history=False,
+        )
     points = [EXERCISES[exercise_id][1] for exercise_id in kernel.passed & EXERCISES.keys()]
     assert sum(points) == odd.points, f"passed: {sorted(kernel.passed)}"
