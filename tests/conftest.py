@@ -27,7 +27,11 @@ settings.load_profile("repeatable")
 
 CHARACTERS = [*string.ascii_lowercase, *string.digits, *string.punctuation]
 PIECES = [
-    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
     *CHARACTERS,
     *(f"##{character}" for character in CHARACTERS),
 ]

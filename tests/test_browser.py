@@ -165,10 +165,12 @@ def all_drawn(page):
         bring_into_view(page, frame)
         fits(inside(page, title, lines))
     assert page.locator("iframe").count() == len(LINES)
+
     frame = page.locator("iframe[title^='Head view of layer 0']")
     bring_into_view(page, frame)
     within = inside(page, "Head view of layer 0")
     opacities = within.eval_on_selector_all("svg line", OPACITIES)
+    # a line's opacity is its weight, divided by the number of heads that are shown
     weights = attend(SENTENCE)[1][0].flatten()
     torch.testing.assert_close(12 * torch.tensor(opacities), weights, rtol=0, atol=5.1e-4)
     state, picture = within.evaluate(STATE), frame.screenshot()
@@ -178,7 +180,7 @@ def all_drawn(page):
     assert within.locator("line[visibility=visible][left-token-index='2']").count() == 12 * 8
     assert within.evaluate(STATE) != state
     assert frame.screenshot() != picture
-    within.locator("#layer").hover()
+    within.locator("#layer").hover()  # away from the tokens
     within.wait_for_function(VISIBLE, arg=0)
 
 
@@ -325,7 +327,7 @@ def test_a_question_of_review_is_answered_by_keyboard(questions, lab):
 
 
 @in_chromium
-@pytest.mark.parametrize("is_light", ["true", "false"])
+@pytest.mark.parametrize("is_light", ["true", "false"], ids=["light", "dark"])
 def test_axe_finds_nothing_in_questions(questions, is_light):
     questions.evaluate("light => { document.body.dataset.jpThemeLight = light }", is_light)
     violations = Axe().run(questions, context=".cu-ask").response["violations"]

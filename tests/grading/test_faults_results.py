@@ -421,8 +421,12 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(
         WORKS.replace("    print(", f"    if 'ada/04' in job:\n        {fails}\n    print(")
     )
     arguments = [
-        *("grade", str(class_of_two), "--out", str(out)),
-        *("--unsafe-no-isolation", "--workers", "1", "--lessons", "04"),
+        "grade",
+        str(class_of_two),
+        f"--out={out}",
+        "--unsafe-no-isolation",
+        "--workers=1",
+        "--lessons=04",
     ]
     done = CliRunner().invoke(cli.main, arguments)
     assert "Not marked: ada. They have no points yet" in done.output
