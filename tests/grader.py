@@ -83,7 +83,7 @@ def begun(process, sign, seconds=90):
 
 
 def runs(process):
-    """Whether a process runs. One that has ended stays as a zombie until its parent waits for it."""
+    """Whether a process runs. One that ended stays as a zombie until its parent waits for it."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

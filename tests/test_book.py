@@ -557,7 +557,7 @@ def lessons(tmp_path):
 
 @pytest.fixture(scope="module")
 def small_book(tmp_path_factory):
-    """A book made without a browser: its folder `site`, its parsed `pages` by name, the lines `printed`."""
+    """A book made without a browser: its folder `site`, its parsed `pages`, the lines `printed`."""
     folder, printed = tmp_path_factory.mktemp("small"), []
     site = written(folder / "build" / "book", in_folder(folder / "lessons", SMALL), printed.append)
     return SimpleNamespace(

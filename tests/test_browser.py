@@ -269,7 +269,7 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
 
 @pytest.fixture(scope="module")
 def questions(lab, open_page):
-    """The page of a notebook in which `place` asks a question, then `review`; then comes `progress`."""
+    """The page of a notebook in which `place` asks a question, then `review`; then `progress`."""
     write_notebook(
         lab,
         "questions",
@@ -287,7 +287,10 @@ def questions(lab, open_page):
 
 
 def answer(question, *keys):
-    """From the first option on: keys, then the degree of being sure if it is asked, and Enter on the button."""
+    """Press keys from the first option on, and Enter.
+
+    keys: to the option, then to the degree of being sure if it is asked, and to the button.
+    """
     before = question.locator("form .cu-small").inner_text()
     question.locator("button, input").first.focus()
     for key in (*keys, "Enter"):

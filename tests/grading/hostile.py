@@ -168,8 +168,8 @@ def forged_at_definition(sent):
     return f"{SEND}my_mean_pool = send({sent})"
 
 
-# in an answer, the descriptors and sizes of the memory that it shares with the grader, and a function
-# that overwrites all of it
+# in an answer, the descriptors and sizes of the memory that it shares with the grader, and a
+# function that overwrites all of it
 SHARED = """
 import fcntl, mmap, stat, torch
 def shared():
