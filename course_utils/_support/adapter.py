@@ -62,11 +62,12 @@ def differences(model: BertForMaskedLM, encoder: PreTrainedModel) -> dict[str, t
             change = values[name] - base
             if change.ndim < 2:
                 tensors[name] = change.contiguous()
-                continue
-            # the largest difference of a row becomes 127, the largest 8-bit integer
-            scale = change.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
-            tensors[name] = (change / scale).round().to(torch.int8)
-            tensors[name + SCALE] = scale
+            else:
+                # The largest difference of a row becomes 127, the largest 8-bit integer. The bound
+                # keeps a row without differences from being divided by 0.
+                scale = change.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / 127
+                tensors[name] = (change / scale).round().to(torch.int8)
+                tensors[name + SCALE] = scale
     return tensors
 
 

@@ -96,8 +96,7 @@ def _offline(original: Any, view_of: Callable[..., View]) -> Callable[..., View 
     def draw(*positional, **named):
         bound = signature.bind(*positional, **named)
         bound.apply_defaults()
-        arguments = bound.arguments
-        arguments |= checked(arguments, LARGE[original.__name__])
+        arguments = bound.arguments | checked(bound.arguments, LARGE[original.__name__])
         view = view_of(functools.partial(page, original, arguments), arguments)
         if arguments["html_action"] == "return":
             return view
@@ -229,23 +228,22 @@ def page(
     """
     arguments = {**arguments, **options, "html_action": "return"}
     original_html = original(**arguments).data
-    # a comment behind the data on this line repeats it
+    # The line that sets `params` to the view's data in JSON, and the HTML before and after it. A
+    # comment behind the data on this line repeats it.
     before, line, after = re.split(r"(?<=const params = )(.*)", original_html, maxsplit=1)
     params, _ = json.JSONDecoder().raw_decode(line)
-    # a name that depends on all but the weights, in which processors differ
-    content = {name: value for name, value in arguments.items() if name != "attention"}
-    content = json.dumps([original.__name__, len(arguments["attention"]), content])
-    name = f"bertviz-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
-    before = before.replace(params["root_div_id"], name)
+    # an id that depends on all but the weights, in which processors differ
+    others = {name: value for name, value in arguments.items() if name != "attention"}
+    content = json.dumps([original.__name__, len(arguments["attention"]), others])
+    view_id = f"bertviz-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+    before = before.replace(params["root_div_id"], view_id)
+    # without the script that loads require.js, and without require.js's settings
     before = re.sub(
         r"^<script src=[^>]*></script>|require\.config\(.*?\}\);", "", before, flags=re.DOTALL
     )
     for part in params["attention"][1:]:
-        del part["attn"]
-    params["root_div_id"] = name
-    data = (
-        f"{_literal(params)}; cut(params.attention, {json.dumps(arguments['sentence_b_start'])});"
-    )
+        del part["attn"]  # `cut` of STAND_IN makes it
+    params["root_div_id"] = view_id
     libraries = [
         (packaged_folder(package) / path).read_text(encoding="utf-8") for package, path in SCRIPTS
     ]
@@ -254,11 +252,13 @@ def page(
         '<!DOCTYPE html><html lang="en"><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<style>body{{margin:8px 8px 8px {margin}px;background:white;color:black}}"
-        f"svg{{overflow:visible}}</style><body><script>{scripts}</script>{before}{data}{after}"
+        f"svg{{overflow:visible}}</style><body><script>{scripts}</script>"
+        f"{before}{_literal(params)}; "
+        f"cut(params.attention, {json.dumps(arguments['sentence_b_start'])});{after}"
     )
 
 
-def _literal(value):
+def _literal(value: Any) -> str:
     """A value as JavaScript that is safe inside a script element, with fractions to three
     decimals.
     """

@@ -47,39 +47,42 @@ def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]
     if shell is None:
         return
     steps = shell.input_transformers_cleanup
+    # an earlier call may have added the function below, for this encoder or another
+    steps[:] = [step for step in steps if getattr(step, "__name__", "") != "adapted"]
+    if another is None:
+        return
+    folder = os.path.abspath(os.path.expanduser(another))
+    name = folder if os.path.isdir(folder) else another
+    line = f'checkpoint = {name!r}; print("checkpoint:", checkpoint, "(COURSE_ENCODER)")'
 
     def adapted(lines):
         """The lines of a cell with the other encoder, or a line that prints why the cell is
         skipped.
         """
         source = "".join(lines)
-        need = _need(source)
+        need = _need(source.strip())
         if need is not None and not _is_met(need, *load_encoder()):
             return [f'print("skipped: this cell is about {CONDITIONS[need]}")\n']
+        # by a function, since `sub` would read the backslashes of a Windows path as escapes
         return CHECKPOINT.sub(lambda _: line, source).splitlines(keepends=True)
 
-    steps[:] = [step for step in steps if getattr(step, "__name__", "") != adapted.__name__]
-    if another is not None:
-        folder = os.path.abspath(os.path.expanduser(another))
-        name = folder if os.path.isdir(folder) else another
-        line = f'checkpoint = {name!r}; print("checkpoint:", checkpoint, "(COURSE_ENCODER)")'
-        steps.append(adapted)
+    steps.append(adapted)
 
 
 def _need(source: str) -> str | None:
-    """The tag in CONDITIONS of the cell that is run, or None.
+    """The tag in CONDITIONS of the cell that is run, or None. source: the cell's, stripped.
 
     JupyterLab sends a cell's tags with the request, so a cell is recognised after a learner has
     edited it. Other programs send the text alone, which is looked up in the source lessons.
     """
     from IPython import get_ipython
 
-    # without a kernel, IPython has no request
+    # The request that runs this cell. Only the shell of a kernel has `get_parent`; without a kernel,
+    # the request is empty.
     request = getattr(get_ipython(), "get_parent", dict)() or {}
     for tag in request.get("metadata", {}).get("tags", ()):
         if tag in CONDITIONS:
             return tag
-    source = source.strip()
     for text, is_answer, tag in tagged("needs-"):
         if source == text or (is_answer and text and source.startswith(text)):
             return tag

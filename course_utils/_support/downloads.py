@@ -130,8 +130,11 @@ def hub_dataset(name: str) -> Path:
     with _failures_in_a_sentence(
         name, "dataset", fix="Use the course's own pairs, or give a local file."
     ):
-        files = ["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"]
-        return _fetched(name, repo_type="dataset", allow_patterns=files)
+        return _fetched(
+            name,
+            repo_type="dataset",
+            allow_patterns=["*test*.parquet", "*test*.jsonl*", "*test*.csv", "*test*.tsv"],
+        )
 
 
 def _fetched(name: str, **settings: Any) -> Path:

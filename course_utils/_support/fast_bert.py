@@ -31,9 +31,11 @@ def fits(encoder: Any) -> bool:
 
     config = encoder.config
     modules = list(encoder.modules())
-    hooks = []
-    for module in modules:
-        hooks += [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
+    hooks = [
+        hook
+        for module in modules
+        for hook in (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
+    ]
     return (
         (type(encoder), encoder.device.type, encoder.dtype) == (BertModel, "cpu", torch.float32)
         and config.hidden_act == "gelu"
@@ -71,17 +73,47 @@ def packed_bert(
         + weights["embeddings.token_type_embeddings.weight"][0]
     )
     hidden = words.shape[1]
+    layers = _layers(weights, heads, dtype, lay_out)
 
-    def pair(name):
-        return weights[f"{name}.weight"], weights[f"{name}.bias"]
+    def normalised(states, weight, bias):
+        return layer_norm(states, (hidden,), weight, bias, epsilon)
+
+    def forward(rows):
+        lengths = [len(row) for row in rows]
+        groups = list(_groups(lengths, heads))
+        ids = torch.tensor([token_id for row in rows for token_id in row])
+        states = normalised(
+            words[ids] + torch.cat([positions[:length] for length in lengths]),
+            *_weight_and_bias(weights, "embeddings.LayerNorm"),
+        )
+        attended = torch.empty(len(ids), hidden, dtype=dtype)
+        for query_key_value, output, first_norm, up, down, second_norm in layers:
+            _attend_in_groups(query_key_value(states.to(dtype)), groups, heads, attended)
+            states = normalised(states.add_(output(attended)), *first_norm)
+            states = normalised(states.add_(down(up(states.to(dtype)))), *second_norm)
+        for row, start, end, count, length in groups:
+            yield row, states[start:end].view(count, length, hidden)
+
+    return forward
+
+
+def _layers(weights, heads, dtype, lay_out):
+    """The six steps of each layer in order: products are functions, norms are (weight, bias).
+
+    To queries, keys and values side by side; to the output of attention; its norm; up and down in
+    the feed-forward part; its norm.
+    """
 
     def dense(name, activation="none"):
-        return _product(*pair(name), dtype, activation, lay_out)
+        return _product(*_weight_and_bias(weights, name), dtype, activation, lay_out)
 
     def query_key_value(layer):
-        scale = (hidden // heads) ** -0.5  # scale of the scores, folded into the queries
-        names = (f"{layer}.attention.self.{part}" for part in ("query", "key", "value"))
-        (query, key, value), (query_bias, key_bias, value_bias) = zip(*map(pair, names))
+        pairs = [
+            _weight_and_bias(weights, f"{layer}.attention.self.{part}")
+            for part in ("query", "key", "value")
+        ]
+        (query, key, value), (query_bias, key_bias, value_bias) = zip(*pairs)
+        scale = (len(query) // heads) ** -0.5  # scale of the scores, folded into the queries
         return _product(
             torch.cat([query * scale, key, value]),
             torch.cat([query_bias * scale, key_bias, value_bias]),
@@ -90,9 +122,6 @@ def packed_bert(
             lay_out,
         )
 
-    def normalised(states, weight, bias):
-        return layer_norm(states, (hidden,), weight, bias, epsilon)
-
     layers = []
     while f"encoder.layer.{len(layers)}.output.dense.weight" in weights:
         layer = f"encoder.layer.{len(layers)}"
@@ -100,39 +129,17 @@ def packed_bert(
             (
                 query_key_value(layer),
                 dense(f"{layer}.attention.output.dense"),
-                pair(f"{layer}.attention.output.LayerNorm"),
+                _weight_and_bias(weights, f"{layer}.attention.output.LayerNorm"),
                 dense(f"{layer}.intermediate.dense", "gelu"),
                 dense(f"{layer}.output.dense"),
-                pair(f"{layer}.output.LayerNorm"),
+                _weight_and_bias(weights, f"{layer}.output.LayerNorm"),
             )
         )
+    return layers
 
-    def forward(rows):
-        lengths = [len(row) for row in rows]
-        groups = list(_groups(lengths, heads))
-        ids = torch.tensor([number for row in rows for number in row])
-        states = normalised(
-            words[ids] + torch.cat([positions[:length] for length in lengths]),
-            *pair("embeddings.LayerNorm"),
-        )
-        attended = torch.empty(len(ids), hidden, dtype=dtype)
-        for to_queries_keys_values, out, first_norm, up, down, second_norm in layers:
-            queries_keys_values = to_queries_keys_values(states.to(dtype))
-            for _, start, end, number, length in groups:
-                query, key, value = (
-                    queries_keys_values[start:end]
-                    .view(number, length, 3, heads, -1)
-                    .permute(2, 0, 3, 1, 4)
-                    .reshape(3, number * heads, length, -1)
-                )
-                context = _attend(query, key, value).view(number, heads, length, -1)
-                attended[start:end].view(number, length, heads, -1).copy_(context.transpose(1, 2))
-            states = normalised(states.add_(out(attended)), *first_norm)
-            states = normalised(states.add_(down(up(states.to(dtype)))), *second_norm)
-        for row, start, end, number, length in groups:
-            yield row, states[start:end].view(number, length, hidden)
 
-    return forward
+def _weight_and_bias(weights, name):
+    return weights[f"{name}.weight"], weights[f"{name}.bias"]
 
 
 def _groups(lengths, heads):
@@ -141,12 +148,28 @@ def _groups(lengths, heads):
     """
     row = start = 0
     while row < len(lengths):
-        length, number = lengths[row], 1
+        length, count = lengths[row], 1
         most = max(1, SCORES // (heads * length**2))
-        while number < most and row + number < len(lengths) and lengths[row + number] == length:
-            number += 1
-        yield row, start, start + number * length, number, length
-        row, start = row + number, start + number * length
+        while count < most and row + count < len(lengths) and lengths[row + count] == length:
+            count += 1
+        yield row, start, start + count * length, count, length
+        row, start = row + count, start + count * length
+
+
+def _attend_in_groups(queries_keys_values, groups, heads, attended):
+    """Write into `attended`, for the tokens of each group, what all heads make of them.
+
+    queries_keys_values: (tokens, 3 * hidden). attended: (tokens, hidden).
+    """
+    for _, start, end, count, length in groups:
+        query, key, value = (
+            queries_keys_values[start:end]
+            .view(count, length, 3, heads, -1)
+            .permute(2, 0, 3, 1, 4)
+            .reshape(3, count * heads, length, -1)
+        )
+        context = _attend(query, key, value).view(count, heads, length, -1)
+        attended[start:end].view(count, length, heads, -1).copy_(context.transpose(1, 2))
 
 
 def _attend(query, key, value):
@@ -161,7 +184,7 @@ def _attend(query, key, value):
         weights = scores.exp()
         total = weights.sum(-1, keepdim=True)
         low, high = total.aminmax()
-        if low > 1e-30 and high < 1e35:
+        if low > 1e-30 and high < 1e35:  # float32 and bfloat16 reach from 1e-38 to 3e38
             return (weights @ value).div_(total)
     return scores.softmax(-1) @ value
 

@@ -21,6 +21,14 @@ COLOUR = re.compile(r"(?<=: )#[0-9a-f]{6}")  # in a style
 DARK_STROKE = re.compile(r"(?<=stroke: )#([0-5][0-9a-f])\1\1")  # a grey of seaborn's, or black
 REFERENCE = re.compile(r'(?:url\(|href=")#([\w.-]+)')  # to an element by its id
 ID = re.compile(r' id="([^"]*)"')
+# what is removed from a drawing before ids and numbers are: pattern, replacement
+NEEDLESS = (
+    (r"\s*\n\s*", " "),
+    # the background, which is transparent
+    (r'<path d="[^"]*"(?: clip-path="[^"]*")? style="fill: none"/>', ""),
+    (r' transform="rotate\(-0 [^)]*\)"', ""),  # a rotation by nothing
+    (r" font-family: [^;\"]+;?", ""),  # the stylesheet has FONTS
+)
 OPENING_TAG = re.compile(r"<[^/][^>]*>")
 
 
@@ -64,8 +72,13 @@ def svg_of(figure: Figure, alt: str, **settings: Any) -> str:
         text.set(path_effects=[], gid="halo")
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
-        no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        figure.savefig(buffer, format="svg", transparent=True, metadata=no_metadata, **settings)
+        figure.savefig(
+            buffer,
+            format="svg",
+            transparent=True,
+            metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),  # none of these
+            **settings,
+        )
     for text, (effects, gid) in effects_and_ids.items():
         text.set(path_effects=effects, gid=gid)
     drawing = buffer.getvalue()
@@ -78,20 +91,18 @@ def svg_of(figure: Figure, alt: str, **settings: Any) -> str:
     palette = tuple(matplotlib.rcParams["axes.prop_cycle"].by_key()["color"])
     drawing, style = _following_the_mode(drawing, *_variables(palette))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{view_box}" '
-        f'class="cu-svg cu-plot" role="img" aria-label="{html.escape(alt)}"><style>{style}</style>{drawing}</svg>'
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="{view_box}" class="cu-svg cu-plot" role="img" aria-label="{html.escape(alt)}">'
+        f"<style>{style}</style>{drawing}</svg>"
     )
 
 
-def _smaller(drawing):
+def _smaller(drawing: str) -> str:
     """The drawing without what is never seen: ids without a reference, needless digits, empty
     groups.
     """
-    drawing = re.sub(r"\s*\n\s*", " ", drawing)
-    # the background, which is transparent
-    drawing = re.sub(r'<path d="[^"]*"(?: clip-path="[^"]*")? style="fill: none"/>', "", drawing)
-    drawing = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", drawing)
-    drawing = re.sub(r" font-family: [^;\"]+;?", "", drawing)
+    for pattern, replacement in NEEDLESS:
+        drawing = re.sub(pattern, replacement, drawing)
     drawing = drawing.replace('id="halo"', 'class="halo"')
     used_ids = set(REFERENCE.findall(drawing))
     drawing = ID.sub(lambda match: match[0] if match[1] in used_ids else "", drawing)
@@ -103,7 +114,7 @@ def _smaller(drawing):
     return drawing
 
 
-def _named_anew(drawing, prefix):
+def _named_anew(drawing: str, prefix: str) -> str:
     """The drawing with ids that depend on the picture's text alone. Those of matplotlib depend on
     the last digits of its numbers.
     """
@@ -113,42 +124,45 @@ def _named_anew(drawing, prefix):
     return REFERENCE.sub(lambda match: match[0].replace(match[1], new_ids[match[1]]), drawing)
 
 
-def _shorter(tag):
+def _shorter(tag: str) -> str:
     # one decimal in each number
     tag = DECIMALS.sub(lambda match: f"{float(match[0]):.1f}".replace("-0.0", "0.0"), tag)
     # no spaces between the commands and numbers of a path, nor at the end of a tag or value
     return re.sub(r'(?<=[A-Za-z]) (?=-?\d)|(?<=\d) (?=[A-Zz])| (?=/>|")', "", tag)
 
 
-def _following_the_mode(drawing, of_marks, of_text):
+def _following_the_mode(
+    drawing: str, of_marks: dict[str, tuple[str, str]], of_text: dict[str, tuple[str, str]]
+) -> tuple[str, str]:
     """The drawing with variables for its colours, and the style that gives them their values.
 
     of_marks, of_text: as `_variables` returns them.
     """
-    used = {}
+    used = {"paper": PAPER}  # {name of a variable: its colour in light mode, in dark mode}
 
-    def with_variables(match):
+    def variable(name, light, dark):
+        used[name] = light, dark
+        return f"var(--{name})"
+
+    def with_variables(tag_match):
         # the ground of a hatch has its colour as an attribute
-        tag = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', match[0])
-        known = of_text if "<text" in tag else of_marks
+        tag = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', tag_match[0])
+        if "<text" in tag:
+            known = of_text
+        else:
+            known = of_marks
+            tag = DARK_STROKE.sub(lambda match: variable(f"grey{match[1]}", match[0], INK[1]), tag)
 
-        def as_ink(grey):
-            used[f"grey{grey[1]}"] = grey[0], INK[1]
-            return f"var(--grey{grey[1]})"
+        def as_variable(match):
+            colour = match[0]
+            if colour not in known:
+                return colour  # such as the cells of a heatmap, and the numbers in them
+            name, dark = known[colour]
+            return variable(name, colour, dark)
 
-        def as_variable(colour):
-            if colour[0] not in known:
-                return colour[0]  # such as the cells of a heatmap, and the numbers in them
-            name, dark = known[colour[0]]
-            used[name] = colour[0], dark
-            return f"var(--{name})"
-
-        if "<text" not in tag:
-            tag = DARK_STROKE.sub(as_ink, tag)
         return COLOUR.sub(as_variable, tag)
 
     drawing = OPENING_TAG.sub(with_variables, drawing)
-    used["paper"] = PAPER
     light, dark = (
         "".join(f"--{name}:{colours[mode]};" for name, colours in sorted(used.items()))
         for mode in (0, 1)

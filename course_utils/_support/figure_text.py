@@ -2,6 +2,8 @@
 was meant to draw.
 """
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -47,7 +49,7 @@ def drawn(figure: Figure, decimals: int = 3) -> list[str]:
 class _Drawn:
     """What is drawn in one pair of axes, as text."""
 
-    def __init__(self, axes, decimals):
+    def __init__(self, axes: Any, decimals: int):
         self.axes = axes
         self.form = f".{decimals}f"
         self.groups = _names_by_colour(axes.get_legend())
@@ -55,36 +57,38 @@ class _Drawn:
             isinstance(shape, QuadMesh) for shape in axes.collections
         )
 
-    def text(self):
-        axes = self.axes
-        if axes.name == "3d":
+    def text(self) -> list[str]:
+        if self.axes.name == "3d":
             raise NotImplementedError("axes in three dimensions")
-        for artist in axes.get_children():
+        for artist in self.axes.get_children():
             if not isinstance(artist, KNOWN) and type(artist) not in KNOWN_EXACTLY:
                 raise NotImplementedError(f"a {type(artist).__name__}")
-        bars = [container for container in axes.containers if isinstance(container, BarContainer)]
-        in_bars = [bar for container in bars for bar in container]
+        bars = [group for group in self.axes.containers if isinstance(group, BarContainer)]
+        in_bars = [bar for group in bars for bar in group]
         # seaborn draws some lines without points
-        text = [self._line(line) for line in axes.lines if len(line.get_xdata())]
-        text += [self._bars(container) for container in bars]
-        for shape in (*axes.collections, *axes.images):
-            text += self._shape(shape) if shape.get_visible() else []
+        text = [self._line(line) for line in self.axes.lines if len(line.get_xdata())]
+        text += [self._bars(group) for group in bars]
+        for shape in (*self.axes.collections, *self.axes.images):
+            if shape.get_visible():
+                text += self._shape(shape)
         text += [
             self._patch(patch)
-            for patch in axes.patches
+            for patch in self.axes.patches
             if patch not in in_bars and patch.get_extents().size.any()
         ]
-        return text + [self._words(words) for words in axes.texts if self._tells_something(words)]
+        return text + [
+            self._words(words) for words in self.axes.texts if self._tells_something(words)
+        ]
 
-    def _numbers(self, values):
-        values = np.ma.filled(values, np.nan) if np.ma.isMaskedArray(values) else np.asarray(values)
+    def _numbers(self, values: Any) -> str:
+        values = np.ma.filled(values, np.nan)  # an array, with NaN in place of what is masked
         if values.size > MANY:
             twentieths = np.quantile(values, np.linspace(0, 1, 21), method="nearest")
             return f"{values.size} values, by twentieths {self._numbers(twentieths)}"
         form = {"f": self.form, "i": "d", "u": "d"}.get(values.dtype.kind, "")
         return " ".join(format(value, form) for value in values.ravel())
 
-    def _named(self, kind, artist, colour):
+    def _named(self, kind: str, artist: Any, colour: Any) -> str:
         """The kind and an artist's label; if it has none of its own, that of its colour in the
         legend.
         """
@@ -95,34 +99,30 @@ class _Drawn:
             label = self.groups.get(to_hex(colour), "") if len(colour) else ""
         return f"{kind} {label}".strip()
 
-    def _line(self, line):
+    def _line(self, line: Any) -> str:
         x, y = line.get_data(orig=True)
         name = self._named("line", line, line.get_color())
         return f"{name}: x {self._numbers(x)} | y {self._numbers(y)}"
 
-    def _bars(self, bars):
+    def _bars(self, bars: Any) -> str:
         if bars.orientation == "horizontal":
-            values, places = (
-                [bar.get_width() for bar in bars],
-                [bar.get_y() + bar.get_height() / 2 for bar in bars],
-            )
+            values = [bar.get_width() for bar in bars]
+            middles = [bar.get_y() + bar.get_height() / 2 for bar in bars]
             names = _names_of_ticks(self.axes.yaxis)
         else:
-            values, places = (
-                [bar.get_height() for bar in bars],
-                [bar.get_x() + bar.get_width() / 2 for bar in bars],
-            )
+            values = [bar.get_height() for bar in bars]
+            middles = [bar.get_x() + bar.get_width() / 2 for bar in bars]
             names = _names_of_ticks(self.axes.xaxis)
         numbers = self._numbers(values)
-        if names:
-            ticks = [min(names, key=lambda tick: abs(tick - place)) for place in places]
+        if names:  # each bar has that of the nearest tick
+            ticks = [min(names, key=lambda tick: abs(tick - middle)) for middle in middles]
             numbers = ", ".join(
                 f"{names[tick]} {value}" for tick, value in zip(ticks, numbers.split(), strict=True)
             )
         colour = bars[0].get_facecolor() if len(bars) else ()
         return f"{self._named('bars', bars, colour)}: {numbers}"
 
-    def _shape(self, shape):
+    def _shape(self, shape: Any) -> list[str]:
         if isinstance(shape, QuadMesh):
             rows = len(np.asarray(shape.get_coordinates())) - 1
             return self._cells(np.ma.asarray(shape.get_array()).reshape(rows, -1))
@@ -132,17 +132,18 @@ class _Drawn:
             return self._segments(shape)
         if isinstance(shape, PathCollection):
             return self._points(shape)
-        kind = self._named("band", shape, next(iter(shape.get_facecolor()), ()))
-        return [f"{kind}: corners {self._numbers(path.vertices)}" for path in shape.get_paths()]
+        # a band has the colour of its first part, if it has any
+        name = self._named("band", shape, next(iter(shape.get_facecolor()), ()))
+        return [f"{name}: corners {self._numbers(path.vertices)}" for path in shape.get_paths()]
 
-    def _cells(self, grid):
+    def _cells(self, grid: Any) -> list[str]:
         if grid.size > MANY or grid.ndim > 2:
             return [f"cells {' x '.join(map(str, grid.shape))}: {self._numbers(grid)}"]
         names = [label.get_text() for label in self.axes.get_yticklabels()]
         names = names if len(names) == len(grid) else range(len(grid))
         return [f"row {name}: {self._numbers(row)}" for name, row in zip(names, grid, strict=True)]
 
-    def _segments(self, shape):
+    def _segments(self, shape: Any) -> list[str]:
         kind, segments = shape.get_gid() or "lines", shape.get_segments()
         if kind == GUIDE or not segments:
             return []
@@ -150,56 +151,63 @@ class _Drawn:
         if sum(map(np.size, segments)) > MANY:
             return [f"{name}: {self._numbers(np.concatenate(segments))}"]
         if kind.startswith("interval"):
-            along = ["interval x", "interval y"].index(kind)
-            segments = [segment[:, along] for segment in segments]
-        return [f"{name}: " + ", ".join(" to ".join(map(self._numbers, ends)) for ends in segments)]
+            # of each end, only the number along the axis of the interval
+            axis = ["interval x", "interval y"].index(kind)
+            segments = [segment[:, axis] for segment in segments]
+        from_end_to_end = [" to ".join(map(self._numbers, ends)) for ends in segments]
+        return [f"{name}: {', '.join(from_end_to_end)}"]
 
-    def _points(self, shape):
-        points, values, sizes = shape.get_offsets(), shape.get_array(), shape.get_sizes()
-        colours = shape.get_facecolors() if len(shape.get_facecolors()) else [()]
+    def _points(self, shape: Any) -> list[str]:
+        points = shape.get_offsets()
         if shape.get_gid() == "dots":
             rows = [name.get_text() for name in self.axes.get_yticklabels()]
             dots = ", ".join(f"{rows[round(y)]} {self._numbers([x])}" for x, y in points)
             return [f"dots {shape.get_label()}: {dots}"]
         if shape.get_gid() == "swarm":
             return [f"values {shape.get_label()}: {self._numbers(np.sort(points[:, 0]))}"]
+        colours = shape.get_facecolors() if len(shape.get_facecolors()) else [()]
         if points.size > MANY:
             name = self._named("points", shape, colours[0])
             return [f"{name}: x {self._numbers(points[:, 0])} | y {self._numbers(points[:, 1])}"]
+        return self._each_point(shape, points, colours)
+
+    def _each_point(self, shape: Any, points: Any, colours: Any) -> list[str]:
+        # colours that are fewer than the points are used in turn
+        values, sizes = shape.get_array(), shape.get_sizes()
         text = []
-        for place, point in enumerate(points):
-            name = self._named("point", shape, colours[place % len(colours)])
-            value = "" if values is None else f" value {self._numbers(values[place])}"
-            size = f" size {self._numbers(sizes[place])}" if len(sizes) > 1 else ""
+        for number, point in enumerate(points):
+            name = self._named("point", shape, colours[number % len(colours)])
+            value = "" if values is None else f" value {self._numbers(values[number])}"
+            size = f" size {self._numbers(sizes[number])}" if len(sizes) > 1 else ""
             text.append(f"{name}: {self._numbers(point)}{value}{size}")
         return text
 
-    def _patch(self, patch):
+    def _patch(self, patch: Any) -> str:
         name = self._named(type(patch).__name__.lower(), patch, patch.get_facecolor())
         corners = patch.get_path().transformed(patch.get_transform() - self.axes.transData).vertices
         return f"{name}: corners {self._numbers(corners)}"
 
-    def _tells_something(self, words):
+    def _tells_something(self, words: Any) -> bool:
         """Whether a text of the figure adds anything: not a label that the course's functions write
         beside its shape, and not a number in its cell.
         """
         in_a_cell = self.has_cells and _is_number(words.get_text())
-        return words.get_text().strip() and words.get_gid() != OWN_WORDS and not in_a_cell
+        return not in_a_cell and words.get_gid() != OWN_WORDS and bool(words.get_text().strip())
 
-    def _words(self, words):
+    def _words(self, words: Any) -> str:
         text = " ".join(words.get_text().split())
         # an annotation has, as `xy`, the place that it points to
         place = words.xy if hasattr(words, "xy") else words.get_position()
         return f"text {text}: {' '.join(map(self._numbers, place))}"
 
 
-def _names_of_ticks(axis):
+def _names_of_ticks(axis: Any) -> dict[float, str]:
     """{place: name} of the ticks of an axis; empty if all of them are numbers."""
     names = [" ".join(label.get_text().split()) for label in axis.get_ticklabels()]
     return {} if all(map(_is_number, names)) else dict(zip(axis.get_ticklocs(), names))
 
 
-def _is_number(text):
+def _is_number(text: str) -> bool:
     try:
         float(text.replace("−", "-").strip() or 0)
     except ValueError:
@@ -207,7 +215,7 @@ def _is_number(text):
     return True
 
 
-def _names_by_colour(legend):
+def _names_by_colour(legend: Any) -> dict[str, str]:
     """{colour: its words in a legend}, without the colours that have two entries."""
     names_of = {}
     for handle, text in zip(legend.legend_handles, legend.get_texts()) if legend else ():
@@ -215,7 +223,7 @@ def _names_by_colour(legend):
     return {colour: names.pop() for colour, names in names_of.items() if len(names) == 1}
 
 
-def _colour(handle):
+def _colour(handle: Any) -> str:
     # of a handle in a legend, in hexadecimal; "" if it has none
     if isinstance(handle, Line2D):
         markers_alone = handle.get_linestyle() == "None"

@@ -184,27 +184,31 @@ def heatmap(
     import seaborn
 
     matrix = np.asarray(matrix, dtype=float)
+    # names in lines of 9 letters; longer words stay whole
     names = [textwrap.fill(str(name), 9, break_long_words=False) for name in columns]
     longest = max(map(len, "\n".join(names).splitlines()))  # in letters
     steep = longest > (5 if len(columns) > 8 else 12)  # names that are written aslant
-    # of a cell, in inches
+    # of a cell, in inches: 0.12 for each letter above it
     width = 0.62 if steep else max(0.62, 0.12 * longest)
     height = 0.36 if len(rows) < 10 else 0.24
-    size = (2.2 + width * len(columns), 1.3 + height * len(rows))
-    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    figure, axes = plt.subplots(
+        figsize=(2.2 + width * len(columns), 1.3 + height * len(rows)), layout="constrained"
+    )
     axes.set_title(title, wrap=True)
     low, high = limits
     low = matrix.min() if low is None else low
     high = matrix.max() if high is None else high
     signed = low < 0 < high
-    rising = seaborn.light_palette(HEAT, as_cmap=True)
-    diverging = seaborn.color_palette("vlag", as_cmap=True)
-    whole = np.array_equal(matrix, matrix.round())
+    palette = (
+        seaborn.color_palette("vlag", as_cmap=True)
+        if signed
+        else seaborn.light_palette(HEAT, as_cmap=True)
+    )
     crowded = matrix.size > 600  # the numbers would have no room
     seaborn.heatmap(
         matrix,  # pyrefly: ignore[bad-argument-type]  # the stubs know no array
         ax=axes,
-        cmap=diverging if signed else rising,
+        cmap=palette,
         center=0 if signed else None,
         vmin=low,
         vmax=high,
@@ -212,7 +216,7 @@ def heatmap(
         linewidths=0.5,
         # + 0.0 turns -0.0 into 0.0
         annot=False if crowded else matrix.round(2) + 0.0,  # pyrefly: ignore[bad-argument-type]
-        fmt=".0f" if whole else ".2f",
+        fmt=".0f" if np.array_equal(matrix, matrix.round()) else ".2f",
         xticklabels=list(columns) if steep else names,
         yticklabels=list(rows),
     )

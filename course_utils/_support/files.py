@@ -104,9 +104,8 @@ def alone(path: str | Path, seconds: float) -> Generator[None]:
     from filelock import FileLock
 
     path = Path(path)
-    with warnings.catch_warnings():
-        # filelock warns on file systems where it must lock differently
-        warnings.simplefilter("ignore")
+    # filelock warns on file systems where it must lock differently
+    with warnings.catch_warnings(action="ignore"):
         lock = FileLock(path.with_name(f"{path.name}.lock"), timeout=seconds)
         lock.acquire(poll_interval=0.02)
     try:

@@ -66,10 +66,9 @@ def lesson_named(key: str, folder: str | Path | None = None) -> Path:
     Raises ValueError, with all keys, if there is none.
     """
     lessons = parts(folder)
-    path = lessons.get(padded(key))
-    if path is None:
+    if padded(key) not in lessons:
         raise ValueError(f"There is no lesson {key}; the lessons are {', '.join(lessons)}.")
-    return path
+    return lessons[padded(key)]
 
 
 def name_of(path: Path) -> str:
@@ -126,11 +125,11 @@ def lesson_cells(notebook: Mapping[str, Any]) -> list[Any]:
 
     notebook: as nbformat or json reads it.
     """
-
-    def is_lesson(cell):
-        return not "".join(cell["source"]).startswith(PICTURES)
-
-    return list(itertools.takewhile(is_lesson, notebook["cells"]))
+    return list(
+        itertools.takewhile(
+            lambda cell: not "".join(cell["source"]).startswith(PICTURES), notebook["cells"]
+        )
+    )
 
 
 def incomplete() -> str:

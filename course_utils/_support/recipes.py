@@ -64,24 +64,23 @@ def small_encoder(
     def encode(input_ids, attention_mask):
         vectors = token_table[input_ids] + position_table[: input_ids.shape[1]]
         scores = vectors @ vectors.transpose(1, 2) / vectors.shape[-1] ** 0.5
-        real = (attention_mask == 1)[:, None]
-        seen, free = (
-            scores.masked_fill(~real, -float("inf")).softmax(dim=-1),
-            scores.softmax(dim=-1),
-        )
-        ends = real.clone()
-        ends[..., [0, -1]] = True
+        real = (attention_mask == 1)[:, None]  # for each position, those to which it may attend
+        masked = scores.masked_fill(~real, -float("inf")).softmax(dim=-1)
+        unmasked = scores.softmax(dim=-1)
+        with_ends = real.clone()
+        with_ends[..., [0, -1]] = True
+        # the last real token of a row: real, and all real ones are counted there
         last = (
             (attention_mask.cumsum(dim=1) == attention_mask.sum(dim=1, keepdim=True))
             & (attention_mask == 1)
         )[..., None]
         weights = {
-            "none": free,
+            "none": unmasked,
             "product": (scores * real).softmax(dim=-1),
-            "late": free * real,
-            "ends": scores.masked_fill(~ends, -float("inf")).softmax(dim=-1),
-            "one": seen + last * (free - seen),
+            "late": unmasked * real,
+            "ends": scores.masked_fill(~with_ends, -float("inf")).softmax(dim=-1),
+            "one": masked + last * (unmasked - masked),
         }[rule]
-        return (seen + leak * (weights - seen)) @ vectors
+        return (masked + leak * (weights - masked)) @ vectors
 
     return _made_by(encode, "small_encoder", token_table, position_table, rule, leak)

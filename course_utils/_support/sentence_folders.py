@@ -49,21 +49,19 @@ def recipe(folder: str | Path) -> tuple[str, str]:
     """
     folder = Path(folder)
     if not (folder / "modules.json").is_file() and str(folder) == transformer_part(folder.parent):
-        folder = folder.parent
+        folder = folder.parent  # it was the inner folder
     modules = dict(_modules(folder))
-    inner = modules.get("Transformer", folder)
-    pooling = _settings(modules["Pooling"] / "config.json") if "Pooling" in modules else {}
-    by_old_names = [mode for name, mode in OLD_NAMES.items() if pooling.get(name)] or ["mean"]
-    modes = pooling.get("pooling_mode", by_old_names)
-    modes = modes if isinstance(modes, list) and modes else [modes]
-    about = _settings(folder / "config_sentence_transformers.json")
+    pooling = _read(modules["Pooling"] / "config.json", dict) if "Pooling" in modules else {}
+    modes = _modes(pooling)
+    about = _read(folder / "config_sentence_transformers.json", dict)
     prompt = (about.get("prompts") or {}).get(about.get("default_prompt_name")) or ""
 
+    inner = modules.get("Transformer", folder)
     further = [kind for kind in modules if kind not in ("Transformer", "Pooling", "Normalize")]
     stated = _transformer_settings(inner)
     unknown = [name for name, value in stated.items() if value and name not in KNOWN]
-    side = _settings(inner / "tokenizer_config.json").get("truncation_side")
-    reasons = {  # {why embed cannot make these vectors: whether that is so}
+    side = _read(inner / "tokenizer_config.json", dict).get("truncation_side")
+    reasons = {  # {what the model does that embed cannot do: whether it does that}
         f"has a further layer, {', '.join(further)}": further,
         f"is used with settings that embed does not know ({', '.join(unknown)})": unknown,
         "cuts off the beginning of long texts (truncation_side)": side == "left",
@@ -85,13 +83,20 @@ def recipe(folder: str | Path) -> tuple[str, str]:
     return modes[0], prompt
 
 
+def _modes(pooling: dict[str, Any]) -> list[Any]:
+    """The names of the poolings that these settings ask for: more than one are joined."""
+    by_old_names = [mode for name, mode in OLD_NAMES.items() if pooling.get(name)] or ["mean"]
+    modes = pooling.get("pooling_mode", by_old_names)
+    return modes if isinstance(modes, list) and modes else [modes]
+
+
 def _modules(folder: str | Path) -> list[tuple[str, Path]]:
     """[(class, folder)] of the parts that modules.json lists; empty if there is no such file.
 
     A class of the library is named without its module, whose name differs between versions.
     """
     folder = Path(folder)
-    parts = _read(folder / "modules.json", list) or []
+    parts = _read(folder / "modules.json", list)
     try:
         modules = [(MODULE.sub("", part["type"]), folder / part["path"]) for part in parts]
     except (KeyError, TypeError, AttributeError):
@@ -105,19 +110,16 @@ def _modules(folder: str | Path) -> list[tuple[str, Path]]:
 
 
 def _transformer_settings(folder: str | Path) -> dict[str, Any]:
-    return next(filter(None, (_settings(Path(folder) / name) for name in TRANSFORMER)), {})
-
-
-def _settings(path: Path) -> dict[str, Any]:
-    return _read(path, dict) or {}
+    return next(filter(None, (_read(Path(folder) / name, dict) for name in TRANSFORMER)), {})
 
 
 def _read(path: Path, kind: type) -> Any:
-    """The content of a JSON file, or None if there is no file. Raises EncoderError if it is damaged
-    or of another kind.
+    """The list or dictionary in a JSON file, an empty one if there is no file.
+
+    Raises EncoderError if the file is damaged or holds another kind.
     """
     if not path.is_file():
-        return None
+        return kind()
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError):

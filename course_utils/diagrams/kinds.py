@@ -30,10 +30,15 @@ EDGE = 4  # what stays free at the left and at the right
 ROOM = WIDTH - 2 * EDGE
 LINE = 17  # the height of a line of text
 PADDING = 12  # of a box: what its text leaves free, across and up
-TIGHT = 7  # by how much less the tokens in a line leave free
 CONCLUSION = 22  # the height of a line of the conclusion below a drawing
 BOLD = 1.08  # how much wider bold type is
 VECTOR_HEIGHT = 36
+ROW_GAP, BAR_GAP = 6, 12  # between two rows of a `table`, and between two `bars`
+GROWTH_IN_TABLE, GROWTH_IN_FLOW = 60, 44  # how much wider a column may become
+# in `lines`: the height of a piece, from one line to the next, between two pieces, and by how much
+# less the tokens leave free
+PIECE, NEXT_LINE, PIECE_GAP, TIGHT = 25, 30, 2, 7
+ARROW_DOWN, NO_ARROW = 24, 8  # in a `flow`: the height of an arrow down, of a row without arrows
 
 
 class Item(NamedTuple):
@@ -77,7 +82,7 @@ class Item(NamedTuple):
 
     def broken(self, width: float) -> str:
         """The text in lines of at most this width; lines of its own stay lines."""
-        if self.width < width + 0.1 or self.mono:  # columns are added up, so rounded
+        if self.width < width + 0.1 or self.mono:  # columns are sums, which rounding may make less
             return self.text
         lines = [in_lines(line, (width - PADDING) / BOLD) for line in self.text.split("\n")]
         return "\n".join(lines)
@@ -209,7 +214,7 @@ def table(
                 widths[column] = max(widths[column], item.width + gap)
                 if not item.bare:
                     growing.add(column)
-    edges = _edges(widths, 60, sorted(growing))
+    edges = _edges(widths, GROWTH_IN_TABLE, sorted(growing))
 
     def width(column: int, item: Item) -> float:
         return edges[column + item.span] - edges[column] - gap
@@ -218,14 +223,14 @@ def table(
     for row in grid:
         of_row = [item.height(width(column, item)) for column, item in _items(row)]
         heights.append(max(of_row, default=0))
-    canvas = _canvas(alt, sum(heights) + 6 * len(heights) + 4, conclusion)
+    canvas = _canvas(alt, EDGE + sum(heights) + ROW_GAP * len(heights), conclusion)
     numbered, y = _numbered(grid), float(EDGE)
     for number, (row, height) in enumerate(zip(grid, heights)):
         for column, item in _items(row):
             with canvas.step(item.press if numbered else number):
                 is_name = column == 0 and item.span == 1
                 item.draw(canvas, edges[column], y, width(column, item), height, is_name)
-        y += height + 6
+        y += height + ROW_GAP
     return _finish(canvas, alt, map(_in_words, grid), conclusion)
 
 
@@ -236,28 +241,37 @@ def lines(rows: Mapping[str, Sequence[Cell]], alt: str, conclusion: str = "") ->
     show. conclusion: a line below them.
     """
     left = _names_width(rows)
-    placed = []  # (name, y, [(piece, x, y, width)]) of each row
+    placed = []  # (name, its top, [(piece, x, y, width)]) of each row
     top = float(EDGE)
     for name, cells in rows.items():
-        x, y, pieces = left, top, []
-        for piece in filter(None, map(read, cells)):
-            wide = piece.width - TIGHT * piece.mono
-            if x + wide > WIDTH - 1:
-                x, y = left, y + 30
-            pieces.append((piece, x, y, wide))
-            x += wide + 2
+        pieces, last_line = _placed(filter(None, map(read, cells)), left, top)
         placed.append((name, top, pieces))
-        top = max(y + 25, top + LINE * (1 + name.count("\n")) + 4) + 9
+        # below the pieces and the name, whichever is lower
+        top = max(last_line + PIECE, top + LINE * (1 + name.count("\n")) + 4) + 9
     canvas = _canvas(alt, top, conclusion)
     numbered = _numbered(_grid(rows.values()))
-    for number, (name, y, pieces) in enumerate(placed, start=1):
+    for number, (name, top, pieces) in enumerate(placed, start=1):
         with canvas.step(0 if numbered else number):
-            _name(canvas, y + 12, name)
+            _name(canvas, top + PIECE // 2, name)
         for piece, x, y, wide in pieces:
             with canvas.step(piece.press if numbered else number):
-                piece.draw(canvas, x, y, wide, 25)
+                piece.draw(canvas, x, y, wide, PIECE)
     words = [_row_in_words(name, [piece[0].text for piece in row], " ") for name, _, row in placed]
     return _finish(canvas, alt, words, conclusion)
+
+
+def _placed(
+    pieces: Iterable[Item], left: float, top: float
+) -> tuple[list[tuple[Item, float, float, float]], float]:
+    """[(piece, x, y, width)] of a text in as many lines as it needs, and the top of the last one."""
+    x, y, placed = left, top, []
+    for piece in pieces:
+        wide = piece.width - TIGHT * piece.mono
+        if x + wide > WIDTH - 1:
+            x, y = left, y + NEXT_LINE
+        placed.append((piece, x, y, wide))
+        x += wide + PIECE_GAP
+    return placed, y
 
 
 def _names_width(names: Iterable[str]) -> float:
@@ -296,7 +310,7 @@ def flow(rows: Sequence[Sequence[Cell]], alt: str, conclusion: str = "") -> Diag
             if item.span == 1:
                 least = max(item.width + 8, 30) if column % 2 else item.width
                 widths[column] = max(widths[column], least)
-    edges = _edges(widths, 44, range(len(widths)))
+    edges = _edges(widths, GROWTH_IN_FLOW, range(len(widths)))
     heights = [_height_in_flow(row, number, edges) for number, row in enumerate(grid)]
     y = EDGE + 10.0  # room for the text over an arrow
     canvas = _canvas(alt, sum(heights) + y + EDGE, conclusion)
@@ -324,7 +338,7 @@ def _height_in_flow(row: Sequence[Item | None], number: int, edges: Sequence[flo
     items = _items(row)
     if number % 2:
         texts = [item.text.count("\n") for _, item in items]
-        return 24 + LINE * max(texts) if texts else 8
+        return ARROW_DOWN + LINE * max(texts) if texts else NO_ARROW
     boxes = [(column, item) for column, item in items if column % 2 == 0]
     return 4 + max(item.height(edges[column + item.span] - edges[column]) for column, item in boxes)
 
@@ -350,16 +364,9 @@ def bars(rows: Mapping[str, Sequence[Part]], alt: str, conclusion: str = "") -> 
     left = _names_width(rows)
     longest = max(sum(length for length, _, _ in parts) for parts in rows.values())
     room = WIDTH - left - EDGE
-    behind = 0.0  # what must stay free behind the longest bar
-    for parts in rows.values():
-        length, text, _ = parts[-1]
-        wide = text_width(str(text), SMALL) + 10
-        if text and wide > room * length / longest:
-            free = room * (1 - sum(part[0] for part in parts) / longest)
-            behind = max(behind, wide - free)
-    unit = (room - behind) / longest
+    unit = (room - _behind_the_longest(rows, room, longest)) / longest
     high = max(34, 6 + LINE * max(1 + name.count("\n") for name in rows))
-    canvas = _canvas(alt, (high + 12) * len(rows) + EDGE, conclusion)
+    canvas = _canvas(alt, (high + BAR_GAP) * len(rows) + EDGE, conclusion)
     y = float(EDGE)
     for name, parts in canvas.steps(rows.items()):
         _name(canvas, y + high / 2 - LINE * name.count("\n") / 2, name)
@@ -373,8 +380,20 @@ def bars(rows: Mapping[str, Sequence[Part]], alt: str, conclusion: str = "") -> 
                 part._replace(text="").draw(canvas, x, y, wide, high)
                 canvas.label(x + wide + 6, y + high / 2, part.text)
             x += wide
-        y += high + 12
+        y += high + BAR_GAP
     words = [
         _row_in_words(name, [str(text) for _, text, _ in row], ", ") for name, row in rows.items()
     ]
     return _finish(canvas, alt, words, conclusion)
+
+
+def _behind_the_longest(rows: Mapping[str, Sequence[Part]], room: float, longest: float) -> float:
+    """What must stay free behind the longest bar, for texts wider than the last part of a bar."""
+    behind = 0.0
+    for parts in rows.values():
+        length, text, _ = parts[-1]
+        wide = text_width(str(text), SMALL) + 10
+        if text and wide > room * length / longest:
+            free = room * (1 - sum(part[0] for part in parts) / longest)
+            behind = max(behind, wide - free)
+    return behind

@@ -16,20 +16,20 @@ def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diag
     canvas = Canvas("00 angles", 238 if conclusion else 214)
     base = 160  # the height of the corners, where both arrows of a pair begin
     descriptions = []
+
+    def place(corner, turn, distance):
+        return corner + distance * math.cos(turn), base - distance * math.sin(turn)
+
     for column, ((level, turned), cosine) in enumerate(pairs.items()):
         angle = math.acos(cosine)
         x = canvas.width / len(pairs) * column + 22
-
-        def place(turn, distance, x=x):
-            return x + distance * math.cos(turn), base - distance * math.sin(turn)
-
         for turn in (0, angle):
-            canvas.arrow((x, base), place(turn, ARROW), kind="sentence", thick=True)
+            canvas.arrow((x, base), place(x, turn, ARROW), kind="sentence", thick=True)
         # the arc of the angle, as eight short lines
-        canvas.path(*[place(angle * part / 8, 26) for part in range(9)], tip=False)
-        canvas.text(*place(angle / 2, 44), f"{math.degrees(angle):.0f}°", SMALL)
+        canvas.path(*[place(x, angle * part / 8, 26) for part in range(9)], tip=False)
+        canvas.text(*place(x, angle / 2, 44), f"{math.degrees(angle):.0f}°", SMALL)
         canvas.text(x + ARROW / 2, base + 18, level, SMALL, kind="sentence")
-        end = place(angle, ARROW)
+        end = place(x, angle, ARROW)
         canvas.text(
             min(max(end[0] + 10, x + 30), x + 110),  # within the pair's own column
             end[1] - 14,

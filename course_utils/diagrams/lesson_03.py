@@ -106,10 +106,9 @@ def patching(
     if layer:
         canvas.arrow((getting[-1], tops[0] - 4), (getting[-1], tops[layer] + 40))
     x, y = getting[place], tops[layer]
-    # of the getter's vectors: the left edge, counted from the middle, and the width
-    left, wide = -RUN_WIDTH / len(tokens) / 2 + 2, RUN_WIDTH / len(tokens) - 4
+    wide = RUN_WIDTH / len(tokens) - 4  # of the getter's vectors
     with canvas.step():
-        canvas.vector(x + left, y, 4, "masked", wide, RUN_HEIGHT)
+        canvas.vector(x - wide / 2, y, 4, "masked", wide, RUN_HEIGHT)
         canvas.arrow((giving[source], y + 40), (x, y + 40), kind="masked", bend=16, thick=True)
         canvas.text(254, y + 66, "copied over", SMALL, kind="masked", bold=True)
     with canvas.step():
@@ -118,7 +117,7 @@ def patching(
             canvas.arrow((below, y - 3), (above, tops[layers] + 39), tip=False)
         for middle in getting if every else [x]:
             canvas.box(
-                middle + left,
+                middle - wide / 2,
                 tops[layers],
                 wide,
                 RUN_HEIGHT,

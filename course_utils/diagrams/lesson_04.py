@@ -49,8 +49,9 @@ def three_poolings(tokens: Sequence[str], mask: Sequence[int], values: torch.Ten
         stop = left + wide if number == 0 else end
         canvas.arrow((left, y), (stop, y), kind="sentence", tip=False, thick=True)
         canvas.arrow((stop, y), (right - 60, y), kind="sentence")
-        shown = shades(row, low, high)
-        canvas.vector(right - 56, y - 9, len(row), "sentence", 56, 18, shown, across=True)
+        canvas.vector(
+            right - 56, y - 9, len(row), "sentence", 56, 18, shades(row, low, high), across=True
+        )
         canvas.label(left, y + 18, name, kind="sentence")
     return canvas.finish(
         f"The {len(tokens)} tokens of a padded sentence, each with its vector. CLS pooling takes "

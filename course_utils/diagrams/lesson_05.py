@@ -116,8 +116,9 @@ def product_of_matrices(
     canvas.vector(52, top, rows, "plain", 144, height, marked={marked_row: "head"})
     canvas.text(44, y, row, SMALL, "end", mono=True, bold=True)
     canvas.text(124, top + height + 14, shown[0], SMALL)
-    upper = {marked_column: "head"}
-    canvas.vector(left, 20, columns, "plain", width, 60, across=True, marked=upper)
+    canvas.vector(
+        left, 20, columns, "plain", width, 60, across=True, marked={marked_column: "head"}
+    )
     canvas.label(left + width + 8, 50, shown[1].replace(" ", "\n", 1))
     with canvas.step():
         canvas.vector(left, top, rows, "plain", width, height)
@@ -171,8 +172,9 @@ def twelve_heads(shape: tuple[int, int], heads: int, shown: int, number: int) ->
             left - 2, 156, heads, width=right - left, height=16, across=True, marked=marked
         )
         canvas.label(2, 168, f"joined\n{whole}")
-        joined = f"{heads} x {size} = {hidden}; heads count from 0"
-        canvas.text(left + 206, 186, joined, SMALL, quiet=True)
+        canvas.text(
+            left + 206, 186, f"{heads} x {size} = {hidden}; heads count from 0", SMALL, quiet=True
+        )
     with canvas.step():
         canvas.box_from((left + 6, 172), 10, 222, 104, 28, "output map", "layer", SMALL)
         canvas.box_from((114, 236), 196, 224, 24, 24, "+", round_by=12, over=whole)
@@ -210,8 +212,9 @@ def one_layer(shape: tuple[int, int], wide: int, number: int) -> Diagram:
     y = 56  # the middle of the first row
     canvas.box(2, y - 20, 104, 40, f"hidden\nstate {number - 1}", "vector", SMALL)
     with canvas.step():
-        name = "attention,\nall heads"
-        canvas.box_from((106, y), 172, y - 20, 104, 40, name, "head", SMALL, over=usual)
+        canvas.box_from(
+            (106, y), 172, y - 20, 104, 40, "attention,\nall heads", "head", SMALL, over=usual
+        )
         canvas.arrow((276, y), (342, y), usual)
         canvas.text(224, y + 34, "tokens meet only here", SMALL, kind="head")
     with canvas.step():
@@ -228,8 +231,7 @@ def one_layer(shape: tuple[int, int], wide: int, number: int) -> Diagram:
         canvas.text(180, 230, "this row: each token alone", SMALL, kind="layer")
     with canvas.step():
         add_and_norm(390, y, (12, y), 206)
-        name = f"hidden state {number}"
-        canvas.box_from((474, y + 16), 372, 220, 146, 28, name, "vector", SMALL)
+        canvas.box_from((474, y + 16), 372, 220, 146, 28, f"hidden state {number}", "vector", SMALL)
     return canvas.finish(
         f"A whole layer, with the shapes at its arrows. Hidden state {number - 1} {usual} goes "
         f"through attention with all heads, {usual}; it is added to the result, and LayerNorm "

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from .canvas import SMALL, Canvas, Diagram
 from .look import text_width
 
-# in `interventions`: the tops of the tokens and of two rows of vectors, and the height of a vector
-TOKENS, LOWER, UPPER, VECTOR = 184, 104, 34, 28
+# the tops of the tokens and of two rows of vectors, and the size of a vector
+TOKENS, LOWER, UPPER, VECTOR, WIDE = 184, 104, 34, 28, 20
 
 
 def _two_layers(canvas: Canvas, middles: Sequence[float], mask: int, blocked: int | None) -> None:
@@ -23,9 +23,9 @@ def _two_layers(canvas: Canvas, middles: Sequence[float], mask: int, blocked: in
                 canvas.arrow((x, bottom), end, tip=False, kind="head")
 
     for column, x in enumerate(middles):
-        canvas.vector(x - 10, LOWER, width=20, height=VECTOR)
+        canvas.vector(x - WIDE / 2, LOWER, width=WIDE, height=VECTOR)
         lines_to((x, LOWER + VECTOR), TOKENS, blocked if column == mask else None)
-    canvas.vector(middles[mask] - 10, UPPER, width=20, height=VECTOR, kind="masked")
+    canvas.vector(middles[mask] - WIDE / 2, UPPER, width=WIDE, height=VECTOR, kind="masked")
     lines_to((middles[mask], UPPER + VECTOR), LOWER, blocked)
 
 
@@ -49,8 +49,11 @@ def interventions(
     across = sum(widths) + 2 * gap
     (via,) = {0, 1, 2} - {place, mask}  # the third token
     looked_at = tokens[place]
-    remarks = {"unchanged": "", "masked": f"“{looked_at}” is gone"}
-    remarks["blocked"] = f"“{looked_at}” gets through"
+    remarks = {
+        "unchanged": "",
+        "masked": f"“{looked_at}” is gone",
+        "blocked": f"“{looked_at}” gets through",
+    }
 
     for panel, (title, value) in enumerate(zip(remarks, bits, strict=True)):
         left = 1 + panel * (canvas.width - 2 - across) / 2

@@ -30,10 +30,10 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
     for x, heading in columns.items():
         canvas.text(x, 18, heading, SMALL, quiet=True)
 
+    # {pair: height of its row} in both orders
     score_order = np.argsort(scores, kind="stable")
-    cosine_order = np.argsort(cosines, kind="stable")
     starts = {pair: 52 + row * place for place, pair in enumerate(score_order)}
-    ends = {pair: 52 + row * place for place, pair in enumerate(cosine_order)}
+    ends = {pair: 52 + row * place for place, pair in enumerate(np.argsort(cosines, kind="stable"))}
     for pair, y in starts.items():
         canvas.label(4, y, names[pair])
         canvas.text(score_x, y, f"{scores[pair]:.1f}", SMALL)

@@ -28,13 +28,16 @@ def frozen_and_trained(encoder: int, regression: int, head: int, hidden: int = 3
             state, kind = ("trained", "layer") if trained else ("frozen", "padding")
             words = f"encoder, {state}\n{encoder:,}"
             look = {"dashed": not trained, "thick": trained}
-            left = encoder_x - 74
-            canvas.box_from((66, middle), left, top, 148, high, words, kind, SMALL, **look)
+            canvas.box_from(
+                (66, middle), encoder_x - 74, top, 148, high, words, kind, SMALL, **look
+            )
             canvas.arrow((238, middle), (262, middle))
             canvas.vector(264, top + 4, kind="sentence", width=26, height=44)
             canvas.text(277, top - 12, f"{pooling}: {hidden}", SMALL, quiet=True)
-            left, words = head_x - 50, f"{name}\n{weights:,}"
-            canvas.box_from((290, middle), left, top, 100, high, words, "layer", SMALL, thick=True)
+            words = f"{name}\n{weights:,}"
+            canvas.box_from(
+                (290, middle), head_x - 50, top, 100, high, words, "layer", SMALL, thick=True
+            )
             canvas.arrow((414, middle), (436, middle))
             canvas.text(result_x, middle, result.replace(" ", "\n"), SMALL)
         with canvas.step():

@@ -29,7 +29,7 @@ def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
     """
     ring = near + margin
     x, y, words = 140, 128, 290  # where the anchor is, and the left end of the words
-    unit = 115 / max(*far, ring)
+    unit = 115 / max(*far, ring)  # the farthest stays inside the drawing
     canvas = Canvas("11 margin ring", 256)
 
     def place(distance, degrees):
@@ -49,9 +49,8 @@ def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
     costs = [max(0, ring - distance) for distance in far]
     # the direction of each negative, in degrees, and how far right of and below the dot its name is
     ways = ((38, 0, -17), (0, 0, 17), (-62, 17, 0))
-    negatives = list(zip(far, costs, ways))
-    for number, (distance, cost, way) in canvas.steps(enumerate(negatives)):
-        degrees, right, below = way
+    negatives = enumerate(zip(far, costs, ways))
+    for number, (distance, cost, (degrees, right, below)) in canvas.steps(negatives):
         name, line = f"n{number + 1}", 112 + number * 42
         across, down = place(distance, degrees)
         canvas.circle(across, down, 6, "loss")

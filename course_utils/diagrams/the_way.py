@@ -71,8 +71,10 @@ def _in_words(here: str) -> str:
         place = f" Lesson {here} is about fine-tuning."
     elif here in WHOLE:
         place = f" Lesson {here} is about the whole way: {WHOLE[here]}."
-    way = ", ".join(stages)
-    return f"The way of the course: {way}; fine-tuning leads back to the encoder (lessons 10 and 11).{place}"
+    return (
+        f"The way of the course: {', '.join(stages)}; "
+        f"fine-tuning leads back to the encoder (lessons 10 and 11).{place}"
+    )
 
 
 def _number(canvas: Canvas, x: float, y: float, lesson: str, here: str) -> None:
