@@ -202,6 +202,7 @@ def _documented(place: str) -> Iterator[tuple[str, str]]:
     """(full name, docstring) of the public names of a module or class."""
     home = resolve_name(place)
     stated = getattr(home, "__all__", None)
+    # without such a list, what is defined there, then what is inherited
     for name in stated or vars(home) | dict.fromkeys(dir(home)):
         if name.startswith("_") or inspect.getattr_static(home, name, None) is None:
             continue

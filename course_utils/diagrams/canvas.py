@@ -148,6 +148,7 @@ class Canvas:
         """
         if size < SMALL:
             self._refuse(f"type of {size} units is too small")
+        # without one of the other anchors, the stylesheet has the middle
         flags = {"mono": mono, "bold": bold, "quiet": quiet, anchor: anchor != "middle"}
         classes = " ".join(name for name, wanted in flags.items() if wanted)
         if kind:
@@ -373,7 +374,7 @@ class Canvas:
         control = (middle[0] + bend * across[0], middle[1] + bend * across[1])
         last_part = math.dist(control, end) or 1
         ahead = ((x1 - control[0]) / last_part, (y1 - control[1]) / last_part)
-        # the line ends below the tip, which is a little longer
+        # the line ends below the tip, which is longer by 2
         stop = (x1 - 7 * ahead[0], y1 - 7 * ahead[1]) if tip else (x1, y1)
         way = f"M{x0:.1f},{y0:.1f} Q{control[0]:.1f},{control[1]:.1f} {stop[0]:.1f},{stop[1]:.1f}"
         self._outline(way, _classes(f"{self._kind(kind)}-line", dashed, thick))

@@ -30,7 +30,8 @@ def _softmax(logits):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-# Inputs with a 1 behind each, by which a layer's bias is multiplied, and labels: NumPy's arrays.
+# The inputs, each with a 1 behind it that a layer's bias is multiplied by, and the labels, as arrays
+# of NumPy.
 def _with_ones(data):
     inputs, labels = data
     return np.column_stack([inputs, np.ones(len(inputs))]), np.asarray(labels)
@@ -38,7 +39,7 @@ def _with_ones(data):
 
 # The gradient of the cross-entropy with respect to the layer.
 #
-# twice: the cross-entropy takes the shares for logits, so that there are two softmaxes.
+# twice: the cross-entropy is given the shares in place of the logits, so softmax is taken twice.
 def _gradient(layer, batch, twice=False):
     inputs, labels = batch
     targets = np.eye(len(layer))[labels]
@@ -61,8 +62,32 @@ def _loss(layer, data):
     return -np.log(_softmax(inputs @ layer.T)[np.arange(len(labels)), labels]).mean()
 
 
-# What an answer takes, drawn until the accuracies (`scores`) and losses after the epochs are as
-# wanted, and no prediction of validation is near to another class.
+def _best(make, batches, validation, epochs):
+    _, weight, rate = make.recipe
+    layer = np.column_stack([weight, np.zeros(len(weight))])
+    validation, *batches = map(_with_ones, [validation, *batches])
+    scores = []
+    gradient = 0  # set here too, for the mistake that lets gradients add up
+    best, weights = -1, None
+    for _ in range(epochs):
+        for batch in batches:
+            gradient = 0
+            gradient = gradient + _gradient(layer, batch)
+            layer = layer - rate * gradient
+        score = _accuracy(layer, validation)
+        scores.append(score)
+        if score > best:
+            best = score
+            weights = {"weight": layer[:, :-1], "bias": layer[:, -1]}
+    return scores, weights
+
+
+# as `_best`, but with the layer after each epoch in place of its accuracy
+_LAYERS_AND_WEIGHTS = Otherwise(_best, (("scores.append(score)", "scores.append(layer)"),))
+
+
+# The arguments of an answer. They are drawn again until no prediction on the validation data is
+# near to another class, and `wanted` accepts the accuracies (`scores`) and losses after the epochs.
 #
 # wanted: takes both lists, and returns whether they will do.
 def _training(rng, wanted, epochs, classes=2, batch_count=1, validation_size=9):
@@ -132,29 +157,7 @@ def _best_cases(rng):
     ]
 
 
-def _best(make, batches, validation, epochs):
-    _, weight, rate = make.recipe
-    layer = np.column_stack([weight, np.zeros(len(weight))])
-    validation, *batches = map(_with_ones, [validation, *batches])
-    scores = []
-    gradient = 0  # set here too, for the mistake that lets gradients add up
-    best, weights = -1, None
-    for _ in range(epochs):
-        for batch in batches:
-            gradient = 0
-            gradient = gradient + _gradient(layer, batch)
-            layer = layer - rate * gradient
-        score = _accuracy(layer, validation)
-        scores.append(score)
-        if score > best:
-            best = score
-            weights = {"weight": layer[:, :-1], "bias": layer[:, -1]}
-    return scores, weights
-
-
-# as `_best`, but with the layer after each epoch in place of its accuracy
-_LAYERS_AND_WEIGHTS = Otherwise(_best, (("scores.append(score)", "scores.append(layer)"),))
-# the line that measures, to put it before the batches
+# the line that measures the accuracy: a mistake has it before the batches
 _MEASURED = "        score = _accuracy(layer, validation)\n"
 
 DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(

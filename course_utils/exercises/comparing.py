@@ -208,6 +208,7 @@ def _dict_difference(got, right, strict):
 
 
 def _list_difference(got, right, strict):
+    # the first item that differs, if one does
     differences = (_difference(*pair, strict) for pair in zip(got, right))
     position, problem = next((item for item in enumerate(differences) if item[1]), (0, None))
     if len(got) == len(right) and not problem:

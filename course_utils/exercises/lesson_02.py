@@ -66,8 +66,8 @@ PAD = exercise("02-pad-batch", _pad_cases, _pad_batch, points=2)(
     ],
     other_length=[
         *(
-            {"max(len(ids) for ids in batch)": f"len({one})"}
-            for one in ("batch[0]", "batch[-1]", "max(batch)")
+            {"max(len(ids) for ids in batch)": f"len({row})"}
+            for row in ("batch[0]", "batch[-1]", "max(batch)")
         ),
         {"max(len": "min(len", "ids + padding": "ids[:width]", "ones + zeros": "ones[:width]"},
     ],
@@ -238,16 +238,16 @@ BUG = exercise(
 
 
 VOCABULARY = 22
-# so few ids, and an odd number of them, that a case can have all of them at padding, after all real
-# ones
+# the size of a vocabulary: so few ids, and an odd number of them, that a case can have every id at
+# padding behind every real one
 FEW = 3
 
 
 # The ids, the mask and the vocabulary's size that an answer takes.
 #
-# lengths: how many real tokens each row has; of a negative number, on the right, behind the
-# padding. pad_ids: the id of padding in each row; neither it nor the id before is drawn as a real
-# one.
+# lengths: how many real tokens each row has. A negative number of them stands on the right, behind
+# the padding. pad_ids: the id of padding in each row; neither it nor the id before is drawn as a
+# real one.
 def _leak_batch(rng, width, lengths, pad_ids):
     places = torch.arange(width)
     mask = torch.stack([places < n if n > 0 else places >= width + n for n in lengths]).long()
@@ -258,16 +258,19 @@ def _leak_batch(rng, width, lengths, pad_ids):
 
 # Cases whose vectors change by 0.00015 or 0.00007, on either side of the limit of 0.0001.
 #
-# Only four ids have vectors, all so short that the attention weights are nearly 1/5. Number 2 of
-# each vector is near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit.
+# Only four ids have vectors, all so short that the attention weights are nearly 1/5. Each is the
+# padding of one row, and the id that replaces it has the vector 0. So where such a vector holds
+# 0.01, the number changes by 0.01 / 5 times the leak: with 0.075, by 0.00015. Number 2 of each
+# vector is near 10, where an `rtol` of 1e-5 adds 1e-4 to the limit.
 def _small_leak_cases(rng):
+    # even ids, since the next one must be none of these
     grows, shrinks, grows_widely, shrinks_too = rng.sample(range(0, VOCABULARY, 2), 4)
     tokens = torch.zeros(VOCABULARY, 8)
     tokens[[grows, shrinks, shrinks_too], [5, 2, 7]] = torch.tensor([-0.01, 0.01, 0.01])
     tokens[grows_widely, [0, 1, 3, 4, 5, 6]] = -0.01
     positions = (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 8)
     positions[:, 2] = 10.0
-    batch = _leak_batch(
+    batch = _leak_batch(  # the last row has no padding
         rng, 5, (4, 4, 4, 4, 5), pad_ids=[grows, shrinks, grows_widely, shrinks_too, 0]
     )
     return [
@@ -356,7 +359,7 @@ def _leaks(encode, input_ids, attention_mask, vocabulary_size):
 LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
     padded_compared={"largest * attention_mask": "largest"},
     no_absolute_value=[
-        {"(after - before).abs()": one} for one in ("after - before", "before - after")
+        {"(after - before).abs()": change} for change in ("after - before", "before - after")
     ],
     not_number_by_number=[
         *({"amax(dim=2)": f"{other}(dim=2)"} for other in ("mean", "norm")),
@@ -380,7 +383,7 @@ LEAKS = exercise("02-padding-leaks", _leak_cases, _leaks, points=2)(
         {"(after - before).abs()": "((after - before).abs() - 1e-5 * before.abs())"},
     ],
     outside_vocabulary=[
-        {"(input_ids + 1) % vocabulary_size": f"input_ids {one} 1"} for one in "+-"
+        {"(input_ids + 1) % vocabulary_size": f"input_ids {sign} 1"} for sign in "+-"
     ],
     # one id replaces all padding, also where it stands already
     id_not_swapped=[

@@ -44,7 +44,7 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
     token_position=[
         {"pieces.mean(dim=0)": f"hidden_states[{place}]"} for place in ("index", "index + 1")
     ],
-    one_piece=[{"[positions]": f"[positions[{one}]]"} for one in (":1", "-1:")],
+    one_piece=[{"[positions]": f"[positions[{part}]]"} for part in (":1", "-1:")],
     sum={".mean(": ".sum("},
     inside_vectors={"dim=0": "dim=1"},
     other_tokens=[
@@ -64,7 +64,7 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
         {"index]": "index][:-1]", "pieces.mean(dim=0)": "sum(pieces) / len(pieces)"},
     ],
     none_as_zero={"word == index": "(word or 0) == index"},
-    other_word=[{"word == index": f"word == index {one}"} for one in ("- 1", "+ 1")],
+    other_word=[{"word == index": f"word == index {shift}"} for shift in ("- 1", "+ 1")],
     positions_shifted=[
         {"hidden_states[positions]": "hidden_states[1:][positions]"},
         {"enumerate(word_ids)": "enumerate(word for word in word_ids if word is not None)"},
@@ -260,7 +260,7 @@ PATCH = exercise("03-patch", _patch_cases, _patched, points=2)(
         "vector\n        states.append(state)": "vector",
     },
     one_off=[
-        {"== layer": f"== layer {one}"} for one in ("+ 1", "- 1", "+ 1 or number == layer == 0")
+        {"== layer": f"== layer {shift}"} for shift in ("+ 1", "- 1", "+ 1 or number == layer == 0")
     ],
     never_patched=[
         {"== layer": f"== layer and {only}"}
@@ -303,7 +303,7 @@ ALL_STATES = completion("03-token-in-all-states", _all_states_cases, _token_in_a
         {"[row, position]": "[:, position].mean(dim=0)"},
     ],
     position_forgotten=[{", position]": other} for other in (", 0]", "]", "].mean(dim=0)")],
-    position_off=[{", position]": f", position {one}]"} for one in ("+ 1", "- 1")],
+    position_off=[{", position]": f", position {shift}]"} for shift in ("+ 1", "- 1")],
     embeddings_skipped={"in hidden_states": "in hidden_states[1:]"},
     last_state_lost={"in hidden_states": "in hidden_states[:-1]"},
 )
@@ -382,5 +382,7 @@ OVERTAKEN = completion("03-overtaken", _overtaken_cases, _overtaken)(
     subtracted_the_other_way={"leads < 0": "leads > 0"},
     draws_left_out={"[draws].mean(axis=1)": ""},
     not_one_value_for_each_draw=[{"axis=1": "axis=0"}, {"axis=1": ""}, {".mean(axis=1)": ""}],
-    one_not_drawn=[{f"{one}[draws].mean(axis=1)": f"{one}.mean()"} for one in ("first", "second")],
+    one_not_drawn=[
+        {f"{column}[draws].mean(axis=1)": f"{column}.mean()"} for column in ("first", "second")
+    ],
 )
