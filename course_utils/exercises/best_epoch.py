@@ -94,8 +94,10 @@ def _training(rng, wanted, epochs, classes=2, batch_count=1, validation_size=9):
     while True:
         width, rate = rng.randint(3, 5), rng.choice([2.0, 3.0])
         make, batches = small_training(rng, width, classes, 4, batch_count, rate)
-        inputs = normal(rng, validation_size, width)
-        validation = inputs, torch.tensor(rng.choices(range(classes), k=validation_size))
+        validation = (
+            normal(rng, validation_size, width),
+            torch.tensor(rng.choices(range(classes), k=validation_size)),
+        )
         layers, _ = _LAYERS_AND_WEIGHTS(make, batches, validation, epochs)
         data = _with_ones(validation)
         logits = np.sort(data[0] @ np.swapaxes(layers, 1, 2))

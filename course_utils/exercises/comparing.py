@@ -67,7 +67,7 @@ def unchanged(after: Any, before: Any) -> bool:
     return safely(_is_same, after, before, otherwise=False)
 
 
-def _is_same(after, before):
+def _is_same(after: Any, before: Any) -> bool:
     if isinstance(before, (list, tuple)):
         same_length = isinstance(after, (list, tuple)) and len(after) == len(before)
         return same_length and all(map(_is_same, after, before))
@@ -108,7 +108,7 @@ def kind_of(value: Any) -> str:
 # What counts as the same type.
 #
 # NumPy's numbers are numbers; lists, tuples and, unless `strict`, arrays are lists.
-def _family(value, strict):
+def _family(value: Any, strict: bool) -> str:
     if is_array(value) and not value.shape:
         value = value.item()
     if is_array(value):
@@ -152,7 +152,7 @@ def weights_difference(got: Any, right: Any, mask: Any, most: float) -> str | No
     return f"your function gives padding the weight {largest:.3g} where exactly 0 is expected"
 
 
-def _difference(got, right, strict):
+def _difference(got: Any, right: Any, strict: bool) -> str | None:
     if type(got) is type(right) and type(right) in (str, bool, int, float) and got == right:
         return None  # most items of long lists
     if isinstance(got, BaseException):
@@ -172,11 +172,11 @@ def _difference(got, right, strict):
 
 
 # An array as nested lists, or as a number; anything else as it is.
-def _listed(value):
+def _listed(value: Any) -> Any:
     return value.tolist() if is_array(value) else value
 
 
-def _number_difference(got, right):
+def _number_difference(got: Any, right: Any) -> str | None:
     if got == right or (got != got and right != right):
         return None
     got = got if isinstance(got, (int, float)) else float(got)
@@ -190,14 +190,14 @@ def _number_difference(got, right):
 
 # The sentence that shows both as a whole, or None if one is too long for that or both are shown
 # alike.
-def _whole(got, right):
+def _whole(got: Any, right: Any) -> str | None:
     shown_got, shown_right = short(got), short(right)
     if max(len(shown_got), len(shown_right)) < MOST_SHOWN and shown_got != shown_right:
         return RETURNED.format(shown_got, shown_right)
     return None
 
 
-def _dict_difference(got, right, strict):
+def _dict_difference(got: Any, right: dict, strict: bool) -> str | None:
     if got.keys() != right.keys():
         return RETURNED.format(short(got), short(right))
     for key in right:
@@ -207,7 +207,7 @@ def _dict_difference(got, right, strict):
     return None
 
 
-def _list_difference(got, right, strict):
+def _list_difference(got: Any, right: Any, strict: bool) -> str | None:
     # the first item that differs, if one does
     differences = (_difference(*pair, strict) for pair in zip(got, right))
     position, problem = next((item for item in enumerate(differences) if item[1]), (0, None))
@@ -224,7 +224,7 @@ def _list_difference(got, right, strict):
     return f"item {position} of what your function returned: {problem}"
 
 
-def _array_difference(got, right, strict):
+def _array_difference(got: Any, right: Any, strict: bool) -> str | None:
     shape = tuple(right.shape)
     if not is_array(got):
         try:
@@ -257,7 +257,7 @@ def _array_difference(got, right, strict):
 
 
 # A list of numbers, lists or arrays as nested lists.
-def _nested(value):
+def _nested(value: Any) -> Any:
     return [_nested(item) for item in value] if isinstance(value, (list, tuple)) else _listed(value)
 
 
@@ -269,7 +269,7 @@ def as_float64(array: Any) -> np.ndarray:
 
 # Shows the first 40 items of containers; decimals are rounded, whole numbers exact.
 class _Brief(reprlib.Repr):
-    def __init__(self, most, digits):
+    def __init__(self, most: int, digits: int):
         super().__init__()
         self.maxlist = self.maxtuple = self.maxdict = self.maxset = 40
         self.maxstring = self.maxother = self.maxlong = most
@@ -289,7 +289,7 @@ def short(value: Any, most: int = MOST_SHOWN, digits: int = DIGITS) -> str:
 
 # A decimal with so many significant digits. A whole number stays, but for floats from 2**53 on,
 # which are whole whatever they stand for.
-def _rounded(value, digits):
+def _rounded(value: Any, digits: int) -> Any:
     whole = isinstance(value, int) or (float(value).is_integer() and abs(value) < 2**53)
     return value if whole else float(f"{value:.{digits}g}")
 

@@ -52,6 +52,8 @@ TRY = "Write the function above, run its cell, then run this one again."
 # its check stands in the same cell
 COMPLETE = "Write what is missing in the function, then run this cell again."
 
+Results = list[tuple[Case, Any]]  # of each case, what an answer returned or raised
+
 
 class OutOfTime(BaseException):
     """An answer took too long.
@@ -115,7 +117,13 @@ def examine(
 # The report of an answer that returned or raised something on each case.
 #
 # changed: the sentence on an argument that it changed, in a list, or an empty list.
-def _judged(exercise, answer, results, changed, report):
+def _judged(
+    exercise: Exercise,
+    answer: Any,
+    results: Results,
+    changed: list[str],
+    report: Callable[..., Report],
+) -> Report:
     problem_of = {case: _problem(exercise, case, outcome) for case, outcome in results}
     wrong_first = sorted(results, key=lambda result: problem_of[result[0]] is None)
     wrong = [(case, outcome) for case, outcome in wrong_first if problem_of[case]]
@@ -123,7 +131,9 @@ def _judged(exercise, answer, results, changed, report):
         labels = [case.label for case, _ in results if not case.secret]
         held = "property holds" if len({*labels}) == 1 else "properties hold"
         measured = [
-            exercise.measured(case.args, outcome) for case, outcome in results if case.secret
+            exercise.measured(case.args, outcome)  # pyrefly: ignore[not-callable]
+            for case, outcome in results
+            if case.secret  # only an exercise with `measured` has such cases
         ]
         return report("passed", (HELD.format(len({*labels}), held, len(labels)), *measured))
     mistakes, slip = (), ""
@@ -142,7 +152,7 @@ def _judged(exercise, answer, results, changed, report):
 
 
 # Of results, the first with each error, and the first on each property.
-def _distinct(results):
+def _distinct(results: Results) -> Results:
     first = {}
     for case, outcome in results:
         key = wording(outcome) if isinstance(outcome, BaseException) else case.label
@@ -151,7 +161,9 @@ def _distinct(results):
 
 
 # A sentence on each wrong result, in two lists: in full, and for a page that others may read.
-def _sentences_on(exercise, answer, wrong, problem_of):
+def _sentences_on(
+    exercise: Exercise, answer: Any, wrong: Results, problem_of: dict[Case, Any]
+) -> tuple[list[str], list[str]]:
     full, discreet = [], []
     for case, outcome in wrong:
         problem = problem_of[case]
@@ -164,16 +176,14 @@ def _sentences_on(exercise, answer, wrong, problem_of):
 # The line that raised an error, and what the error means, as words to put behind a problem.
 #
 # Two empty texts if it raised nothing.
-def _of_error(case, outcome, answer):
+def _of_error(case: Case, outcome: Any, answer: Any) -> tuple[str, str]:
     if case.secret or not isinstance(outcome, BaseException):
         return "", ""
     line, meaning = line_of(outcome, answer), in_plain_words(outcome)
     return f", in `{line}`" if line else "", f" {meaning}" if meaning else ""
 
 
-def explanation_of(
-    exercise: Exercise, results: list[tuple[Case, Any]]
-) -> tuple[tuple[Mistake, ...], str]:
+def explanation_of(exercise: Exercise, results: Results) -> tuple[tuple[Mistake, ...], str]:
     """What explains all results, which are (case, outcome).
 
     Returns one or two known mistakes, or the sentence of a slip, or neither. Neither, too, if the
@@ -219,7 +229,9 @@ def explanation_of(
 #
 # Another mistake then shows in the other results. It must explain at least three and half of all
 # wrong ones, and no other mistake as many. The tuple is empty if there is none.
-def _made_in_most(exercise, matches):
+def _made_in_most(
+    exercise: Exercise, matches: Callable[..., Iterator[bool]]
+) -> tuple[Mistake, ...]:
     right = [*matches(exercise.reference)]
     least = max(3, right.count(False) / 2)
     explained = {}
@@ -237,7 +249,7 @@ def _made_in_most(exercise, matches):
 #
 # At most MOST_PAIRS, the first forms of each mistake first.
 @functools.cache
-def _two_at_once(mistakes):
+def _two_at_once(mistakes: tuple[Mistake, ...]) -> list[tuple[Mistake, Mistake, Otherwise]]:
     steps = [
         (rank, mistake, form)
         for mistake in mistakes
@@ -258,14 +270,14 @@ def _two_at_once(mistakes):
 # A problem for a page that others may read.
 #
 # It holds no expected values, and nothing that an answer made of a secret.
-def _discreet(case, outcome, problem):
+def _discreet(case: Case, outcome: Any, problem: str) -> str:
     if case.secret and isinstance(outcome, BaseException):
         return "your function raised an error, which is not shown since it could show these inputs"
     return problem.partition(" where ")[0]
 
 
 # What is wrong with an outcome, in a few words, or None.
-def _problem(exercise, case, outcome):
+def _problem(exercise: Exercise, case: Case, outcome: Any) -> str | None:
     right = [] if exercise.judge else case.outcome_of(exercise.reference)
     if isinstance(right, BaseException):
         raise right
@@ -305,20 +317,20 @@ def time_limit(seconds: float) -> Iterator[None]:
 # A copy, since an answer may return the same list each time.
 #
 # Errors, and what cannot be copied, are kept.
-def _kept(outcome):
+def _kept(outcome: Any) -> Any:
     if isinstance(outcome, BaseException):  # a copy would have no traceback
         return outcome
     return safely(copied, outcome, otherwise=outcome)
 
 
 # The arguments as text, if they are few and short.
-def _given(exercise, case):
+def _given(exercise: Exercise, case: Case) -> str:
     values = zip(exercise.arguments, case.args, strict=True)
     given = ", ".join(f"`{name}` = {short(value, 200, digits=8)}" for name, value in values)
     return f" (given {given})" if len(given) <= 150 and "\n" not in given else ""
 
 
-def _same_outcome(outcome, other, exercise):
+def _same_outcome(outcome: Any, other: Any, exercise: Exercise) -> bool:
     if isinstance(outcome, BaseException) or isinstance(other, BaseException):
         return type(outcome).__name__ == type(other).__name__ and wording(outcome) == wording(other)
     equal = difference(outcome, other, exercise.strict) is None
