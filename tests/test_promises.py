@@ -48,26 +48,27 @@ def in_one_line(text):
 @pytest.mark.parametrize(
     "seeds", [[0], pytest.param(range(1, 20), marks=pytest.mark.nightly)], ids=["one", "all"]
 )
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_an_answer_that_breaks_one_promise_of_the_text_fails_on_every_seed(lesson, seeds):
-    broken_promises = []
-    for exercise_id, promises in ANSWERS[lesson].PROMISES.items():
-        exercise, text = exercises_of([lesson])[exercise_id], in_one_line(text_of(exercise_id))
-        of_mistakes = [words for mistake in exercise.mistakes for words in mistake.breaks]
-        for words in [*(words for words, *_ in promises), *of_mistakes]:
-            if in_one_line(words) not in text:
-                broken_promises.append(f"{exercise_id} does not say: {words}")
-        for seed in seeds:
-            cases = cases_of(exercise_id, seed)
-            broken_promises += [
-                f"{exercise_id} passes with seed {seed}: {words}"
-                for words, answer, *_ in promises
-                if examine(exercise, answer, seed, cases=cases).status != "failed"
-            ]
-    assert broken_promises == []
+@pytest.mark.parametrize("exercise_id", exercises_of(LESSONS))
+def test_an_answer_that_breaks_one_promise_of_the_text_fails_on_every_seed(exercise_id, seeds):
+    promises = ANSWERS[exercise_id[:2]].PROMISES.get(exercise_id, [])
+    exercise, text = exercises_of(LESSONS)[exercise_id], in_one_line(text_of(exercise_id))
+    of_mistakes = [words for mistake in exercise.mistakes for words in mistake.breaks]
+    promised = [*(words for words, *_ in promises), *of_mistakes]
+    assert [words for words in promised if in_one_line(words) not in text] == []
+    for seed in seeds:
+        cases = cases_of(exercise_id, seed)
+        kept = [
+            words
+            for words, answer, *_ in promises
+            if examine(exercise, answer, seed, cases=cases).status != "failed"
+        ]
+        assert kept == [], f"an answer that breaks this passes with seed {seed}"
 
 
 @pytest.mark.parametrize("exercise_id", exercises_of(LESSONS))
 def test_the_text_says_that_arguments_may_not_change(exercise_id):
     is_said = bool(UNCHANGED.search(in_one_line(text_of(exercise_id))))
-    assert is_said == (not {exercise_id, exercise_id[:2]} & SAYS_NOTHING)
+    may_be_silent = bool({exercise_id, exercise_id[:2]} & SAYS_NOTHING)
+    assert is_said != may_be_silent, (
+        'write "do not change ...", or add the exercise to SAYS_NOTHING'
+    )
