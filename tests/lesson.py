@@ -19,21 +19,24 @@ from course_utils.tools.publish.elsewhere import write_links
 from .execute import execute
 from .run import look_at_files
 
-# Two lists of tests/test_*.py, from which no file is missing: test_authoring.py has a test of that.
-# Files whose tests have a case for each lesson, of which only this lesson's are run (a deck's in a
-# browser, too):
+# Three lists of tests/test_*.py, from which no file is missing: test_authoring.py has a test of that.
+# Files whose tests have a case for each lesson, of which only this lesson's are run. The quick ones,
+# which are run first:
+QUICK = "notebooks words claims verdicts pictures progress take_along".split()
+# and the others (a deck's in a browser, too):
 CASES = (
-    "notebooks exercises words promises claims ideas progress verdicts pictures decks "
-    "decks_in_browser grading_parity class_report live run_again take_along".split()
-)
+    "exercises promises ideas decks decks_in_browser grading_parity class_report live run_again"
+).split()
 # Files that any lesson can break, of which all tests are run:
 WHOLE = "glossary diagrams elsewhere taken_along".split()
 
 
 def selected_tests(key):
-    """The test files of a lesson, and the expression by which pytest's -k selects tests in them."""
+    """(the quick test files of a lesson, the others, the expression for pytest's -k, which selects
+    the lesson's tests in them).
+    """
     number = key[:2]
-    names = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
+    others = [f"tests/test_{name}.py" for name in (*CASES, *WHOLE, f"lesson_{number}")]
     words = [
         # the files, tests and cases of this lesson have its number in their names
         f"{number}_",
@@ -46,7 +49,8 @@ def selected_tests(key):
         # lessons
         *(f"test_{name}.py" for name in WHOLE),
     ]
-    return [name for name in names if (ROOT / name).exists()], " or ".join(words)
+    existing = [name for name in others if (ROOT / name).exists()]
+    return [f"tests/test_{name}.py" for name in QUICK], existing, " or ".join(words)
 
 
 def main(key):
@@ -67,10 +71,11 @@ def main(key):
         return str(error)
     renewed = ", ".join(str(file.relative_to(ROOT)) for file in dict.fromkeys(changed))
     print(f"Renewed: {renewed or 'nothing but outputs'}", flush=True)
-    files, selection = selected_tests(key)
+    quick, others, selection = selected_tests(key)
     # the notebook last: its second run shows whether its outputs are the same each time
-    files.append(str(path.relative_to(ROOT)))
-    return pytest.main(["-p", "no:cacheprovider", "-k", selection, *files])
+    others.append(str(path.relative_to(ROOT)))
+    options = ["-p", "no:cacheprovider", "-k", selection]
+    return pytest.main([*options, *quick]) or pytest.main([*options, *others])
 
 
 if __name__ == "__main__":

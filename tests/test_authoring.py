@@ -17,7 +17,7 @@ from course_utils.tools import authoring
 from course_utils.tools.publish.slides import render
 
 from .commands import output_of
-from .lesson import CASES, WHOLE
+from .lesson import CASES, QUICK, WHOLE
 
 
 @pytest.fixture
@@ -208,7 +208,7 @@ def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):
     for item in request.session.items:
         if number := re.search(r"\[(\d\d)[_\]-]", item.nodeid):
             lessons_of[item.nodeid.partition("[")[0]].add(number[1])
-    files_that_run = {f"tests/test_{name}.py" for name in (*CASES, *WHOLE)}
+    files_that_run = {f"tests/test_{name}.py" for name in (*QUICK, *CASES, *WHOLE)}
     assert all((authoring.ROOT / file).is_file() for file in files_that_run)
     for test, numbers in lessons_of.items():
         if numbers >= lessons:

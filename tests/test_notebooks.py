@@ -158,7 +158,7 @@ def test_every_whole_number_over_99_in_the_prose_is_in_an_output_or_in_the_code(
 def test_opens_with_its_aims_and_minutes(key):
     first = SOURCES[key].cells[0].source
     assert first.startswith(f"# {key[:2]} ")
-    assert re.search(r"After this (lesson|part) you can", first)
+    assert re.search(r"After this (lesson|part|page) you can", first)
     assert re.search(r"About \d+ minutes", first)
 
 
