@@ -35,6 +35,22 @@ def live(key):
     return live_copy(SOURCES[key], key=key, name=f"{name_of(parts()[key])}.ipynb")
 
 
+def beside_the_learners(key):
+    """[(cell, the learner's)] of a live copy, but for its note and its cell with `reveal`."""
+    title, _, _, *cells = live(key).cells
+    return list(zip([title, *cells], copies.learner_copy(SOURCES[key]).cells, strict=True))
+
+
+def run_in_a_cell(monkeypatch, code, cell_id="", *arguments):
+    """What `reveal` hands to IPython: (text, whether it replaces the cell's), or None."""
+    request = {"content": {"code": code}, "metadata": {"cellId": cell_id}}
+    shell = Mock(get_parent=lambda: request)
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    reveal(*arguments)
+    call = shell.set_next_input.call_args
+    return call and (*call.args, call.kwargs["replace"])
+
+
 @pytest.mark.parametrize("key", DIVIDED)
 def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
     for cell in code_of(SOURCES[key]):
@@ -48,18 +64,23 @@ def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
 
 
 @each_typed
-def test_a_live_copy_is_the_learners_with_comments_for_code_that_reveal_brings_back(
-    key, monkeypatch
-):
-    copy, learners = live(key), copies.learner_copy(SOURCES[key])
+def test_a_live_copy_has_a_note_and_a_cell_with_reveal_below_its_title(key):
+    copy = live(key)
     nbformat.validate(copy)
     assert [cell.id for cell in copy.cells[1:3]] == ["live-note", "live-reveal"]
-    pairs = list(zip([copy.cells[0], *copy.cells[3:]], learners.cells, strict=True))
-    for cell, own in pairs:
+
+
+@each_typed
+def test_what_is_not_typed_is_the_learners_but_for_links_to_lessons(key):
+    for cell, own in beside_the_learners(key):
         if cell.id == own.id:
             assert copies.TO_A_LESSON.sub("", cell.source) == copies.TO_A_LESSON.sub("", own.source)
             assert cell.metadata == own.metadata
-    emptied = [(cell, own) for cell, own in pairs if cell.id != own.id]
+
+
+@each_typed
+def test_code_to_type_is_a_numbered_comment_and_reveal_brings_it_back(key, monkeypatch):
+    emptied = [(cell, own) for cell, own in beside_the_learners(key) if cell.id != own.id]
     assert len(emptied) == len(typed_cells(SOURCES[key]))
     for number, (cell, own) in enumerate(emptied, 1):
         assert cell.source.startswith(f"# {number}. ")
@@ -114,20 +135,24 @@ def test_an_edited_live_copy_stays_and_others_are_renewed(sources, tmp_path):
     workspace = tmp_path / "w"
     file, edited = write_live(workspace, "04", sources)
     page = (workspace / file).with_suffix(".html")
-    assert not edited and file.as_posix() == f"{LIVE}/04_sums_live.ipynb"
-    for markup in ("<h2>A <code>sum</code></h2>", "print(1 &lt; 2)</span><span><br>"):
-        assert markup in page.read_text()
+    assert (file.as_posix(), edited) == (f"{LIVE}/04_sums_live.ipynb", False)
+    code = ("<h2>A <code>sum</code></h2>", "print(1 &lt; 2)</span><span><br>")
+    assert [markup for markup in code if markup not in page.read_text()] == []
+
     write_source(sources, "Add two.")
     assert write_live(workspace, "04", sources) == (file, False)
     copy = nbformat.read(workspace / file, as_version=4)
-    assert copy.cells[-1].source == "# 1. Add two." and "Add two." in page.read_text()
+    assert copy.cells[-1].source == "# 1. Add two."
+    assert "Add two." in page.read_text()
+
     copy.cells[-1].source += "\nx = 3"
     nbformat.write(copy, workspace / file)
     before = (workspace / file).read_bytes()
-    assert write_live(workspace, "04", sources) == (file, True)  # the course is as it was
+    assert write_live(workspace, "04", sources) == (file, True), "the course is as it was"
     write_source(sources, "Add four.")
     assert write_live(workspace, "04", sources) == (file, True)
-    assert (workspace / file).read_bytes() == before and "Add two." in page.read_text()
+    assert (workspace / file).read_bytes() == before
+    assert "Add two." in page.read_text()
 
 
 def test_what_cannot_be_a_live_copy_is_one_sentence(sources, tmp_path):
@@ -156,16 +181,6 @@ def test_a_live_copy_is_no_hand_in_and_no_lesson_of_a_workspace(sources, tmp_pat
 # ---------------------------------------------------------------- reveal
 
 
-def run_in_a_cell(monkeypatch, code, cell_id="", *arguments):
-    """What `reveal` hands to IPython: (text, whether it replaces the cell's), or None."""
-    request = {"content": {"code": code}, "metadata": {"cellId": cell_id}}
-    shell = Mock(get_parent=lambda: request)
-    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
-    reveal(*arguments)
-    call = shell.set_next_input.call_args
-    return call and (*call.args, call.kwargs["replace"])
-
-
 def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
     third = typed_cells(SOURCES["04"])[2]
     assert run_in_a_cell(monkeypatch, 'reveal("04", 3)', "a1b2c3d4", "04", 3) == (
@@ -177,13 +192,19 @@ def test_reveal_takes_a_number_and_replaces_no_code_of_ones_own(monkeypatch):
     ) == (third.source, False)
 
 
-NOWHERE = [  # cell, arguments
-    ("a1b2c3d4", ()), ("live_04_04-mean-pool", ()),  # an exercise
-    ("live_99_x", ()), ("live_", ()), ("", ("04", 99)), ("", ("04", 0)), ("", ("04-mean-pool", 1)), ("", (4,)),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("cell_id, arguments", NOWHERE)
+@pytest.mark.parametrize(
+    "cell_id, arguments",
+    [
+        ("a1b2c3d4", ()),  # a cell of the learner's own
+        ("live_04_04-mean-pool", ()),  # an exercise
+        ("live_99_x", ()),
+        ("live_", ()),
+        ("", ("04", 99)),
+        ("", ("04", 0)),
+        ("", ("04-mean-pool", 1)),
+        ("", (4,)),
+    ],
+)
 def test_where_there_is_nothing_to_reveal_a_sentence_says_so(
     monkeypatch, capsys, cell_id, arguments
 ):
@@ -208,37 +229,46 @@ def run_lab(monkeypatch, *arguments):
 
 def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp_path, monkeypatch):
     file = f"{LIVE}/04_pooling_live.ipynb"
-    said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "04")
-    assert (
-        f"The live copy is {file}, and the code to type is beside it in 04_pooling_live.html."
-        in said
-    )
-    assert pages == [f"workspaces/04_pooling_live/tree/{file}"] and (tmp_path / file).is_file()
+    message = f"The live copy is {file}, and the code to type is beside it in 04_pooling_live.html."
+    printed, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "04")
+    assert message in printed
+    assert pages == [f"workspaces/04_pooling_live/tree/{file}"]
+    assert (tmp_path / file).is_file()
     (layout,) = (tmp_path / lab.LAB_FILES).glob("04_pooling_live-*")
     dock = json.loads(layout.read_text())["data"]["layout-restorer:data"]["main"]["dock"]
     widgets = [area["widgets"] for area in dock["children"]]
     assert widgets == [[f"notebook:{file}"], [f"htmlviewer:{file.replace('.ipynb', '.html')}"]]
+
     (tmp_path / file).write_text((tmp_path / file).read_text().replace("# 1. ", "# mine "))
-    said, _ = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "04", "--write-only")
+    printed, _ = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "04", "--write-only")
     assert (
         f"{file}: you have worked in it, so it was kept; rename or delete it, and run this again"
-        in said
+        in printed
     )
-    said, _ = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "99")
-    assert "Error: There is no lesson 99" in said
+
+
+def test_lab_opens_no_live_copy_of_an_unknown_lesson(tmp_path, monkeypatch):
+    printed, _ = run_lab(monkeypatch, "--workspace", tmp_path, "--live", "99")
+    assert "Error: There is no lesson 99" in printed
 
 
 def test_lab_prints_a_route_and_opens_its_first_open_lesson(tmp_path, monkeypatch):
-    day = overview(None).on("one day")
-    first, second = [one.key for one in day.lessons][:2]
-    assert [one.key for one in day.lessons] == ROUTES["one day"]
-    said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
-    rows = [line for line in said.splitlines() if " min  " in line]
-    assert [row[:2] for row in rows] == ROUTES["one day"] and rows[0].endswith("  0 of 2")
+    first, second, *_ = ROUTES["one day"]
+    printed, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
+    rows = [line for line in printed.splitlines() if " min  " in line]
+    assert [row[:2] for row in rows] == ROUTES["one day"]
+    assert rows[0].endswith("  0 of 2")
     assert pages == [f"tree/{cores()[first].name}"]
-    for exercise, _ in day.lessons[0].exercises:
+    for exercise, _ in overview(None).on("one day").lessons[0].exercises:
         remember(exercise, tmp_path)
-    said, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
-    assert f"next: lesson {second}" in said and pages == [f"tree/{cores()[second].name}"]
-    assert len(overview(None).on("everything").lessons) == len(parts())
-    assert [one.key for one in overview(None).on("the course").lessons] == list(cores())
+    printed, pages = run_lab(monkeypatch, "--workspace", tmp_path, "--route", "day")
+    assert f"next: lesson {second}" in printed
+    assert pages == [f"tree/{cores()[second].name}"]
+
+
+@pytest.mark.parametrize(
+    "route, keys",
+    [("one day", ROUTES["one day"]), ("the course", list(cores())), ("everything", list(parts()))],
+)
+def test_a_route_has_its_lessons_in_order(route, keys):
+    assert [lesson.key for lesson in overview(None).on(route).lessons] == keys

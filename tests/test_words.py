@@ -16,34 +16,46 @@ WORDS = {
         "mistakes": {"sum": {"breaks": ["the mean"]}, "half": {"does": "You halve."}},
     },
 }
-
-
 OF_AN_EXERCISE = {"title", "hints", "mistakes", "no_card", "shown_in"}
 OF_A_MISTAKE = {"does", "because", "breaks", "shown_in"}
 
 
-def test_a_mistake_has_its_words_shared_or_own_and_all_its_imitations():
-    built = exercise("04-x", None, lambda table, i=0: table, words=WORDS)(sum=[abs, min], half=abs)
-    assert built.arguments == ("table",)  # without those that have a default
-    added, halved = built.mistakes
-    assert added.message == "You add. Divide." and added.breaks == ("the mean",) and not added.card
-    assert halved.message == "You halve." and not halved.card  # a card would explain nothing
-    assert added.imitations == (abs, min) and halved.imitations == (abs,)
+EXERCISE = exercise("04-x", None, lambda table, i=0: table, words=WORDS)(sum=[abs, min], half=abs)
+
+
+def test_arguments_are_the_parameters_without_a_default():
+    assert EXERCISE.arguments == ("table",)
+
+
+def test_a_mistake_has_its_words_shared_or_own():
+    added, halved = EXERCISE.mistakes
+    assert [added.message, halved.message] == ["You add. Divide.", "You halve."]
+    assert added.breaks == ("the mean",)
+
+
+def test_a_mistake_makes_no_card_if_the_words_say_so_or_do_not_say_why_it_is_wrong():
+    # `no_card` names the first; a card of the second would explain nothing
+    assert [mistake.card for mistake in EXERCISE.mistakes] == [False, False]
+
+
+def test_a_mistake_has_all_its_imitations():
+    assert [mistake.imitations for mistake in EXERCISE.mistakes] == [(abs, min), (abs,)]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_words_of_a_lesson_fit_its_code(lesson):
-    words, described = dict(words_of(lesson)), tasks_of([lesson])
+    words, tasks = dict(words_of(lesson)), tasks_of([lesson])
     shared = words.pop("shared", {}).get("mistakes", {})
-    assert words.keys() == described.keys()
+    assert words.keys() == tasks.keys()
     for name, own in words.items():
+        assert own.keys() <= OF_AN_EXERCISE, name
+        assert own["title"] and own["hints"], name
         mistakes = own.get("mistakes", {})
-        known = {mistake.name for mistake in described[name].mistakes}
-        assert own.keys() <= OF_AN_EXERCISE and own["title"] and own["hints"]
-        assert known >= mistakes.keys() | set(own.get("no_card", "").split()), name
         assert all(of_mistake.keys() <= OF_A_MISTAKE for of_mistake in mistakes.values()), name
-        assert all(mistake.does for mistake in described[name].mistakes), name
-    users = [mistake.name for task in described.values() for mistake in task.mistakes]
+        known = {mistake.name for mistake in tasks[name].mistakes}
+        assert known >= {*mistakes, *own.get("no_card", "").split()}, name
+        assert all(mistake.does for mistake in tasks[name].mistakes), name
+    users = [mistake.name for task in tasks.values() for mistake in task.mistakes]
     assert all(users.count(name) > 1 for name in shared)
 
 
