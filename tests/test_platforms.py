@@ -26,25 +26,26 @@ FULL = points_of("04")
 def table(learners, title):
     return [
         ["Username", f"{title} Points Grade", "End"],
-        *([f"#{one.number}", one.points, "#"] for one in learners),
+        *([f"#{learner.number}", learner.points, "#"] for learner in learners),
     ]
 
 
-# an invented platform, in whose names the number comes first; no real one should write ~ there
+# An invented platform, whose names begin with two numbers, as "1234~67~Ada Lovelace~"; no real one
+# should write ~ there.
 NUMBERS_FIRST = Platform(
     "numbers-first",
     re.compile(r"^(?P<id>\d+)~(?P<file>\d+)~(?P<name>.+?)~(?=$|[. ])", re.DOTALL),
     table,
     repeats_name=True,
 )
-FILES = {  # what each is called, and by what number and name it is known
+FILES = {  # {file: the platform, number and name of its learner}
     "1234~67~Ada Lovelace~/04_pooling.ipynb": ("numbers-first", "1234", "Ada Lovelace"),
     "1235~68~Bob Ray~ 04_pooling.ipynb": ("numbers-first", "1235", "Bob Ray"),
     "Cleo Oz_4711_assignsubmission_file_/04_pooling.ipynb": ("moodle", "4711", "Cleo Oz"),
     "raydan_LATE_812_99001_04_pooling.ipynb": ("canvas", "812", "raydan"),
     "eve/04_pooling.ipynb": ("", "", ""),
 }
-HERS = "1236~69~Mallory~ x_4711_assignsubmission_y.ipynb"  # may be read as Cleo's
+MAY_BE_CLEOS = "1236~69~Mallory~ x_4711_assignsubmission_y.ipynb"
 
 
 def rows(path):
@@ -56,15 +57,16 @@ def rows(path):
 def learners(collect, tmp_path, monkeypatch):
     """A class from three platforms, all of whom have full points."""
     monkeypatch.setattr(platforms, "PLATFORMS", (*platforms.PLATFORMS, NUMBERS_FIRST))
-    collected, work = collect([*FILES, HERS]), assignment(("04",))
-    assert collected.left_out == [HERS] and "1236 and 4711" in collected.reasons
+    collected, work = collect([*FILES, MAY_BE_CLEOS]), assignment(("04",))
+    assert collected.left_out == [MAY_BE_CLEOS]
+    assert "1236 and 4711" in collected.reasons
     passed = result(*work["exercises"])
     entries = {
         (hand_in.learner, hand_in.file): Entry(hand_in.learner, "", hand_in.file, "", "", passed)
         for hand_in in collected.hand_ins
     }
     of_class = records(collected.hand_ins, entries, {}, work)
-    write_tables(tmp_path, of_class, work, True)
+    write_tables(tmp_path, of_class, work, isolated=True)
     return of_class
 
 
@@ -86,39 +88,29 @@ def test_its_table_is_written_and_the_others_stay(learners, tmp_path):
     assert lines == [1 + len(FILES), 2 + len(FILES)]
 
 
-# of a learner without and with a number there: a name of a download, and the lines that its table has for them
-TABLES = {
-    "moodle": (
-        "Ada Lovelace_4711_assignsubmission_file_",
-        [["", "Bob", "bob@x.org", "2", "3"], ["Participant 4711", "Ada Lovelace"]],
-    ),
-    "canvas": (
-        "ada_812_99001_04.ipynb",
-        [["Bob", "", "", "bob", "", "2"], ["Ada Lovelace", "812", "", "", "", "3"]],
-    ),
-}
+@pytest.mark.parametrize(
+    "platform, name",
+    [
+        ("moodle", "Cleo Oz_4711_assignfeedback_file_/feedback.html"),
+        ("canvas", "raydan_812_99001_feedback.html"),
+    ],
+)
+def test_feedback_is_zipped_as_a_platform_takes_it_back(platform, name, learners, tmp_path):
+    assert write_feedback_zip(tmp_path, learners, platform) == 1
+    with zipfile.ZipFile(tmp_path / f"feedback_{platform}.zip") as archive:
+        assert archive.namelist() == [name]
+        assert archive.read(name).startswith(b"<!DOCTYPE html>")
 
 
-def test_feedback_is_zipped_as_a_platform_takes_it_back(learners, tmp_path):
-    names = {}
-    for platform in ("moodle", "canvas"):
-        assert write_feedback_zip(tmp_path, learners, platform) == 1
-        with zipfile.ZipFile(tmp_path / f"feedback_{platform}.zip") as archive:
-            names[platform] = archive.namelist()
-            assert archive.read(names[platform][0]).startswith(b"<!DOCTYPE html>")
-    assert names["moodle"] == ["Cleo Oz_4711_assignfeedback_file_/feedback.html"]
-    assert names["canvas"] == ["raydan_812_99001_feedback.html"]
-    ada = LearnerRecord(
-        "ada",
-        "ada.html",
-        handed_in=[f"{n}/A_b_{n}_assignsubmission_file_/x.ipynb" for n in (71, 81)],
-    )
-    assert MOODLE.feedback_names(ada) == [
-        f"A b_{n}_assignfeedback_file_/feedback.html" for n in (71, 81)
+def test_feedback_on_two_assignments_goes_back_to_each_of_them():
+    files = [f"{number}/A_b_{number}_assignsubmission_file_/x.ipynb" for number in (71, 81)]
+    assert MOODLE.feedback_names(LearnerRecord("ada", "ada.html", handed_in=files)) == [
+        "A b_71_assignfeedback_file_/feedback.html",
+        "A b_81_assignfeedback_file_/feedback.html",
     ]
 
 
-WORKSHEETS = {
+WORKSHEETS = {  # {language: (line of headings, what stands before a learner's number)}
     "en": (
         "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (submission),"
         "Last modified (grade),Feedback comments\n",
@@ -132,17 +124,16 @@ WORKSHEETS = {
 }
 
 
-@pytest.mark.parametrize("language", WORKSHEETS)
-def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
+@pytest.mark.parametrize("header, participant", WORKSHEETS.values(), ids=WORKSHEETS)
+def test_moodles_own_worksheet_is_filled_in(header, participant, learners, tmp_path):
     # Moodle takes a worksheet back only with its own headings, in the language of the site.
-    header, participant = WORKSHEETS[language]
     people = ["4711,Cleo Oz,c@x.org", "12,Eve,Eve@x.org", "13,Nobody,n@x.org"]
     lines = [f'{participant}{person},-,,"6,00",-,-,\n' for person in people]
     learners[-1].email, learners[-1].points = "eve@x.org", 1.5
     worksheet = tmp_path / "worksheet.csv"
     worksheet.write_text(header + "".join(lines), encoding="utf-8-sig")
     downloads = [table_or_nothing(path) for path in (tmp_path / "no.csv", worksheet)]
-    write_tables(tmp_path, learners, assignment(("04",)), True, downloads=downloads)
+    write_tables(tmp_path, learners, assignment(("04",)), isolated=True, downloads=downloads)
     headings, cleo, eve, nobody = rows(tmp_path / "moodle.csv")
     assert ",".join(headings) + "\n" == header
     # "-" is guarded against spreadsheets, as in all tables; Moodle does not read these cells
@@ -152,7 +143,8 @@ def test_moodles_own_worksheet_is_filled_in(language, learners, tmp_path):
         str(FULL),
         f"{FULL} of {FULL} points.",
     )
-    assert (most, submitted, graded) == ("6,00", "'-", "'-") and eve[4] == "1,5"
+    assert (most, submitted, graded) == ("6,00", "'-", "'-")
+    assert eve[4] == "1,5", "her points, with the comma of the worksheet"
     without_points = ["", "6,00", "'-", "'-", ""]
     assert nobody == [f"{participant}13", "Nobody", "n@x.org", nobody[3], *without_points]
 
@@ -170,18 +162,18 @@ def test_who_has_nothing_or_nothing_readable_is_told_why(status, reason, sentenc
 
 
 def test_the_worksheet_of_another_assignment_is_refused(tmp_path):
-    path = tmp_path / "w.csv"
-    path.write_text("ID,Bewertung\nTeilnehmer/in95,\nTeilnehmer/in96,\n")
+    worksheet, roster = tmp_path / "w.csv", tmp_path / "r.csv"
+    worksheet.write_text("ID,Bewertung\nTeilnehmer/in95,\nTeilnehmer/in96,\n")
+    roster.write_text("id,name\n1,Ada\n")
     hand_ins = [SimpleNamespace(platform="moodle", number=number) for number in ("91", "92")]
     with pytest.raises(
         GradeError, match="w.csv is the worksheet of another assignment: .* such as 91"
     ):
-        _refuse_other_worksheets({path: table_or_nothing(path)}, hand_ins)
+        _refuse_other_worksheets({worksheet: table_or_nothing(worksheet)}, hand_ins)
+    # one number in common is enough, and a roster is no worksheet
     hand_ins.append(SimpleNamespace(platform="moodle", number="96"))
-    path.with_name("r.csv").write_text("id,name\n1,Ada\n")
-    _refuse_other_worksheets(
-        {one: table_or_nothing(one) for one in (path, path.with_name("r.csv"))}, hand_ins
-    )
+    tables = {path: table_or_nothing(path) for path in (worksheet, roster)}
+    _refuse_other_worksheets(tables, hand_ins)
 
 
 def test_canvas_keeps_what_its_own_table_has():
@@ -189,26 +181,42 @@ def test_canvas_keeps_what_its_own_table_has():
     assert CANVAS.table([ada], "Title")[2] == ["Ada", "812", "S1", "al1", "", 3]
 
 
-@pytest.mark.parametrize("platform", platforms.PLATFORMS, ids=lambda one: one.name)
+def test_each_platform_has_a_name_of_its_own_for_its_table():
+    names = {platform.name for platform in platforms.PLATFORMS}
+    assert len(names) == len(platforms.PLATFORMS), "each is written to NAME.csv"
+
+
+# {platform: (name of a download, lines of the table)}, of a learner without a number and of one with
+TABLES = {
+    "moodle": (
+        "Ada Lovelace_4711_assignsubmission_file_",
+        [["", "Bob", "bob@x.org", "2", "3"], ["Participant 4711", "Ada Lovelace"]],
+    ),
+    "canvas": (
+        "ada_812_99001_04.ipynb",
+        [["Bob", "", "", "bob", "", "2"], ["Ada Lovelace", "812", "", "", "", "3"]],
+    ),
+}
+
+
+@pytest.mark.parametrize("platform", platforms.PLATFORMS, ids=lambda platform: platform.name)
 def test_each_platform_reads_its_names_and_writes_its_lines(platform):
     assert platform.name in TABLES, (
         f"add {platform.name} to TABLES: a name of a download, and lines of its table"
     )
-    assert len({one.name for one in platforms.PLATFORMS}) == len(platforms.PLATFORMS), (
-        "each is written to NAME.csv"
-    )
     name, lines = TABLES[platform.name]
-    found = next(one for one in readings(name) if one.platform == platform)
-    made = [
-        LearnerRecord("bob", "bob.html", "Bob", "bob@x.org", points=2, of=3),
-        LearnerRecord(
-            "ada", "a.html", "Ada Lovelace", platform=platform.name, number=found.id, points=3, of=3
-        ),
+    (number,) = [reading.id for reading in readings(name) if reading.platform == platform]
+    bob = LearnerRecord("bob", "bob.html", "Bob", "bob@x.org", points=2, of=3)
+    ada = LearnerRecord(
+        "ada", "a.html", "Ada Lovelace", platform=platform.name, number=number, points=3, of=3
+    )
+    header, *lines_of_table = platform.table([bob, ada], "Title")
+    # but for Canvas's second line of headings
+    learners = [
+        [str(value) for value in line] for line in lines_of_table if "Points Possible" not in line
     ]
-    header, *rows = platform.table(made, "Title")
-    rows = [[str(value) for value in row] for row in rows if "Points Possible" not in row]
-    assert [row[: len(line)] for row, line in zip(rows, lines, strict=True)] == lines
-    assert all(len(row) == len(header) for row in rows)
+    assert [line[: len(begin)] for line, begin in zip(learners, lines, strict=True)] == lines
+    assert all(len(line) == len(header) for line in learners)
 
 
 @pytest.mark.parametrize(
