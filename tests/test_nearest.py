@@ -123,13 +123,18 @@ def with_value(index, value):
     ],
     ids=["NaN", "infinity", "zeros", "no rows", "no columns", "one vector"],
 )
-def test_vectors_without_a_direction_are_refused(vectors, words):
-    with pytest.raises(ValueError, match="vectors.*" + words):
-        closest_pairs(vectors)
-    with pytest.raises(ValueError, match="corpus.*" + words):
-        search(drawn(2), vectors, 1)
-    with pytest.raises(ValueError, match="queries.*" + words):
-        search(vectors, drawn(2), 1)
+@pytest.mark.parametrize(
+    "argument, call",
+    [
+        ("vectors", closest_pairs),
+        ("corpus", lambda vectors: search(drawn(2), vectors, 1)),
+        ("queries", lambda vectors: search(vectors, drawn(2), 1)),
+    ],
+    ids=["vectors", "corpus", "queries"],
+)
+def test_vectors_without_a_direction_are_refused(argument, call, vectors, words):
+    with pytest.raises(ValueError, match=f"{argument}.*{words}"):
+        call(vectors)
 
 
 @pytest.mark.parametrize("k", [0, -1, 7])

@@ -91,9 +91,10 @@ def test_is_a_valid_notebook_that_was_run_from_top_to_bottom_and_begins_with_set
 def test_cell_ids_are_unique_and_meaningful(key):
     ids = [cell.id for cell in SOURCES[key].cells]
     assert len(set(ids)) == len(ids)
-    for name in ids:
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name), name
-        assert not re.fullmatch(r"[0-9a-f]{8}", name), f"{name}: Jupyter drew this id"
+    assert [name for name in ids if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
+    assert [name for name in ids if re.fullmatch(r"[0-9a-f]{8}", name)] == [], (
+        "Jupyter drew these ids"
+    )
 
 
 @each_lesson
@@ -185,11 +186,8 @@ def test_a_lesson_has_its_exercises_and_a_page_has_none(key):
 
 @each_lesson
 def test_what_learners_write_is_between_marks_and_carries_nbgrader_metadata(key):
-    for cell in SOURCES[key].cells:
+    for cell in [cell for cell in SOURCES[key].cells if cell.cell_type != "markdown"]:
         marks = marks_of(cell)
-        if cell.cell_type == "markdown":
-            assert BEGIN not in cell.source and END not in cell.source, cell.id
-            continue
         has_gap = bool(marks and marks.solution) or "completion" in tags(cell)
         assert (BEGIN in cell.source) == has_gap == (END in cell.source), cell.id
         assert not marks or set(marks) >= {
@@ -200,6 +198,12 @@ def test_what_learners_write_is_between_marks_and_carries_nbgrader_metadata(key)
             "solution",
             "task",
         }
+
+
+@each_lesson
+def test_no_mark_of_what_learners_write_is_in_a_text(key):
+    texts = [cell for cell in SOURCES[key].cells if cell.cell_type == "markdown"]
+    assert [cell.id for cell in texts if BEGIN in cell.source or END in cell.source] == []
 
 
 @each_lesson
@@ -218,35 +222,32 @@ def test_an_exercise_has_its_text_above_and_its_check_below(key):
             assert below.source.startswith(f'check("{exercise.id}", ')
 
 
-def cells_marked_by_hand(notebook):
-    texts = [cell for cell in lesson_cells(notebook) if cell.cell_type == "markdown"]
-    return [cell for cell in texts if marks_of(cell)]
+# (notebook, cell) of each text that a person marks
+MARKED_BY_HAND = [
+    (notebook, cell)
+    for notebook in SOURCES.values()
+    for cell in lesson_cells(notebook)
+    if cell.cell_type == "markdown" and marks_of(cell)
+]
 
 
 def test_what_a_person_marks_has_a_rubric_whose_points_add_up():
-    marked = []
-    for notebook in SOURCES.values():
-        for cell in cells_marked_by_hand(notebook):
-            marks = marks_of(cell)
-            (rubric,) = (
-                text.source for text in notebook.cells if f"`{marks.grade_id}` ·" in text.source
-            )
-            points = re.findall(r"^\|(?: [^|]+ \|)? (\d) \|", rubric, re.MULTILINE)
-            assert sum(map(int, points)) == marks.points
-            marked.append(marks.grade_id)
-    assert marked == BY_HAND
+    for notebook, cell in MARKED_BY_HAND:
+        title = f"`{marks_of(cell).grade_id}` ·"
+        (rubric,) = (text.source for text in notebook.cells if title in text.source)
+        # the digit in the first or second cell of a table's row
+        points = re.findall(r"^\|(?: [^|]+ \|)? (\d) \|", rubric, re.MULTILINE)
+        assert sum(map(int, points)) == marks_of(cell).points
+    assert [marks_of(cell).grade_id for _, cell in MARKED_BY_HAND] == BY_HAND
 
 
 def test_what_a_person_marks_is_answered_in_the_lesson_and_blank_in_the_learners_copy():
-    for notebook in SOURCES.values():
-        copied = {cell.id: cell for cell in learner_copy(notebook).cells}
-        for cell in cells_marked_by_hand(notebook):
-            marks = marks_of(cell)
-            assert (marks.grade, marks.solution, marks.locked, marks.task) == (
-                True, True, False, False,
-            )  # fmt: skip
-            assert len(cell.source.split()) > 150
-            assert copied[cell.id].source == "YOUR ANSWER HERE"
+    for notebook, cell in MARKED_BY_HAND:
+        marks = marks_of(cell)
+        assert (marks.grade, marks.solution, marks.locked, marks.task) == (True, True, False, False)
+        assert len(cell.source.split()) > 150
+        (copied,) = (copy for copy in learner_copy(notebook).cells if copy.id == cell.id)
+        assert copied.source == "YOUR ANSWER HERE"
 
 
 def test_few_cells_are_not_compared_and_each_says_why():
@@ -263,8 +264,9 @@ def test_the_learners_copy_leaves_each_answer_out_and_counts_it_as_not_attempted
     copy = learner_copy(notebook)
     assert not any(BEGIN in cell.source for cell in copy.cells)
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code_cells(copy))
-    with_gap = [cell for cell in code_cells(notebook) if BEGIN in cell.source]
-    answers = {name for cell in with_gap for name in names(bound, cell)}
+    answers = {
+        name for cell in code_cells(notebook) if BEGIN in cell.source for name in names(bound, cell)
+    }
     for cell in code_cells(copy):
         marks = marks_of(cell)
         if marks.get("solution"):

@@ -113,9 +113,8 @@ BAD = {  # {case: (embeddings, mask, error, words of its message)}
 
 
 @EACH
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_named(pool, case):
-    embeddings, mask, error, words = BAD[case]
+@pytest.mark.parametrize("embeddings, mask, error, words", BAD.values(), ids=BAD)
+def test_bad_input_is_named(pool, embeddings, mask, error, words):
     with pytest.raises(error, match=words):
         pool(embeddings, mask)
 

@@ -211,10 +211,13 @@ def test_other_files_are_refused_by_name(name, content, words, tmp_path):
         load_scored_pairs(tmp_path / name)
 
 
-def test_another_kind_of_source_and_no_file_of_that_name_are_refused(tmp_path):
-    for source in (None, 3, ["course"]):
-        with pytest.raises(TypeError, match="source must be"):
-            load_scored_pairs(source)
+@pytest.mark.parametrize("source", [None, 3, ["course"]])
+def test_another_kind_of_source_is_refused(source):
+    with pytest.raises(TypeError, match="source must be"):
+        load_scored_pairs(source)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match='no file .*nowhere.csv.*"stsb"'):
         load_scored_pairs(tmp_path / "nowhere.csv")
 

@@ -222,15 +222,25 @@ def test_identifiers_stay_when_cells_move_or_change(tmp_path):
     assert all(re.fullmatch(r"[a-z][a-z0-9-]{1,31}", question.id) for question in bank())
 
 
-def test_a_question_without_one_right_option_is_refused(tmp_path):
-    broken = quiz("two-right", why="Hm.")
-    broken.source = broken.source.replace("No. Hm.", "Right. It is.")
-    with pytest.raises(PublishError, match="quiz-two-right of lesson 04 is not a question"):
-        question_banks.questions(sources=lessons(tmp_path, broken))
-    with pytest.raises(PublishError, match="HTML that cannot be exported"):
-        question_banks.questions(sources=lessons(tmp_path, quiz("html", "<b>Is it?")))
-    with pytest.raises(PublishError, match="Lesson 04 has no questions"):
-        question_banks.questions(["4"], lessons(tmp_path))
+TWO_RIGHT = quiz("two-right", why="Hm.").source.replace("No. Hm.", "Right. It is.")
+
+
+@pytest.mark.parametrize(
+    "cells, numbers, words",
+    [
+        (
+            [new_markdown_cell(TWO_RIGHT, id="quiz-two-right")],
+            [],
+            "quiz-two-right of lesson 04 is not a question",
+        ),
+        ([quiz("html", "<b>Is it?")], [], "HTML that cannot be exported"),
+        ([], ["4"], "Lesson 04 has no questions"),
+    ],
+    ids=["two right options", "a tag without its end", "no questions"],
+)
+def test_what_makes_no_question_with_one_right_option_is_refused(cells, numbers, words, tmp_path):
+    with pytest.raises(PublishError, match=words):
+        question_banks.questions(numbers, lessons(tmp_path, *cells))
 
 
 # QTI 2.1, Assessment Item Information Model, section "Content Model": what may stand in what, of the tags that the
@@ -399,12 +409,12 @@ def test_an_update_changes_cards_and_adds_none(exercises_of_one_lesson, monkeypa
     lessons, exercise = copy.deepcopy(cards.read_lessons()), exercises_of_one_lesson["04-mean-pool"]
     entry = next(cell for cell in lessons["glossary"].cells if cell.id == "term-pooling")
     entry.source = entry.source.replace("The step from", "The edited step from")
-    first, *mistakes = exercise.mistakes
-    mistakes.append(dataclasses.replace(first, because=f"The edited mask. {first.because}"))
+    first, *others = exercise.mistakes
+    edited = dataclasses.replace(first, because=f"The edited mask. {first.because}")
     rain = Mistake("rain", "You wait for rain.", "It seldom rains in a computer.", ())
-    mistakes += [rain, dataclasses.replace(rain, does="You wait for snow.", card=False)]
+    snow = dataclasses.replace(rain, does="You wait for snow.", card=False)
     exercises_of_one_lesson["04-mean-pool"] = dataclasses.replace(
-        exercise, mistakes=tuple(mistakes)
+        exercise, mistakes=(*others, edited, rain, snow)
     )
     monkeypatch.setattr(cards, "read_lessons", lambda sources: lessons)
     after, _ = notes(cards.deck()[0])
