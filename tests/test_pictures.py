@@ -15,16 +15,19 @@ LESSONS = [
     for name, path in PATHS.items()
     if name[0].isdigit() and kind_of(nbformat.read(path, 4)) != "page"
 ]
+# blocks between fences, and code in a line
 CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1`*$|(`+)(?!`).+?(?<!`)\2(?!`)", re.MULTILINE | re.DOTALL)
-# pictures made of letters
+# pictures made of letters: arrows, frames, and a vertical line alone
 DRAWN = re.compile(
     r"-{2,}>|<-{2,}|={2,}>|\+-{3,}|[─│┌┐└┘├┤┬┴┼╭╮╰╯]"
     r"|^\s*\|\s*$",
     re.MULTILINE,
 )
 TYPESET = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$", re.DOTALL)
+# what should be: "sqrt(", "sum_", "exp(", "||x||" and "K^T"
 NOT_TYPESET = re.compile(r"sqrt\(|\bsum_|\bexp\(|\|\|\w+\|\||\w\^T\b")
 TAG = re.compile(r"\\tag\{(\d+)\.(\d+)\}")
+# "$x$ ... `name`" or "`name` ... $x$" in one sentence
 SYMBOL_AND_VARIABLE = re.compile(r"\$[^$]+\$[^.]*`[^`]+`|`[^`]+`[^.]*\$[^$]+\$")
 DIAGRAM = re.compile(r'<svg[^>]* class="cu-svg"[^>]* aria-label="([^"]+)"')
 
@@ -42,23 +45,25 @@ def for_learners(name, kind):
 
 def numbers_of_formulas(cells):
     """(lesson, number) of each formula in these cells, in their order."""
-    tags = TAG.findall("".join(cell.source for cell in cells))
-    return [(int(lesson), int(number)) for lesson, number in tags]
+    return [
+        (int(lesson), int(number)) for cell in cells for lesson, number in TAG.findall(cell.source)
+    ]
 
 
 @pytest.mark.parametrize("name", [*LESSONS, "glossary"])
 def test_there_are_diagrams_and_their_text_says_what_they_say(name):
-    drawn = []
-    for cell in for_learners(name, "code"):
-        for output in cell.outputs:
-            page = output.get("data", {}).get("text/html", "")
-            if "cu-diagram" not in page:
-                continue
-            assert DIAGRAM.search(page), cell.id
-            first = output.data["text/plain"].splitlines()[0]
-            assert first.startswith("Diagram. ") and len(first) > 50, cell.id
-            if not cell.id.startswith("explore-"):
-                drawn.append(cell.id)
+    diagrams = [
+        (cell.id, output.data)
+        for cell in for_learners(name, "code")
+        for output in cell.outputs
+        if "cu-diagram" in output.get("data", {}).get("text/html", "")
+    ]
+    for cell_id, data in diagrams:
+        assert DIAGRAM.search(data["text/html"]), cell_id
+        first_line = data["text/plain"].splitlines()[0]
+        assert first_line.startswith("Diagram. "), cell_id
+        assert len(first_line) > 50, cell_id
+    drawn = [cell_id for cell_id, _ in diagrams if not cell_id.startswith("explore-")]
     least = 1 if len(part_of(name)) == 2 else 0  # a core has at least one
     assert least <= len(drawn) <= 6, drawn
 

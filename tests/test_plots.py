@@ -298,9 +298,11 @@ def test_a_title_is_not_cut_off_beside_long_names(axes):
     plots.dots(names, {"one": [1, 2], "two": [2, 1]}, long, long, ALT, marks={"chance": 1.5})
     (shown,) = axes()
     figure = shown.figure
-    # Matplotlib has no public attribute for a figure's title
-    words = [figure._suptitle, shown.xaxis.label, *shown.texts]
-    boxes = [text.get_window_extent() for text in words]
+    boxes = [
+        text.get_window_extent()
+        # Matplotlib has no public attribute for a figure's title
+        for text in (figure._suptitle, shown.xaxis.label, *shown.texts)
+    ]
     assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
     assert not any(box.overlaps(other) for box, other in itertools.combinations(boxes, 2)), (
         "a text covers another"

@@ -16,8 +16,7 @@ WORKFLOW = yaml.load(
 )
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
-
-COMMANDS = {
+COMMANDS = {  # {target: the arguments with which it calls Python}
     "test": "-m tests.run",
     "slow": "-m tests.run --nightly",
     "sabotage": "-m tests.sabotage",
@@ -53,8 +52,8 @@ def test_ci_runs_make_test_and_fails_with_it():
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert "set -euo pipefail" in script and script.splitlines()[-1] == "make test"
     assert recipe("nightly")[0] == ["slow", "sabotage", "shake", "verdicts"]
-    recipes = {target: recipe(target)[1] for target in COMMANDS}
-    assert recipes == {target: [f"$(BIN)/python {COMMANDS[target]}"] for target in COMMANDS}
+    for target, arguments in COMMANDS.items():
+        assert recipe(target)[1] == [f"$(BIN)/python {arguments}"]
 
 
 @pytest.mark.parametrize(
@@ -110,11 +109,9 @@ def test_a_breakage_that_nobody_notices_is_named(monkeypatch, capsys, tmp_path):
     first, second, third, *_, last = [
         line for line in capsys.readouterr().out.splitlines() if line[:4] in ("room", "1 of")
     ]
-    assert (
-        first.endswith("test_it: noticed")
-        and "nobody noticed" in second
-        and "do not pass without it" in third
-    )
+    assert first.endswith("test_it: noticed")
+    assert "nobody noticed" in second
+    assert "do not pass without it" in third
     assert last == "1 of 3 noticed"
 
 
@@ -125,12 +122,20 @@ def test_nothing_is_over_its_budget():
 # ---------------------------------------------------------------- the network is blocked
 
 
+# prints why the network cannot be blocked here, and then ends with a status that nothing else gives
+BLOCK_NETWORK = """
+from tests.offline import block_network
+reason = block_network()
+if reason:
+    print(reason)
+    raise SystemExit(42)
+"""
+
+
 def in_a_blocked_process(code):
-    lines = (
-        "from tests.offline import block_network\nreason = block_network()\nif reason: print(reason); raise "
-        f"SystemExit(42)\n{code}"
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCK_NETWORK + code], cwd=ROOT, capture_output=True, text=True
     )
-    done = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True)
     if done.returncode == 42:
         pytest.skip(done.stdout.strip())
     return done

@@ -115,8 +115,12 @@ def test_the_command(tmp_path, arguments, words):
 
 def test_a_release_can_be_made_on_windows(tmp_path):
     script = """
-import sys; from pathlib import Path; sys.modules['resource'] = sys.modules['fcntl'] = None  # Unix has these
-from course_utils.tools.grading.release import write_release; write_release(['04'], Path(sys.argv[1]))"""
+import sys
+from pathlib import Path
+sys.modules["resource"] = sys.modules["fcntl"] = None  # only Unix has these
+from course_utils.tools.grading.release import write_release
+write_release(["04"], Path(sys.argv[1]))
+"""
     done = course(tmp_path, program=["-c", script])
     assert done.returncode == 0 and (tmp_path / "04_pooling.ipynb").exists(), done.stderr
 
@@ -144,10 +148,11 @@ for path in (root / "source" / "course").iterdir():
 api = NbGraderAPI(config=config)
 with api.gradebook:
     pass
-made = api.generate_assignment("course", force=True, create=True)
+report = api.generate_assignment("course", force=True, create=True)
 with api.gradebook as book:
-    found = {one.name: one.max_score for one in book.find_assignment("course").notebooks}
-print(json.dumps(found if made["success"] else made))
+    notebooks = book.find_assignment("course").notebooks
+    points = {notebook.name: notebook.max_score for notebook in notebooks}
+print(json.dumps(points if report["success"] else report))
 """
     done = course(tmp_path, program=["-c", script], env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -18,18 +18,17 @@ NOT_COMPARED = {"image/png", "application/vnd.jupyter.widget-view+json"}
 pytestmark = pytest.mark.nightly
 
 
+def texts_of(output):
+    if output.output_type == "stream":
+        return [output.text]
+    if output.output_type == "error":
+        return [f"{output.ename}: {output.evalue}"]
+    return [str(output.data[kind]) for kind in sorted(output.data.keys() - NOT_COMPARED)]
+
+
 def shown(cell):
     """What a cell shows, but for pictures: their numbers stand beside them as text."""
-    texts = []
-    for output in cell.outputs:
-        if output.output_type == "stream":
-            texts.append(output.text)
-        elif output.output_type == "error":
-            texts.append(f"{output.ename}: {output.evalue}")
-        else:
-            kinds = sorted(output.data.keys() - NOT_COMPARED)
-            texts += [str(output.data[kind]) for kind in kinds]
-    return "\n".join(texts)
+    return "\n".join(text for output in cell.outputs for text in texts_of(output))
 
 
 def is_figure(cell):

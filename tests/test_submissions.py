@@ -116,8 +116,10 @@ def test_junk_is_passed_over_and_a_hand_in_that_is_no_notebook_is_reported(colle
         "__MACOSX/ada/._04_pooling.ipynb",
     ]
     hand_ins = collect(["ada/04_pooling.ipynb", "bob/essay.docx", *junk]).hand_ins
-    problems = [(hand_in.learner, hand_in.problem) for hand_in in hand_ins]
-    assert problems == [("ada", ""), ("bob", "essay.docx is not a notebook")]
+    assert [(hand_in.learner, hand_in.problem) for hand_in in hand_ins] == [
+        ("ada", ""),
+        ("bob", "essay.docx is not a notebook"),
+    ]
 
 
 def test_links_are_not_followed(tmp_path):
@@ -152,8 +154,9 @@ def test_bombs_are_not_unpacked(collect, tmp_path, monkeypatch):
     monkeypatch.setattr(handed_files, "LARGEST", 1000)
     monkeypatch.setattr(handed_files, "LARGEST_ARCHIVE", 1500)
     files = {"ada/a.ipynb": " " * 900, "bob/b.ipynb": " " * 900, "eve/bomb.ipynb": " " * 10**6}
-    hand_ins = collect(files, zipped=True).hand_ins
-    problems = [hand_in.problem.partition(" than ")[0] for hand_in in hand_ins]
+    problems = [
+        hand_in.problem.partition(" than ")[0] for hand_in in collect(files, zipped=True).hand_ins
+    ]
     assert problems == ["", "it unpacks to more", "it unpacks to more"]
     assert sum(path.stat().st_size for path in (tmp_path / "unpacked").iterdir()) == 900
 

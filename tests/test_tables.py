@@ -169,8 +169,7 @@ def test_no_template_is_used_for_more_than_five_paraphrases():
     words_of_each = load_triplets()["positive"].str.split()
     starts = words_of_each.str[:3].str.join(" ").str.lower().value_counts()
     assert starts.max() <= 5, starts.head(3)
-    openings = words_of_each.str[0].value_counts()
-    assert openings.filter(regex="^(There|One)").max() <= 15
+    assert words_of_each.str[0].value_counts().filter(regex="^(There|One)").max() <= 15
 
 
 def test_a_word_stands_once_and_has_a_capital_where_it_is_a_name(encoder):

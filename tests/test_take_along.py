@@ -268,8 +268,7 @@ def test_the_reciprocal_ranks_taken_along_are_those_of_the_librarys_evaluator():
 
 def test_the_search_taken_along_finds_what_the_lesson_found():
     shown = printed_by(cell_of("09", "first-search")).split("\n")
-    again = printed_by(TAKE_ALONG["09"]).split("\n")
-    assert shown[:3] == again[:3]
+    assert printed_by(TAKE_ALONG["09"]).split("\n")[:3] == shown[:3]
 
 
 def test_the_bits_and_codes_taken_along_are_those_of_whole_vectors_and_signs():
