@@ -16,11 +16,11 @@ WORDS = {
         "mistakes": {"sum": {"breaks": ["the mean"]}, "half": {"does": "You halve."}},
     },
 }
+# with two imitations of the mistake `sum`, and one of `half`
+EXERCISE = exercise("04-x", None, lambda table, i=0: table, words=WORDS)(sum=[abs, min], half=abs)
+# the keys that there may be in the words
 OF_AN_EXERCISE = {"title", "hints", "mistakes", "no_card", "shown_in"}
 OF_A_MISTAKE = {"does", "because", "breaks", "shown_in"}
-
-
-EXERCISE = exercise("04-x", None, lambda table, i=0: table, words=WORDS)(sum=[abs, min], half=abs)
 
 
 def test_arguments_are_the_parameters_without_a_default():
