@@ -171,8 +171,9 @@ def test_the_command_writes_one_file_and_says_what_is_missing_for_the_pdf(tmp_pa
     text = output_of("slides", "5", "--pdf", "--out", tmp_path / "new" / "deck", status=1)
     assert str(tmp_path / "new" / "deck" / "05_attention.slides.html") in text
     assert text.count("Chromium was not found, so no PDF was made.") == 1
-    files = [path.name for path in (tmp_path / "new" / "deck").iterdir()]
-    assert files == ["05_attention.slides.html"]
+    assert [path.name for path in (tmp_path / "new" / "deck").iterdir()] == [
+        "05_attention.slides.html"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -226,13 +227,10 @@ def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, word
     assert len(str(error.value).splitlines()) == 1
 
 
-UNREADABLE = [
+@pytest.mark.parametrize("front", [
     b"\xff\xfe", b"", b"x", b"---\n", b"---\ntitle: A\n---\n", b"---\na: [\n---\n", b"---\ntitle: a: b\n---\n",
     b"---\n- x\n---\n", FRONT.format("many").encode(), FRONT.replace("05_x", "06_y").format(5).encode(),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("front", UNREADABLE)
+])  # fmt: skip
 def test_a_file_that_is_no_lecture_is_named(tmp_path, front):
     path = tmp_path / "05_x.md"
     path.write_bytes(front + b"# One {minutes=5}\n")

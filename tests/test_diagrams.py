@@ -99,11 +99,14 @@ def test_the_kinds_appear_step_by_step_and_their_text_says_all_that_is_written(
     kind, data, texts, words
 ):
     """texts: each with the key press with which it appears on a slide."""
-    diagram, found = kind(data, ALT, "so"), []
-    for group in ElementTree.fromstring(diagram.svg).iter(f"{SVG}g"):
-        for text in group.findall(f"{SVG}text"):
-            found.append(f"{group.get('data-step', 0)} {text.text}")
-    assert (sorted(found), diagram.alt) == (texts.split(", "), f"{ALT} {words}.")
+    diagram = kind(data, ALT, "so")
+    drawn = [
+        f"{group.get('data-step', 0)} {text.text}"
+        for group in ElementTree.fromstring(diagram.svg).iter(f"{SVG}g")
+        for text in group.findall(f"{SVG}text")
+    ]
+    assert sorted(drawn) == texts.split(", ")
+    assert diagram.alt == f"{ALT} {words}."
 
 
 def test_a_look_that_there_is_not():

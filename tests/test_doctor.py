@@ -60,23 +60,25 @@ def test_the_doctor_works_without_torch_and_says_so(tmp_path):
 DOCTOR, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_answers"
 SPEC = "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec"
 OTHER = types.SimpleNamespace(argv=["/other/python"])
-MACHINES = [  # (check, what is set, to what, whether all is well, words of the finding)
-    ("python_version", DOCTOR + "BITS", 32, False, "32-bit. Fix: install a 64-bit Python"),
-    ("disk", DOCTOR + "DISK_GB", 10**9, False, "GB free"),
-    ("memory", DOCTOR + "MEMORY_GB", 10**9, False, "GB"),
-    ("hub", HUB, lambda: True, True, " answers;"),
-    ("hub", HUB, lambda: False, True, " does not answer;"),
-    (
-        "kernel",
-        SPEC,
-        lambda *_: OTHER,
-        False,
-        f'a different Python, /other/python. Fix: "{sys.executable}"',
-    ),
-]
 
 
-@pytest.mark.parametrize("check, name, value, well, words", MACHINES)
+@pytest.mark.parametrize(
+    "check, name, value, well, words",
+    [  # (check, what is set, to what, whether all is well, words of the finding)
+        ("python_version", DOCTOR + "BITS", 32, False, "32-bit. Fix: install a 64-bit Python"),
+        ("disk", DOCTOR + "DISK_GB", 10**9, False, "GB free"),
+        ("memory", DOCTOR + "MEMORY_GB", 10**9, False, "GB"),
+        ("hub", HUB, lambda: True, True, " answers;"),
+        ("hub", HUB, lambda: False, True, " does not answer;"),
+        (
+            "kernel",
+            SPEC,
+            lambda *_: OTHER,
+            False,
+            f'a different Python, /other/python. Fix: "{sys.executable}"',
+        ),
+    ],
+)
 def test_the_doctor_says_what_works_and_what_cannot(check, name, value, well, words, monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.setattr(name, value)

@@ -1,7 +1,6 @@
 """embed: the same vectors as sentence-transformers, in order, for any input; and its warnings and errors."""
 
 import contextlib
-import functools
 import itertools
 import json
 import random
@@ -120,9 +119,6 @@ def test_several_poolings_in_one_reading_are_those_of_one_each(tiny):
 # What may be given
 
 
-NORMALIZE = {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"}
-
-
 def old_layout(folder):
     """The transformer in a folder of its own, its length in a file named after its kind."""
     inner = folder / "0_Transformer"
@@ -204,12 +200,13 @@ def saved(
 ):
     """Save a model as the library does, then change its folder."""
     modules = [Transformer(str(tiny)), Pooling(**{"embedding_dimension": 32, **pooling}), *more]
-    about = {
-        "prompts": prompts,
-        "default_prompt_name": default_prompt_name,
-        "truncate_dim": truncate_dim,
-    }
-    SentenceTransformer(modules=modules, device="cpu", **about).save(str(folder))
+    SentenceTransformer(
+        modules=modules,
+        device="cpu",
+        prompts=prompts,
+        default_prompt_name=default_prompt_name,
+        truncate_dim=truncate_dim,
+    ).save(str(folder))
     if change:
         change(folder)
     return folder
@@ -277,8 +274,9 @@ SEQUENCES = {  # what makes a sequence of a list of strings
 @pytest.mark.parametrize("sequence", SEQUENCES.values(), ids=SEQUENCES)
 def test_every_sequence_of_strings(sequence, tiny):
     sentences = ["one", "two", "three"]
-    vectors = embed(sequence(sentences), model=tiny)
-    assert np.array_equal(vectors, embed(["one", "two", "three"], model=tiny))
+    assert np.array_equal(
+        embed(sequence(sentences), model=tiny), embed(["one", "two", "three"], model=tiny)
+    )
     assert sentences == ["one", "two", "three"], "the caller's list stays as it is"
 
 
@@ -384,7 +382,7 @@ def test_one_warning_counts_the_cut_sentences(lengths, cut, tiny):
 def test_a_bar_shows_after_two_seconds(disable, seconds_a_look, shown, tiny, capsys, monkeypatch):
     """seconds_a_look: by so much tqdm's clock goes on each time it is read."""
     clock = itertools.count(0, seconds_a_look)
-    monkeypatch.setattr("tqdm.std.time", functools.partial(next, clock))
+    monkeypatch.setattr("tqdm.std.time", lambda: next(clock))
     monkeypatch.setenv("TQDM_DISABLE", disable)
     embed([f"{pieces(30)} {number}" for number in range(100)], model=tiny)
     captured = capsys.readouterr()

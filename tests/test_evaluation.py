@@ -43,8 +43,9 @@ def test_no_threshold_is_better_than_the_best(pair):
     best, accuracy = best_threshold(labels, scores)
     assert accuracy == ((scores >= best) == labels).mean()
     thresholds = [scores.min() - 1, *scores, scores.max() + 1]
-    accuracies = [((scores >= threshold) == labels).mean() for threshold in thresholds]
-    assert accuracy == pytest.approx(max(accuracies))
+    assert accuracy == pytest.approx(
+        max(((scores >= threshold) == labels).mean() for threshold in thresholds)
+    )
 
 
 @given(st.integers(0, 10**6))

@@ -94,42 +94,48 @@ def test_a_slip_is_told_and_no_coincidence_of_two_mistakes(exercise_id, answer, 
 
 
 TABLE = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, -6.0]])
-SLIPS = [
-    (TABLE.T, TABLE, "the right result, transposed"),
-    (TABLE.unsqueeze(1), TABLE, r"their shape is \(2, 1, 3\) and should be \(2, 3\)"),
-    (TABLE / 4, TABLE, r"times 0\.25\."),
-    ((-TABLE).tolist(), TABLE, "times -1"),
-    ([0, 1, 2], [1, 2, 3], "minus 1"),
-    (1 - TABLE, TABLE, "1 minus the right result"),
-    (TABLE.abs(), TABLE, "without its signs"),
-    (TABLE**2, TABLE, "squared"),
-    (np.array([3, 1, 2]), np.array([2, 1, 3]), "in the reverse order"),
-    (["b", "a"], ["a", "b"], "in the reverse order"),
-    (["b", "c", "a"], ["a", "b", "c"], "in another order"),
-    (["a"], ["a", "b"], "something is missing"),
-    (["a", "b", "b"], ["a", "b"], "something besides"),
-]
-NO_SLIPS = [
-    (TABLE + torch.rand(2, 3), TABLE),
-    (TABLE.numpy(), TABLE),  # the kind is wrong, and not the numbers
-    (3.0, 1.5),  # one number is always a multiple of another
-    ("ba", "ab"),
-    ([["a"], 1], [{}, 2]),
-    (ValueError("no"), TABLE),
-    (TABLE, None),
-    ([], [1]),
-]
 
 
-@pytest.mark.parametrize("got, right, sentence", SLIPS)
+@pytest.mark.parametrize(
+    "got, right, sentence",
+    [
+        (TABLE.T, TABLE, "the right result, transposed"),
+        (TABLE.unsqueeze(1), TABLE, r"their shape is \(2, 1, 3\) and should be \(2, 3\)"),
+        (TABLE / 4, TABLE, r"times 0\.25\."),
+        ((-TABLE).tolist(), TABLE, "times -1"),
+        ([0, 1, 2], [1, 2, 3], "minus 1"),
+        (1 - TABLE, TABLE, "1 minus the right result"),
+        (TABLE.abs(), TABLE, "without its signs"),
+        (TABLE**2, TABLE, "squared"),
+        (np.array([3, 1, 2]), np.array([2, 1, 3]), "in the reverse order"),
+        (["b", "a"], ["a", "b"], "in the reverse order"),
+        (["b", "c", "a"], ["a", "b", "c"], "in another order"),
+        (["a"], ["a", "b"], "something is missing"),
+        (["a", "b", "b"], ["a", "b"], "something besides"),
+    ],
+)
 def test_a_slip_has_its_sentence(got, right, sentence):
     assert re.search(sentence, slip_between([(got, right)]))
 
 
-@pytest.mark.parametrize("got, right", NO_SLIPS)
+@pytest.mark.parametrize(
+    "got, right",
+    [
+        (TABLE + torch.rand(2, 3), TABLE),
+        (TABLE.numpy(), TABLE),  # the kind is wrong, and not the numbers
+        (3.0, 1.5),  # one number is always a multiple of another
+        ("ba", "ab"),
+        ([["a"], 1], [{}, 2]),
+        (ValueError("no"), TABLE),
+        (TABLE, None),
+        ([], [1]),
+    ],
+)
 def test_what_is_no_slip_is_not_told_as_one(got, right):
-    incomplete = "All that you return is right, but something is missing."
-    assert slip_between([(got, right)]) in ("", incomplete)
+    assert slip_between([(got, right)]) in (
+        "",
+        "All that you return is right, but something is missing.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -158,7 +164,7 @@ def test_single_numbers_are_scaled_by_what_stands_in_code(factor, sentence):
     assert slip_between([(factor * value, value) for value in (1.5, 0.3, 2.2)]) == sentence
 
 
-ERRORS = [  # (what raises, a part of the explanation)
+@pytest.mark.parametrize("raising, words", [  # (what raises, a part of the explanation)
     (lambda: torch.ones(2, 3) @ torch.ones(2, 3), "shapes do not line up"),
     (lambda: torch.ones(2, 3) * torch.ones(2), "shapes do not line up"),
     (lambda: np.ones((2, 3)) @ np.ones((2, 3)), "shapes do not line up"),
@@ -187,10 +193,7 @@ ERRORS = [  # (what raises, a part of the explanation)
     (lambda: torch.tensor([[1], [2, 3]]), "numbers only, in lists of the same length"),
     (lambda: torch.tensor([None, 1]), "numbers only, in lists of the same length"),
     (lambda: np.array([[1], [2, 3]]), "numbers only, in lists of the same length"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("raising, words", ERRORS)
+])  # fmt: skip
 def test_usual_errors_are_told_in_plain_words(raising, words):
     with pytest.raises(Exception) as caught:
         raising()

@@ -495,8 +495,9 @@ def test_the_encoder_in_the_page_is_the_courses(page_files, encoder):
     for text, page in zip(sentences, answers):
         tokens, _, parts = run([text])
         assert page["tokens"] == tokens[0]
-        attentions = torch.tensor(page["attentions"])
-        torch.testing.assert_close(attentions, torch.cat(parts.attentions), rtol=0, atol=0.02)
+        torch.testing.assert_close(
+            torch.tensor(page["attentions"]), torch.cat(parts.attentions), rtol=0, atol=0.02
+        )
         own.append(parts.hidden_states[-1][0].mean(0))
     own = torch.nn.functional.normalize(torch.stack(own))
     assert (own * vectors).sum(1).min() >= 0.998
@@ -547,8 +548,10 @@ def book_of_all_explorers(page_files, tmp_path_factory):
         code = new_code_cell(f"explore({name!r})", execution_count=1, outputs=[output])
         cells += [new_markdown_cell(f"## {name}"), code]
     (folder / "lessons").mkdir()
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
-    nbformat.write(notebook, folder / "lessons" / "01_explorers.ipynb")
+    nbformat.write(
+        new_notebook(cells=cells, metadata={"kernelspec": KERNEL}),
+        folder / "lessons" / "01_explorers.ipynb",
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper, "BROWSERS", ())
         return book.write_book(folder / "book", folder / "lessons", say=lambda *_: None).parent

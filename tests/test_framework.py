@@ -264,16 +264,13 @@ class Shapeless:
     shape = dtype = None
 
 
-ODD = [
-    Hostile(), Hostile, [Hostile()], Shapeless(), torch.Tensor, np, 10**400, np.str_("a"), torch.tensor(1j),
-    torch.ones(2, 6).to_sparse(), torch.ones(2, device="meta"), (i for i in [1]), range(10**7), ValueError,
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "exercise_id", ["00-nearest", "01-merge", "04-mean-pool", "02-pad-row", "05-one-head"]
 )
-@pytest.mark.parametrize("thing", ODD, ids=lambda thing: type(thing).__name__)
+@pytest.mark.parametrize("thing", [
+    Hostile(), Hostile, [Hostile()], Shapeless(), torch.Tensor, np, 10**400, np.str_("a"), torch.tensor(1j),
+    torch.ones(2, 6).to_sparse(), torch.ones(2, device="meta"), (i for i in [1]), range(10**7), ValueError,
+], ids=lambda thing: type(thing).__name__)  # fmt: skip
 def test_odd_things_fail_and_never_break_the_check(exercise_id, thing):
     report = check(exercise_id, lambda *_: thing)
     assert report.status == "failed" and report.messages and str(report) and report._repr_html_()

@@ -59,38 +59,36 @@ EARLIER = ("ada", "full.ipynb", 1, result(*ALL_04[:2], texts={ALL_04[0]: "mine"}
 
 def stubs():
     # the result of a hand-in of lesson 04 in which nothing was filled in
-    marks = result().exercises.items()
-    untouched = {name: replace(mark, status="not attempted") for name, mark in marks}
-    return replace(result(texts={ALL_04[0]: "stub"}), exercises=untouched)
+    stub = result(texts={ALL_04[0]: "stub"})
+    marks = {name: replace(mark, status="not attempted") for name, mark in stub.exercises.items()}
+    return replace(stub, exercises=marks)
 
 
 def test_a_stub_handed_in_later_takes_no_answer_back():
     ada = learners(EARLIER, ("ada", "stub.ipynb", 2, stubs()))["ada"]
-    assert ([ada.exercises[name].status for name in ALL_04[:3]], ada.points, ada.texts) == (
-        ["passed", "passed", "failed"],
-        points_of(*ALL_04[:2]),
-        {ALL_04[0]: "mine"},
-    )
+    assert [ada.exercises[name].status for name in ALL_04[:3]] == ["passed", "passed", "failed"]
+    assert (ada.points, ada.texts) == (points_of(*ALL_04[:2]), {ALL_04[0]: "mine"})
     assert ada.files == ["full.ipynb", "stub.ipynb"]
     assert any(note.startswith(f"stub.ipynb has no answer to {ALL_04[0]}") for note in ada.notes)
 
 
-def test_stubs_alone_are_a_note_and_another_answer_counts_even_if_it_is_worse():
+def test_stubs_alone_are_a_note():
     ada = learners(("ada", "stub.ipynb", 1, stubs()), lessons=("04",))["ada"]
-    assert (
-        ada.status,
-        ada.notes,
-        learners(EARLIER, ("ada", "wrong.ipynb", 2, result()))["ada"].points,
-    ) == ("ok", ["nothing was filled in"], 0)
+    assert (ada.status, ada.notes) == ("ok", ["nothing was filled in"])
+
+
+def test_another_answer_handed_in_later_counts_even_if_it_is_worse():
+    assert learners(EARLIER, ("ada", "wrong.ipynb", 2, result()))["ada"].points == 0
 
 
 def test_an_unreadable_file_is_a_note_beside_a_notebook_and_else_the_status():
     unreadable = ("bob", "notes.ipynb", 2, Result("unreadable", "it is not JSON"))
-    bob = learners(("bob", "a.ipynb", 1, result(*ALL_04)), unreadable)["bob"]
     note = "unreadable: notes.ipynb: it is not JSON"
-    assert (bob.points, bob.status, bob.notes) == (FULL, "ok", [note])
-    bob = learners(unreadable)["bob"]
-    assert (bob.points, f"{bob.status}: {bob.reason}") == (0, note)
+    beside_a_notebook = learners(("bob", "a.ipynb", 1, result(*ALL_04)), unreadable)["bob"]
+    assert beside_a_notebook.points == FULL
+    assert (beside_a_notebook.status, beside_a_notebook.notes) == ("ok", [note])
+    alone = learners(unreadable)["bob"]
+    assert (alone.points, f"{alone.status}: {alone.reason}") == (0, note)
 
 
 def test_a_file_that_may_be_a_learners_is_on_the_learners_row():
@@ -142,13 +140,13 @@ def test_what_is_one_of_several_namesakes_is_on_the_rows_of_all_and_gives_none_o
     }
     entry = store.Entry("71", "Leon Ray", "71/a.ipynb", "", "", result(*ALL_04))
     gathered = submissions.Gathered([submissions.HandIn("71", "Leon Ray", file="71/a.ipynb")])
-    made = records(gathered, {("71", "71/a.ipynb"): entry}, people, WORK, ("04",))
-    record_of = {record.learner: record for record in made}
+    class_records = records(gathered, {("71", "71/a.ipynb"): entry}, people, WORK, ("04",))
+    record_of = {record.learner: record for record in class_records}
     note = "left out: 71/a.ipynb: several on the roster have this name"
     assert [record_of[key].notes for key in ("a", "b", "cleo")] == [[note], [note], []]
     assert {record_of[key].reason for key in "ab"} == {"what may be this learner's was left out"}
-    table = platforms.MOODLE.table(made, "Title")
-    assert [row[3] for row in table] == ["Grade", FULL, None, None, 0]
+    grades = [grade for _, _, _, grade, *_ in platforms.MOODLE.table(class_records, "Title")]
+    assert grades == ["Grade", FULL, None, None, 0]
 
 
 def test_a_copied_cell_does_not_replace_its_lesson():
@@ -183,17 +181,15 @@ def test_a_cell_that_cannot_be_read_is_not_missing():
     )
 
 
-def test_of_several_states_the_gravest_counts_and_the_readme_lists_them_all():
-    order = [
-        "unreadable",
-        "crashed",
-        "memory",
-        "timeout",
-        "unreadable cell",
-        "missing exercise",
-        "ok",
-    ]
-    assert ([gravest(order[place:]) for place in range(len(order))], gravest([])) == (order, "ok")
+def test_of_several_states_the_gravest_counts():
+    order = "unreadable, crashed, memory, timeout, unreadable cell, missing exercise, ok".split(
+        ", "
+    )
+    assert [gravest(order[place:]) for place in range(len(order))] == order
+    assert gravest([]) == "ok"
+
+
+def test_the_readme_lists_all_statuses():
     readme = (ROOT / "course_utils/tools/grading/README.md").read_text()
     section = readme.partition("### Statuses")[2].partition("###")[0]
     assert set(re.findall(r"^\| `(.*?)` \|", section, re.MULTILINE)) == set(STATUSES)
@@ -202,40 +198,66 @@ def test_of_several_states_the_gravest_counts_and_the_readme_lists_them_all():
 # --- a hand-in on which the grader failed
 
 
-def test_what_was_not_marked_has_no_points_anywhere(tmp_path):
-    record_of = learners(
+@pytest.fixture
+def partly_marked():
+    # the grader failed on all that Bob handed in, and on the latest of Cleo, which counts
+    return learners(
         ("ada", "a.ipynb", 1, result(*ALL_04)),
         ("bob", "b.ipynb", 1, FAILED),
         ("cleo", "c.ipynb", 1, result(*ALL_04)),
-        ("cleo", "new.ipynb", 2, FAILED),  # the latest counts, whatever it is
+        ("cleo", "new.ipynb", 2, FAILED),
     )
-    reports.write_tables(tmp_path, list(record_of.values()), WORK, True)
-    assert [(record.status, record.points) for record in record_of.values()] == [
+
+
+@pytest.fixture
+def tables(tmp_path, partly_marked):
+    reports.write_tables(tmp_path, list(partly_marked.values()), WORK, True)
+    return tmp_path
+
+
+def test_what_was_not_marked_has_no_points(partly_marked):
+    assert [(record.status, record.points) for record in partly_marked.values()] == [
         ("ok", FULL),
         ("not marked", None),
         ("not marked", None),
     ]
-    ada, *others = csv_files.read_table(tmp_path / "grades.csv")
+
+
+def test_the_table_of_grades_is_empty_where_nothing_was_marked(tables):
+    ada, *others = csv_files.read_table(tables / "grades.csv")
     assert ada["total"] == str(FULL)
     for row in others:
-        assert [row[column] for column in ("status", "total", *ALL_04)] == [
-            "not marked",
-            *[""] * (1 + len(ALL_04)),
-        ]
-        page = (tmp_path / "feedback" / f"{row['learner']}.html").read_text()
-        points = re.findall("is not marked yet because the grader failed|0</strong> of", page)
-        assert points == ["is not marked yet because the grader failed"]
-    # the tables for platforms; Canvas' first row says how many points are possible
-    moodle = [row["Grade"] for row in csv_files.read_table(tmp_path / "moodle.csv")]
-    assert moodle == [str(FULL), "", ""]
-    canvas = [list(row.values())[-1] for row in csv_files.read_table(tmp_path / "canvas.csv")]
-    assert canvas == [str(FULL), str(FULL), "", ""]
-    not_counted = "failed on 2 learners, who are not marked and not counted below"
+        points = [row[column] for column in ("total", *ALL_04)]
+        assert (row["status"], set(points)) == ("not marked", {""})
+
+
+@pytest.mark.parametrize("learner", ["bob", "cleo"])
+def test_the_page_of_a_learner_who_is_not_marked_gives_no_points(tables, learner):
+    page = (tables / "feedback" / f"{learner}.html").read_text()
+    points = re.findall("is not marked yet because the grader failed|0</strong> of", page)
+    assert points == ["is not marked yet because the grader failed"]
+
+
+def test_moodle_gets_no_grade_of_who_is_not_marked(tables):
+    rows = csv_files.read_table(tables / "moodle.csv")
+    assert [row["Grade"] for row in rows] == [str(FULL), "", ""]
+
+
+def test_canvas_gets_no_grade_of_who_is_not_marked(tables):
+    rows = csv_files.read_table(tables / "canvas.csv")
+    # the first row says the points possible
+    assert [list(row.values())[-1] for row in rows] == [str(FULL), str(FULL), "", ""]
+
+
+def test_the_summary_names_who_is_not_marked(tables):
     assert (
-        f"{not_counted}: <bdi>bob</bdi>, <bdi>cleo</bdi>" in (tmp_path / "summary.html").read_text()
-    )
-    # a class of which nothing was marked
-    reports.write_tables(tmp_path, [record_of["bob"]], WORK, True)
+        "failed on 2 learners, who are not marked and not counted below: "
+        "<bdi>bob</bdi>, <bdi>cleo</bdi>"
+    ) in (tables / "summary.html").read_text()
+
+
+def test_a_class_of_which_nothing_was_marked_gets_its_tables_too(tables, partly_marked):
+    reports.write_tables(tables, [partly_marked["bob"]], WORK, True)
 
 
 def test_a_later_hand_in_of_the_lesson_counts_in_its_place():
@@ -354,11 +376,9 @@ def test_what_belongs_to_nobody_is_said(tmp_path):
     why = "two learners may be meant by `812`"
     left_out = [handed_files.LeftOut(f"=x{number}.ipynb", why) for number in range(201)]
     reports.write_tables(tmp_path, [], WORK, True, left_out)
-    rows, summary = (
-        csv_files.read_table(tmp_path / "left_out.csv"),
-        (tmp_path / "summary.html").read_text(),
-    )
+    rows = csv_files.read_table(tmp_path / "left_out.csv")
     assert (len(rows), rows[0]) == (201, {"file": "'=x0.ipynb", "why": why})
+    summary = (tmp_path / "summary.html").read_text()
     listed = ("<h2>Left out</h2>", "201 files belong to no learner", "=x199.ipynb", "=x200.ipynb")
     assert [words in summary for words in listed] == [True, True, True, False], "200 are listed"
     reports.write_tables(tmp_path, [], WORK, True)
@@ -419,7 +439,8 @@ def test_what_a_person_writes_stays(tmp_path, two_reports):
 
 # --- points given in place of the computed ones
 
-HEADER, FIRST = "learner,cell,points,comment\n", ALL_04[0]
+HEADER = "learner,cell,points,comment\n"
+FIRST, MOST = ALL_04[0], points_of(ALL_04[0])
 
 
 def overridden(folder, lines, *others, lessons=None):
@@ -429,27 +450,42 @@ def overridden(folder, lines, *others, lessons=None):
     return record_of, manual.read_manual(folder / "manual.csv", list(record_of.values()))
 
 
-def test_a_teacher_overrides_a_mark_and_says_why(tmp_path):
-    most, bob = points_of(FIRST), ("bob", "b.ipynb", 1, result())
-    lines = f'ADA,{FIRST},{most},"the idea is right, <b>Ada</b>"\nbob,{FIRST},,Look at the mask.\n'
-    record_of, notices = overridden(tmp_path, lines, bob)
-    assert (notices, record_of["ada"].points, record_of["bob"].points) == ([], most, 0)
+@pytest.fixture
+def marked_by_hand(tmp_path):
+    # Ada is given all points of FIRST, and Bob is told something
+    lines = f'ADA,{FIRST},{MOST},"the idea is right, <b>Ada</b>"\nbob,{FIRST},,Look at the mask.\n'
+    record_of, notices = overridden(tmp_path, lines, ("bob", "b.ipynb", 1, result()))
+    assert (notices, record_of["ada"].points, record_of["bob"].points) == ([], MOST, 0)
     reports.write_tables(tmp_path, list(record_of.values()), WORK, True)
-    # Moodle's table
-    adas, bobs = csv_files.read_table(tmp_path / "moodle.csv")
-    assert (adas["Grade"], bobs["Grade"]) == (str(most), "0")
-    assert f" Given by the teacher: {FIRST}. Not yet passed: " in adas["Feedback comments"]
-    assert FIRST in bobs["Feedback comments"]
-    # the page of Ada, who was given points, and that of Bob, who was told something
-    adas, bobs = [(tmp_path / "feedback" / f"{key}.html").read_text() for key in record_of]
+    return tmp_path
+
+
+def test_moodle_gets_what_the_teacher_gave(marked_by_hand):
+    ada, bob = csv_files.read_table(marked_by_hand / "moodle.csv")
+    assert (ada["Grade"], bob["Grade"]) == (str(MOST), "0")
+    assert f" Given by the teacher: {FIRST}. Not yet passed: " in ada["Feedback comments"]
+    assert FIRST in bob["Feedback comments"]
+
+
+def test_the_page_of_a_learner_says_what_the_teacher_gives_and_why(marked_by_hand):
+    page = (marked_by_hand / "feedback" / "ada.html").read_text()
     assert (
-        f"Computed: 0 of {most}; your teacher gives {most} of {most}, because the idea is right, "
+        f"Computed: 0 of {MOST}; your teacher gives {MOST} of {MOST}, because the idea is right, "
         "&lt;b&gt;Ada&lt;/b&gt;"
-    ) in adas
-    assert "1 marked by your teacher" in adas
-    assert all(words in bobs for words in ("Comment of your teacher", "Look at the mask."))
-    assert [f'hint("{FIRST}")' in page for page in (adas, bobs)] == [False, True]
-    assert "The points of one mark were given by hand" in (tmp_path / "summary.html").read_text()
+    ) in page
+    assert "1 marked by your teacher" in page
+    assert f'hint("{FIRST}")' not in page
+
+
+def test_the_page_of_a_learner_has_the_teachers_comment_and_the_hint(marked_by_hand):
+    page = (marked_by_hand / "feedback" / "bob.html").read_text()
+    sentences = ("Comment of your teacher", "Look at the mask.", f'hint("{FIRST}")')
+    assert all(words in page for words in sentences)
+
+
+def test_the_summary_says_that_points_were_given_by_hand(marked_by_hand):
+    summary = (marked_by_hand / "summary.html").read_text()
+    assert "The points of one mark were given by hand" in summary
 
 
 def test_an_override_is_never_lost(tmp_path):
@@ -460,11 +496,8 @@ def test_an_override_is_never_lost(tmp_path):
     assert "lines of zoe belong to no learner" in of_stranger
     for _ in range(2):  # marked again, with the lesson
         ada = learners(("ada", "a.ipynb", 1, result(*ALL_04[1:])))["ada"]
-        assert (
-            manual.read_manual(tmp_path / "manual.csv", [ada]),
-            ada.points,
-            ada.remarks[FIRST].computed,
-        ) == ([of_stranger], FULL - points_of(FIRST) + 1, 0)
+        assert manual.read_manual(tmp_path / "manual.csv", [ada]) == [of_stranger]
+        assert (ada.points, ada.remarks[FIRST].computed) == (FULL - MOST + 1, 0)
     rows = csv_files.read_table(tmp_path / "manual.csv")
     assert [(row["learner"], row["points"], row["comment"]) for row in rows] == [
         ("ada", "", ""),
@@ -481,8 +514,8 @@ def test_an_override_where_the_grader_failed(tmp_path):
     reports.write_tables(tmp_path, [bob], WORK, True)
     (row,) = csv_files.read_table(tmp_path / "grades.csv")
     assert (row[FIRST], row["total"]) == ("1", "")
-    page = (tmp_path / "feedback" / "bob.html").read_text()
-    assert "Computed: not marked yet; your teacher gives 1 of" in page
+    computed = "Computed: not marked yet; your teacher gives 1 of"
+    assert computed in (tmp_path / "feedback" / "bob.html").read_text()
 
 
 RESULT = "ada,14-report: Result"
@@ -503,7 +536,7 @@ TWICE, TOO_MUCH = "line 3: ada has a second line", "line 2: points must be a num
             f"ada,{FIRST},1,",
             f"line 2: points that replace the computed ones of {FIRST} need a reason",
         ),
-        (f"ada,{FIRST},99,why", f"{TOO_MUCH} {points_of(FIRST)}, got '99'"),
+        (f"ada,{FIRST},99,why", f"{TOO_MUCH} {MOST}, got '99'"),
         (
             "ada,04-mean-pol,1,why",
             "line 2: '04-mean-pol' is no exercise of this course; did you mean '04-mean-pool'",

@@ -65,6 +65,12 @@ def sandbox(request):
         yield sandbox
 
 
+def marked(sandbox, exercise_id, seed=SEED, **answers):
+    """The mark of this exercise in a hand-in of its lesson with these answers."""
+    marker = Marker(sandbox, (exercise_id[:2],), seed)
+    return marker.mark(hand_in(exercise_id[:2], **answers).encode()).exercises[exercise_id]
+
+
 @cache
 def marker_of(lesson, sandbox):
     keys = tuple(key for key in assignment()["titles"] if key[:2] == lesson)
@@ -105,8 +111,7 @@ def test_the_grader_says_what_the_check_says(
 )
 def test_an_answer_under_a_cell_magic_is_judged_as_any_other(sandbox, body, status, mistakes):
     timed = f"%%time\ndef my_mean_pool(token_embeddings, attention_mask):\n    {body}"
-    notebook = hand_in("04", mean_pool=timed).encode()
-    mark = Marker(sandbox, ("04",), SEED).mark(notebook).exercises["04-mean-pool"]
+    mark = marked(sandbox, "04-mean-pool", mean_pool=timed)
     assert (mark.status, mark.state) == (status, "ok")
     assert [text.partition(",")[0] for text in mark.mistakes] == mistakes
 
@@ -120,14 +125,12 @@ own = AutoModel.from_pretrained("{PUBLIC_NAME}")
 def tokens_read(lengths):
     one = own(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape[1] - 2
     return sum(lengths), (len(lengths) - one) * sum(lengths) - len(lengths) * (len(lengths) - 1) // 2'''
-    notebook = hand_in("09", tokens=loads).encode()
-    mark = Marker(sandbox, ("09",), SEED).mark(notebook).exercises["09-tokens"]
+    mark = marked(sandbox, "09-tokens", tokens=loads)
     assert mark.status == "passed", mark.messages
 
 
 @pytest.mark.nightly  # each time, attacks look for them: grading/hostile/reading.md
 def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
-    marker = Marker(sandbox, ("14",), 1)
     look = (
         "import course_utils, glob, os\n"
         "    from course_utils.data import load_plot_queries\n"
@@ -135,11 +138,11 @@ def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
         "    held = glob.glob(folder + '/**/held_out*', recursive=True)\n"
         "    assert not held and not sum(map(len, load_plot_queries()))"
     )
-    mark = marker.mark(hand_in("14", search=ITSELF.format(look)).encode()).exercises["14-search"]
+    mark = marked(sandbox, "14-search", seed=1, search=ITSELF.format(look))
     passed = (mark.status, "held-out queries the mean nDCG@10" in " ".join(mark.messages))
     assert passed == ("passed", True), mark
     show = "if 'bars that lie on their side' in queries:\n        raise ValueError(queries)"
-    mark = marker.mark(hand_in("14", search=ITSELF.format(show)).encode()).exercises["14-search"]
+    mark = marked(sandbox, "14-search", seed=1, search=ITSELF.format(show))
     assert (mark.status, shows_a_query(mark.discreet)) == ("failed", False), mark
 
 

@@ -54,8 +54,8 @@ def test_a_part_that_nobody_handed_in_does_not_count():
 
 
 def test_a_part_that_was_released_counts_and_is_named():
-    record = ada(CORE, lessons=("04", "04-lengths"))
-    assert f"{FURTHER[0]}: lesson 04-lengths was not handed in" in record.reason
+    reason = ada(CORE, lessons=("04", "04-lengths")).reason
+    assert f"{FURTHER[0]}: lesson 04-lengths was not handed in" in reason
 
 
 @pytest.mark.parametrize("lessons, counted", [(None, {*ALL_04, *FURTHER}), (("04",), {*ALL_04})])
@@ -65,8 +65,9 @@ def test_of_a_file_with_several_parts_those_of_the_chosen_lessons_count(lessons,
 
 def test_a_part_in_two_files_counts_once():
     (note,) = ada(BOTH, (FURTHER_FILE, result(*FURTHER))).notes
-    latest = f"the latest counts: {FURTHER_FILE}"
-    assert note == f"lesson 04-lengths was handed in more than once; {latest}"
+    assert note == (
+        f"lesson 04-lengths was handed in more than once; the latest counts: {FURTHER_FILE}"
+    )
 
 
 @pytest.mark.parametrize("texts", [("My report", REPORT_STUB), (REPORT_STUB, "My report")])
@@ -140,6 +141,5 @@ def test_each_part_has_its_own_date(tmp_path):
 
 
 def test_links_lead_to_the_notebook_that_has_the_exercise():
-    place = place_of(FURTHER[0])
-    assert [place.lesson, place_of(ALL_04[0]).lesson] == ["04-lengths", "04"]
-    assert place.page.startswith("further/04_lengths.html#")
+    assert [place_of(FURTHER[0]).lesson, place_of(ALL_04[0]).lesson] == ["04-lengths", "04"]
+    assert place_of(FURTHER[0]).page.startswith("further/04_lengths.html#")

@@ -100,8 +100,7 @@ def test_invisible_characters_are_named(character, tmp_path):
 
 def test_long_texts_and_long_lists_are_cut(tmp_path):
     long = "long " * 20_000
-    sentences = [f"{number}: {long}" for number in range(999)]
-    many = {"04-x": mark("failed", discreet=sentences)}
+    many = {"04-x": mark("failed", discreet=[f"{number}: {long}" for number in range(999)])}
     lists = {"problems": ["x" * 5000] * 999, "files": ["f"] * 9999, "notes": ["n"] * 9999}
     records = (hostile(long), learner(exercises=many, **lists))
     assert all(len(page.source) < 200_000 for record in records for page in both(tmp_path, record))
@@ -134,10 +133,11 @@ def test_pages_run_nothing_and_fetch_nothing(tame_pages, tmp_path):
 
 
 def test_feedback_says_what_was_found(tmp_path):
-    wrong = {"mistakes": [FORGOT], "discreet": ["Padding: wrong.", FORGOT]}
     exercises = {
         "04-mean-pool": mark(discreet=["3 properties hold, on 12 inputs drawn for this check."]),
-        "04-max-pool": mark("failed", title="Max pooling", **wrong),
+        "04-max-pool": mark(
+            "failed", title="Max pooling", mistakes=[FORGOT], discreet=["Padding: wrong.", FORGOT]
+        ),
         "06-cosine": mark("not attempted", title="Cosine", of=1),
         "06-mean-cosine": mark("missing", title="Planes", of=3),
     }
@@ -207,17 +207,16 @@ def test_a_lesson_that_is_missing_whole_says_what_to_do_once(
 ):
     exercises = {"04-a": mark("missing"), "04-b": second, "06-c": mark()}
     text = feedback(tmp_path, learner(exercises=exercises)).text
-    assert (
-        text.count("your submission has no exercise of this lesson"),
-        text.count("What to do next"),
-    ) == (says_of_the_lesson, says_what_to_do)
+    assert text.count("your submission has no exercise of this lesson") == says_of_the_lesson
+    assert text.count("What to do next") == says_what_to_do
 
 
 def test_hidden_inputs_and_other_learners_stay_out(tmp_path):
     of_learner, of_class = both(tmp_path, learner(notes=["the same file as bob"]))
     # the message and the seed of the marks
     assert not re.search("0[.]125|987654321", of_learner.source + of_class.source)
-    assert ("bob" in of_learner.source, "the same file as bob" in of_class.text) == (False, True)
+    assert "bob" not in of_learner.source
+    assert "the same file as bob" in of_class.text
 
 
 def test_only_these_learners_have_pages(tmp_path):
@@ -229,49 +228,67 @@ def test_only_these_learners_have_pages(tmp_path):
 # --- the class
 
 
-@pytest.mark.parametrize("count", [1, 31])
-def test_the_summary_counts_right(count, tmp_path):
-    learners = invented(count)
-    page = summary(tmp_path, learners)
-    # of all
-    shares = [record.points / 6 for record in learners]
+@pytest.fixture(params=[1, 31], ids=["one learner", "31 learners"])
+def invented_class(request):
+    return invented(request.param)
+
+
+@pytest.fixture
+def page(invented_class, tmp_path):
+    return summary(tmp_path, invented_class)
+
+
+def test_the_summary_has_the_mean_and_the_median_of_the_points(page, invented_class):
+    shares = [record.points / 6 for record in invented_class]
     assert f"mean of 6 points {100 * statistics.mean(shares):.1f}%" in page.text
     median = f"median {100 * statistics.median(shares):.1f}%"
-    assert f"{median} with full points {shares.count(1)} of {count}" in page.text
+    assert f"{median} with full points {shares.count(1)} of {len(shares)}" in page.text
     assert "count as 0 points" not in page.text
-    # by tenths of the points, the last with those who have all
-    tenths = Counter(min(int(10 * share), 9) for share in shares)
-    (first, *_), *_, (last, _, *_) = page.rows("scores")
-    assert (first, last, [row[1] for row in page.rows("scores")]) == (
-        "0 to below 10%",
-        "90 to 100%",
-        [str(tenths[low]) for low in range(10)],
-    )
-    # by learner
+
+
+def test_the_summary_counts_learners_by_tenths_of_the_points(page, invented_class):
+    # who has all points is in the last tenth
+    tenths = Counter(min(int(10 * (record.points / 6)), 9) for record in invented_class)
+    rows = page.rows("scores")
+    assert (rows[0][0], rows[-1][0]) == ("0 to below 10%", "90 to 100%")
+    assert [row[1] for row in rows] == [str(tenths[low]) for low in range(10)]
+
+
+def test_the_summary_has_the_points_and_the_status_of_each_learner(page, invented_class):
     assert [row[1:3] for row in page.rows("class")] == [
-        [f"{record.points} of {record.of}", record.status] for record in learners
+        [f"{record.points} of {record.of}", record.status] for record in invented_class
     ]
-    # by exercise
-    rows = {row[0].split()[-1]: row[1:] for row in page.rows("exercises")}
+
+
+def test_the_summary_counts_the_marks_of_each_exercise_by_status(page, invented_class):
+    rows = [(row[0].split()[-1], row[1:]) for row in page.rows("exercises")]
     names = ["04-mean-pool", "04-max-pool", "06-cosine"]
-    assert [row[0].split()[-1] for row in page.rows("exercises")] == [
-        name for name in names if any(name in record.exercises for record in learners)
+    assert [name for name, _ in rows] == [
+        name for name in names if any(name in record.exercises for record in invented_class)
     ]
-    for name, row in rows.items():
-        counts = Counter(record.exercises.get(name, mark("missing")).status for record in learners)
-        assert (row[:4], row[4]) == (
-            [str(counts[status]) for status in MARK_STATUSES],
-            f"{100 * counts['passed'] / count:.0f}%",
+    for name, (*numbers, passed) in rows:
+        counts = Counter(
+            record.exercises.get(name, mark("missing")).status for record in invented_class
         )
-    # by status
-    statuses = Counter(record.status for record in learners)
+        assert numbers == [str(counts[status]) for status in MARK_STATUSES]
+        assert passed == f"{100 * counts['passed'] / len(invented_class):.0f}%"
+
+
+def test_the_summary_counts_learners_by_status(page, invented_class):
+    statuses = Counter(record.status for record in invented_class)
     assert {status: int(number) for status, number in page.rows("statuses")} == statuses
-    # for review: those with another status, then those with a note
-    odd = [record for record in learners if record.status != "ok"]
-    odd += [record for record in learners if record.status == "ok" and record.notes]
+
+
+def test_the_summary_links_to_who_needs_review_and_then_to_all(page, invented_class):
+    # those with another status come first, then those with a note
+    odd = [record for record in invented_class if record.status != "ok"]
+    odd += [record for record in invented_class if record.status == "ok" and record.notes]
     assert [row[0] for row in page.rows("look-at")] == [record.name for record in odd]
     links = [value for name, value in page.attributes if name == "href"]
-    assert links == ["class.html", *(f"feedback/{record.page}" for record in (*odd, *learners))]
+    assert links == [
+        "class.html",
+        *(f"feedback/{record.page}" for record in (*odd, *invented_class)),
+    ]
     assert f"to review {len(odd)}" in page.text
 
 

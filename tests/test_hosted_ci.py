@@ -112,8 +112,9 @@ def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
 
 def test_the_canary_says_which_versions_differ():
     freeze = "numpy==2.5.0\ntorch==2.13.0+cpu\nScikit_Learn==1.9.1\nelse==1\n"
-    known = {"numpy": "2.4.6", "torch": "2.13.0", "scikit-learn": "1.9.1", "tqdm": "4.70.1"}
-    assert canary.newer(freeze, known) == ["numpy 2.4.6 -> 2.5.0", "tqdm 4.70.1 -> missing"]
+    assert canary.newer(
+        freeze, {"numpy": "2.4.6", "torch": "2.13.0", "scikit-learn": "1.9.1", "tqdm": "4.70.1"}
+    ) == ["numpy 2.4.6 -> 2.5.0", "tqdm 4.70.1 -> missing"]
 
 
 def refused(code):

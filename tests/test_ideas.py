@@ -31,6 +31,7 @@ from .sources import SOURCES
 DAY = timedelta(days=1)
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)
 IDEAS = list(inventory().values())
+QUESTIONS = [getattr(idea, form) for idea in IDEAS for form in FORMS]
 
 
 @pytest.fixture
@@ -51,51 +52,47 @@ def test_a_core_has_two_ideas_and_each_of_its_exercises_needs_one(key):
     ideas = [idea for idea in IDEAS if idea.lesson == key]
     assert len(ideas) == 2
     assert {name for idea in ideas for name in idea.exercises} == {
-        n for n in all_exercises() if part_with(n) == key
+        name for name in all_exercises() if part_with(name) == key
     }
 
 
-@pytest.mark.parametrize("idea", IDEAS, ids=[one.id for one in IDEAS])
-def test_a_question_has_its_cell_its_evidence_and_options_that_look_alike(idea):
+@pytest.mark.parametrize("idea", IDEAS, ids=[idea.id for idea in IDEAS])
+def test_an_idea_names_cells_of_its_lesson_and_has_evidence_of_each_error(idea):
     cells = {cell.id for cell in lesson_cells(SOURCES[idea.lesson])}
-    errors = set()
-    for form in FORMS:
-        one = getattr(idea, form)
-        assert one.ask.endswith("?") and one.cell in cells
-        assert len({option.text for option in one.options}) == len(one.options) == 4
-        assert sum(option.right for option in one.options) == 1
-        assert all(
-            option.why and not option.why.startswith(("Right.", "No.")) for option in one.options
-        )
-        lengths = [len(option.text) for option in one.options]
-        assert max(lengths) - min(lengths) <= 24, lengths
-        errors |= {option.error for option in one.options if option.error}
-    assert idea.section in cells and errors <= idea.evidence.keys(), errors
-    for found in idea.evidence.values():
-        assert (
-            found["held"]
-            and found["kind"]
-            and found["where"]
-            and 0 <= found["found"] <= found["seen"]
-        )
+    assert {idea.section, *(getattr(idea, form).cell for form in FORMS)} <= cells
+    errors = {option.error for form in FORMS for option in getattr(idea, form).options}
+    assert errors - {""} <= idea.evidence.keys(), errors
+    for evidence in idea.evidence.values():
+        assert all(evidence[key] for key in ("held", "kind", "where"))
+        assert 0 <= evidence["found"] <= evidence["seen"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=[question.id for question in QUESTIONS])
+def test_a_question_has_one_right_option_and_three_others_that_look_like_it(question):
+    assert question.ask.endswith("?")
+    assert len({option.text for option in question.options}) == len(question.options) == 4
+    assert sum(option.right for option in question.options) == 1
+    assert all(
+        option.why and not option.why.startswith(("Right.", "No.")) for option in question.options
+    )
+    lengths = [len(option.text) for option in question.options]
+    assert max(lengths) - min(lengths) <= 24, lengths
 
 
 def test_the_position_of_the_right_option_and_its_length_tell_nothing():
-    questions = [getattr(idea, form) for idea in IDEAS for form in FORMS]
-    shares = np.bincount([asked.right for asked in questions], minlength=4) / len(questions)
-    longest = np.mean(
-        [
-            asked.right == np.argmax([len(option.text) for option in asked.options])
-            for asked in questions
-        ]
-    )
-    assert shares.min() > 0.15 and shares.max() < 0.35 and longest < 0.35
+    positions = np.bincount([question.right for question in QUESTIONS], minlength=4)
+    assert 0.15 < min(positions) / len(QUESTIONS) <= max(positions) / len(QUESTIONS) < 0.35
+    right_is_longest = [
+        question.right == np.argmax([len(option.text) for option in question.options])
+        for question in QUESTIONS
+    ]
+    assert np.mean(right_is_longest) < 0.35
 
 
 # ---------------------------------------------------------------- where to begin
 
 
-def to(last):
+def cores_to(last):
     return [f"{number:02d}" for number in range(1, last + 1)]
 
 
@@ -106,10 +103,10 @@ PROFILES = [
     (["10"], ["05"], "00", ["10"], []),
     ([], ["02", "03"], "00", [], []),
     (["03", "04", "05"], [], "00", ["03", "04", "05"], []),
-    *[(to(last), [], f"{last + 1:02d}", to(last), []) for last in range(1, 11)],
+    *[(cores_to(last), [], f"{last + 1:02d}", cores_to(last), []) for last in range(1, 11)],
     *[
-        (to(last), [f"{last + 1:02d}"], f"{last + 2:02d}", to(last + 1), [f"{last + 1:02d}"])
-        for last in range(9)
+        (cores_to(half - 1), [f"{half:02d}"], f"{half + 1:02d}", cores_to(half), [f"{half:02d}"])
+        for half in range(1, 10)
     ],
     ([], ["01", "02"], "03", ["01", "02"], ["01", "02"]),
     (["01"], ["02"], "03", ["01", "02"], ["02"]),
@@ -122,10 +119,8 @@ PROFILES = [
 
 def could_do(known):
     """The exercises of cores for which these ideas are enough."""
-    lacking = {
-        exercise_id for idea in IDEAS if idea.id not in known for exercise_id in idea.exercises
-    }
-    return {exercise_id for idea in IDEAS for exercise_id in idea.exercises} - lacking
+    lacking = {name for idea in IDEAS if idea.id not in known for name in idea.exercises}
+    return {name for idea in IDEAS for name in idea.exercises} - lacking
 
 
 @pytest.mark.parametrize(("whole", "half", "begin", "skip", "sections"), PROFILES)
@@ -133,30 +128,27 @@ def test_the_route_of_a_profile(whole, half, begin, skip, sections):
     known = {idea.id for idea in IDEAS if idea.lesson in whole}
     known |= {next(idea.id for idea in IDEAS if idea.lesson == lesson) for lesson in half}
     session = asking.Placing()
-    for asked in route.placing():  # who does not know guesses, and may be right
-        sure = 2 if asked.id.removesuffix(".before") in known else 0
-        assert session.answer(asked.right, sure) == "", "no feedback before the end"
-    found = route.route(known & {item.removesuffix(".before") for item, _, _ in session.given})
-    assert (found.begin, list(found.skip), sorted({idea[:2] for idea in found.sections})) == (
-        begin,
-        skip,
-        sections,
-    )
+    for question in route.placing():  # who does not know guesses, and may be right
+        sure = 2 if question.id.removesuffix(".before") in known else 0
+        assert session.answer(question.right, sure) == "", "no feedback before the end"
+    way = route.route(known & {item.removesuffix(".before") for item, _, _ in session.given})
+    assert (way.begin, list(way.skip)) == (begin, skip)
+    assert sorted({idea_id[:2] for idea_id in way.sections}) == sections
     assert f"Begin with lesson {begin}" in session.end()
-    skipped = {
-        one for idea in IDEAS if idea.lesson in set(skip) - set(sections) for one in idea.exercises
-    }
-    assert skipped <= could_do(known), "what is skipped whole could be done"
+    skipped = [idea for idea in IDEAS if idea.lesson in set(skip) - set(sections)]
+    assert {name for idea in skipped for name in idea.exercises} <= could_do(known), (
+        "what is skipped whole could be done"
+    )
 
 
 def test_by_doing_a_core_is_known_if_its_exercise_is_passed(workspace):
     assert "Begin with lesson 00" in repr(asking.place(by="doing"))
-    for one in ("01-wordpiece", "02-pad-batch"):
-        remember(one, workspace)
+    for exercise_id in ("01-wordpiece", "02-pad-batch"):
+        remember(exercise_id, workspace)
     assert "Begin with lesson 03; skip 01 and 02." in repr(asking.place(by="doing"))
+    assert all(part_with(exercise) == lesson for lesson, exercise in route.BY_DOING.items())
     with pytest.raises(ValueError, match='"questions" or "doing"'):
         asking.place(by="heart")
-    assert all(part_with(one) == lesson for lesson, one in route.BY_DOING.items())
 
 
 # ---------------------------------------------------------------- what stayed
@@ -169,32 +161,52 @@ def test_the_schedule_is_the_librarys(workspace):
     for _ in range(40):
         right, sure = rng.random() < 0.8, rng.randrange(3)
         schedule.record(workspace, "02-mask.after", right, sure, now=now)
-        rating = Rating.Again if not right else Rating.Hard if sure == 0 else Rating.Good
+        rating = (Rating.Hard, Rating.Good, Rating.Good)[sure] if right else Rating.Again
         card = own.review_card(card or Card(card_id=0, due=now), rating, now)[0]
         assert schedule.read_schedule(workspace).cards["02-mask.after"] == card.to_dict()
         now = card.due + timedelta(hours=rng.randrange(72))
 
 
-@pytest.mark.parametrize("new_a_day", [3, 50])
-def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(
-    new_a_day, workspace, monkeypatch
-):
-    monkeypatch.setattr(sheets, "NEW_A_DAY", new_a_day)
+def test_at_first_nothing_is_left_to_ask(workspace):
     assert repr(asking.review()) == "Nothing is left to ask today."
-    mistake = next(one for one in all_exercises()["02-pad-batch"].mistakes if one.card)
+
+
+@pytest.fixture
+def named_mistake(workspace):
+    mistake = next(mistake for mistake in all_exercises()["02-pad-batch"].mistakes if mistake.card)
     check("02-pad-batch", mistake.imitations[0])
-    assert sheets.due_today(workspace)[0] == [f"02-pad-batch {mistake.name}"]
-    sheet = sheets.sheet_of(f"02-pad-batch {mistake.name}")
-    assert mistake.does in sheet.ask and sheet.back == mistake.because
+    return mistake
+
+
+def test_a_mistake_that_was_named_comes_back(workspace, named_mistake):
+    item = f"02-pad-batch {named_mistake.name}"
+    assert sheets.due_today(workspace)[0] == [item]
+    sheet = sheets.sheet_of(item)
+    assert named_mistake.does in sheet.ask
+    assert sheet.back == named_mistake.because
+
+
+@pytest.fixture(params=[3, 50], ids=["few new a day", "all new at once"])
+def today(request, workspace, named_mistake, monkeypatch):
+    # what is due after a named mistake, once all exercises of the core are passed
+    monkeypatch.setattr(sheets, "NEW_A_DAY", request.param)
     for name in ("02-pad-batch", "02-find-the-bug"):
         check(name, all_exercises()[name].reference)
-    today = sheets.due_today(workspace)[0]
-    assert (today[1:], sheets.material("02")[:3]) == (
-        sheets.material("02")[:new_a_day],
-        ["02-recall-1", "02-recall-2", "02-recall-3"],
-    )
-    _, writing, _ = sheets.due_today(workspace, datetime.now(UTC) + 30 * DAY)
-    assert sorted(writing) == ["02-find-the-bug", "02-pad-batch"]
+    return sheets.due_today(workspace)[0]
+
+
+def test_after_the_mistake_so_many_questions_a_day_of_a_finished_core_are_due(today, named_mistake):
+    questions = sheets.material("02")
+    assert today == [f"02-pad-batch {named_mistake.name}", *questions[: sheets.NEW_A_DAY]]
+    assert questions[:3] == ["02-recall-1", "02-recall-2", "02-recall-3"]
+
+
+def test_a_passed_exercise_is_to_be_written_again_within_a_month(workspace, today):
+    _, to_write, _ = sheets.due_today(workspace, datetime.now(UTC) + 30 * DAY)
+    assert sorted(to_write) == ["02-find-the-bug", "02-pad-batch"]
+
+
+def test_what_was_reviewed_is_counted_and_no_longer_due(workspace, today):
     assert f"to review today: {len(today)}" in repr(progress())
     session = asking.Reviewing(workspace)
     while (sheet := session.sheet()) is not None:
@@ -205,22 +217,19 @@ def test_a_finished_core_a_named_mistake_and_a_passed_exercise_come_back(
     assert sheets.due_today(workspace)[0] == [], "not before tomorrow"
 
 
-def test_a_wrong_function_that_the_lesson_gives_is_not_the_learners_mistake(workspace):
+@pytest.mark.parametrize("word, recorded", [("careless", []), ("my", ["00-nearest itself"])])
+def test_a_wrong_function_that_the_lesson_gives_is_not_the_learners_mistake(
+    workspace, word, recorded
+):
     (cell,) = [cell for cell in SOURCES["00"].cells if cell.id == "careless"]
-    for source, recorded in (
-        (cell.source, []),
-        (cell.source.replace("careless", "my"), ["00-nearest itself"]),
-    ):
-        source = source.rpartition("\n\n")[0]
-        name = f"<cell {source[:12]}>"
-        linecache.cache[name] = len(source), None, source.splitlines(True), name  # as IPython does
-        namespace = {}
-        exec(compile(source, name, "exec"), namespace)
-        (function,) = (thing for word, thing in namespace.items() if word.endswith("nearest"))
-        assert (check("00-nearest", function).status, sheets.due_today(workspace)[0]) == (
-            "failed",
-            recorded,
-        )
+    source = cell.source.replace("careless", word).rpartition("\n\n")[0]
+    file = f"<cell {source[:12]}>"
+    linecache.cache[file] = len(source), None, source.splitlines(True), file  # as IPython does
+    namespace = {}
+    exec(compile(source, file, "exec"), namespace)
+    (function,) = (value for name, value in namespace.items() if name.endswith("nearest"))
+    assert check("00-nearest", function).status == "failed"
+    assert sheets.due_today(workspace)[0] == recorded
 
 
 def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
@@ -229,9 +238,15 @@ def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
     check("02-pad-batch", all_exercises()["02-pad-batch"].reference)
     assert asking.predictions("02").session.answer(1, 2).startswith("**Right.**")
     assert list(tmp_path.iterdir()) == []
-    for key in ("02", "08-thresholds"):  # of a further part too
-        for name in sheets.predictions_of(key):
-            assert sum(option.right for option in sheets.sheet_of(name).options) == 1
+
+
+@pytest.mark.parametrize("part", ["02", "08-thresholds"], ids=["core", "further part"])
+def test_a_prediction_has_one_right_option(part):
+    for name in sheets.predictions_of(part):
+        assert sum(option.right for option in sheets.sheet_of(name).options) == 1
+
+
+def test_a_lesson_without_predictions_is_named():
     with pytest.raises(ValueError, match="'99' has no predictions"):
         asking.predictions("99")
 
@@ -255,21 +270,19 @@ def path(workspace):
 )
 def test_a_damaged_record_is_moved_aside(workspace, path, old, new):
     damaged = path.read_text().replace(old, new)
+    assert old not in damaged
     path.write_text(damaged)
-    assert old not in damaged and "will be moved aside" in repr(asking.review())
+    assert "will be moved aside" in repr(asking.review())
     schedule.record(workspace, "02-mask.before", True, 2)
-    assert (
-        (workspace / ".schedule.damaged.json").read_text(),
-        schedule.read_schedule(workspace).cards.keys(),
-    ) == (damaged, {"02-mask.before"})
+    assert (workspace / ".schedule.damaged.json").read_text() == damaged
+    assert schedule.read_schedule(workspace).cards.keys() == {"02-mask.before"}
 
 
 def test_a_record_of_a_newer_version_is_left_alone(workspace, path):
     text = path.read_text().replace('"version": 1', '"version": 2')
     path.write_text(text)
-    assert "newer version of the course" in repr(asking.review()) and "newer version" in repr(
-        progress()
-    )
+    assert "newer version of the course" in repr(asking.review())
+    assert "newer version" in repr(progress())
     with pytest.raises(schedule.ScheduleProblem, match="newer version"):
         schedule.record(workspace, "02-mask.after", True, 2)
     check("02-pad-batch", all_exercises()["02-pad-batch"].reference)  # which must not be disturbed
@@ -298,30 +311,30 @@ for number in range(25):
 def test_two_windows_lose_no_answer(workspace):
     command = [sys.executable, "-c", WRITER, str(workspace)]
     writers = [subprocess.Popen(command) for _ in range(2)]
-    assert (
-        [writer.wait() for writer in writers],
-        len(schedule.read_schedule(workspace).answers),
-    ) == ([0, 0], 50)
+    assert [writer.wait() for writer in writers] == [0, 0]
+    assert len(schedule.read_schedule(workspace).answers) == 2 * 25
 
 
 # ---------------------------------------------------------------- what a class has gained
 
 
 def table(form, right, learners, shuffled=False, moodle=True):
-    """A platform's report of responses: `right` is learners x ideas."""
+    """A platform's report of responses: `right` is learners x ideas.
+
+    Moodle has two columns for each question; other platforms have the question as the heading of one.
+    """
     order = np.random.default_rng(4).permutation(len(IDEAS)) if shuffled else range(len(IDEAS))
-    questions = [getattr(IDEAS[at], form) for at in order]
+    questions = [getattr(IDEAS[row], form) for row in order]
     head = ["Last name", "Email address"]
-    for number, asked in enumerate(questions, 1):
-        head += (
-            [f"Question {number}", f"Response {number}"] if moodle else [f"{number}: {asked.ask}"]
-        )
+    for number, question in enumerate(questions, 1):
+        of_moodle = (f"Question {number}", f"Response {number}")
+        head += of_moodle if moodle else [f"{number}: {question.ask}"]
     rows = [head]
     for learner, is_right in zip(learners, right):
         cells = ["Somebody", f"{learner}@example.org"]
-        for at, asked in zip(order, questions):
-            chosen = asked.right if is_right[at] else (asked.right + 1) % 4
-            cells += [asked.ask] * moodle + [asked.options[chosen].text]
+        for idea, question in zip(order, questions):
+            chosen = question.right if is_right[idea] else (question.right + 1) % 4
+            cells += [question.ask] * moodle + [question.options[chosen].text]
         rows.append(cells)
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
@@ -350,8 +363,8 @@ ALL_RIGHT = np.ones((3, len(IDEAS)))
 def test_answers_are_found_wherever_their_columns_stand(read, shuffled, moodle):
     right = np.random.default_rng(0).random((9, len(IDEAS))) < 0.5
     for answers in read(*(table(form, right, range(9), shuffled, moodle) for form in FORMS)):
-        assert (answers.right == right).all(axis=None) and answers.notices == []
-        assert list(answers.right) == list(inventory())
+        assert (answers.right == right).all(axis=None)
+        assert (list(answers.right), answers.notices) == (list(inventory()), [])
 
 
 def test_an_invented_class_gets_its_parameters_back(read):
@@ -362,35 +375,36 @@ def test_an_invented_class_gets_its_parameters_back(read):
     after = before | (rng.random((n, len(IDEAS))) < gain)
     noise = rng.random(n) < 0.5  # about the last idea, nobody's knowledge counts
     before[:, -1], after[:, -1] = noise, noise
-    found, learners, notices = gains.gains(
+    measured, learners, notices = gains.gains(
         *read(table("before", before, range(n)), table("after", after, range(n)))
     )
-    assert learners == n and notices == []
-    assert np.allclose(found["gain"][:-1], gain[:-1], atol=0.15)
-    assert ((found["gain from"] <= gain) & (gain <= found["gain to"]))[:-1].mean() > 0.8
-    assert (
-        abs(found["difficulty"].iloc[-1] - 0.5) < 0.1
-        and abs(found["discrimination"].iloc[-1]) < 0.2
-    )
-    lines = gains.in_words(found, learners, notices)
-    assert (
-        f"Ideas without a gain: {IDEAS[0].id}, {IDEAS[-1].id}." in lines and "Somebody" not in lines
-    )
+    assert (learners, notices) == (n, [])
+    assert np.allclose(measured["gain"][:-1], gain[:-1], atol=0.15)
+    assert ((measured["gain from"] <= gain) & (gain <= measured["gain to"]))[:-1].mean() > 0.8
+    assert abs(measured["difficulty"].iloc[-1] - 0.5) < 0.1
+    assert abs(measured["discrimination"].iloc[-1]) < 0.2
+    lines = gains.in_words(measured, learners, notices)
+    assert f"Ideas without a gain: {IDEAS[0].id}, {IDEAS[-1].id}." in lines
+    assert "Somebody" not in lines
 
 
-def test_gain_is_hakes_and_discrimination_follows_how_much_an_item_depends_on_ability():
-    first, second = (
-        np.array([[0, 1], [0, 1], [1, 1], [1, 1]]),
-        np.array([[1, 1], [0, 0], [1, 1], [1, 1]]),
-    )
-    gain = gains.measures(first, second)["gain"]
-    assert gain[0] == 0.5 and np.isnan(gain[1])
+def test_gain_is_hakes_and_unknown_where_all_were_right_before():
+    before = np.array([[0, 1], [0, 1], [1, 1], [1, 1]])  # learners x ideas
+    after = np.array([[1, 1], [0, 0], [1, 1], [1, 1]])
+    assert np.array_equal(gains.measures(before, after)["gain"], [0.5, np.nan], equal_nan=True)
+
+
+def test_discrimination_follows_how_much_an_item_depends_on_ability():
     rng = np.random.default_rng(1)
+    # five items of each slope
     ability, slope = rng.normal(size=(4000, 1)), np.repeat([0, 0.5, 1, 2], 5)
     right = rng.random((4000, 20)) < 1 / (1 + np.exp(-slope * ability))
-    found = gains.measures(right[:2000], right[2000:])["discrimination"][::5]
-    assert list(found) == sorted(found) and abs(found[0]) < 0.05 and found[-1] > 0.5
-    assert found[2] == pytest.approx(np.corrcoef(right[:, 10], right.sum(1) - right[:, 10])[0, 1])
+    one_of_each = gains.measures(right[:2000], right[2000:])["discrimination"][::5]
+    assert list(one_of_each) == sorted(one_of_each)
+    assert abs(one_of_each[0]) < 0.05
+    assert one_of_each[-1] > 0.5
+    item = right[:, 10]  # that of the third slope
+    assert one_of_each[2] == pytest.approx(np.corrcoef(item, right.sum(1) - item)[0, 1])
 
 
 BEFORE, AFTER = (table(form, ALL_RIGHT, "abc") for form in FORMS)
@@ -421,9 +435,11 @@ def test_what_is_left_out_is_said(read):
     before, after = read(odd, table("after", ALL_RIGHT, "bcd"))
     assert list(before.right.index) == [f"{learner}@example.org" for learner in "abc"]
     assert before.right.all(axis=None)
-    assert "1 rows without" in before.notices[0] and "1 later attempts" in before.notices[1]
+    assert "1 rows without" in before.notices[0]
+    assert "1 later attempts" in before.notices[1]
     _, learners, notices = gains.gains(before, after)
-    assert learners == 2 and "2 learners are in one table only" in notices[-1]
+    assert learners == 2
+    assert "2 learners are in one table only" in notices[-1]
 
 
 @pytest.mark.parametrize("name", ["ID number", "sis_id", "SIS User ID", "ID-Nummer"])
@@ -445,30 +461,38 @@ def test_the_column_that_names_most_learners_in_both_tables_counts(
 # ---------------------------------------------------------------- the commands
 
 
-def test_place_and_review_ask_in_a_terminal(workspace):
-    answer = "A\n3\n"
-    asked = output_of("place", keys=answer * 20)
-    assert "20 of 20 · Lesson 10" in asked and "Begin with lesson" in asked
+ANSWER = "A\n3\n"  # the first option, and "sure"
+
+
+def test_place_asks_in_a_terminal(workspace):
+    printed = output_of("place", keys=ANSWER * 20)
+    assert all(words in printed for words in ("20 of 20 · Lesson 10", "Begin with lesson"))
     old = CliRunner(charset="cp1252")  # as a terminal of Windows
-    assert "20 of 20" in old.invoke(main, ["place"], input=answer * 20).output
+    assert "20 of 20" in old.invoke(main, ["place"], input=ANSWER * 20).output
     assert "04-mean-pool" in output_of("place", "--by-doing", "--workspace", workspace)
-    for name in ("02-pad-batch", "02-find-the-bug"):
-        remember(name, workspace)
-    due = sheets.due_today(workspace)[0][: asking.A_DAY]
-    asked = output_of(
-        "review", keys="".join("\nA\n" if "-recall-" in item else answer for item in due)
-    )
-    assert f"{len(due)} of {len(due)} · Lesson 02" in asked and f"of {len(due)} right." in asked
-    assert len(schedule.read_schedule(workspace).answers) == len(due)
     output_of("place", keys="A\n", status=1)  # stopped
 
 
-def test_the_forms_are_exported_and_gains_writes_a_table(tmp_path):
+def test_review_asks_in_a_terminal(workspace):
+    for name in ("02-pad-batch", "02-find-the-bug"):
+        remember(name, workspace)
+    due = sheets.due_today(workspace)[0][: asking.A_DAY]
+    keys = ["\nA\n" if "-recall-" in item else ANSWER for item in due]
+    printed = output_of("review", keys="".join(keys))
+    for words in (f"{len(due)} of {len(due)} · Lesson 02", f"of {len(due)} right."):
+        assert words in printed
+    assert len(schedule.read_schedule(workspace).answers) == len(due)
+
+
+def test_the_forms_are_exported(tmp_path):
     for flag, form in (("--before", "moodle"), ("--after", "qti")):
         assert f"{len(IDEAS)} questions in" in output_of(
             "quiz", flag, "--format", form, "--out", tmp_path / form
         )
     assert "i02-mask.before" in (tmp_path / "moodle").read_text()
+
+
+def test_gains_writes_a_table(tmp_path):
     right = np.random.default_rng(0).random((2, 6, len(IDEAS))) < 0.5
     files = [tmp_path / f"{form}.csv" for form in FORMS]
     for file, form, answers in zip(files, FORMS, right):

@@ -243,8 +243,8 @@ def test_a_date_without_a_lesson_is_of_all_lessons_without_their_own(tmp_path):
 
 
 def test_a_lesson_without_a_date_is_named(tmp_path):
-    ada = ada_with_dates(tmp_path, "ada,2026-12-05 09:00,04", ADA, ADA_05)
-    assert "Lesson 05: it is not known" in ada.notes[-1]
+    notes = ada_with_dates(tmp_path, "ada,2026-12-05 09:00,04", ADA, ADA_05).notes
+    assert "Lesson 05: it is not known" in notes[-1]
 
 
 @pytest.mark.parametrize(
@@ -270,8 +270,7 @@ def test_a_lesson_without_a_date_is_named(tmp_path):
 )
 def test_learners_are_found_as_platforms_name_them(tmp_path, header, of_ada, of_bob):
     people = {"ada": Learner("ada", "Ada Lovelace", "ada@example.org")}
-    table = f"{of_ada}\n{of_bob}"
-    records, told = class_with_dates(tmp_path, table, header=header, people=people)
+    records, told = class_with_dates(tmp_path, f"{of_ada}\n{of_bob}", header=header, people=people)
     assert records["ada"].late_days == 2
     assert told == ["Late: Ada Lovelace (2 days)."]
 

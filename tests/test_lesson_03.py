@@ -10,14 +10,6 @@ import torch
 from course_utils import load_encoder, load_senses
 from course_utils.exercises.lesson_03 import WORD_VECTOR
 
-AWKWARD = [
-    "Embeddings, for the café-owner: naïve?",
-    '"Don\'t," she said -- (quietly)... and left!', "Zürich's Straßenbahn costs 4,50 CHF",
-    "  many   spaces\tand\na new line ",
-    "北京 and Tōkyō, e\u0301tude with a combining accent", "antidisestablishmentarianism",
-    "😀 🎉 unknown signs", "x", "",
-]  # fmt: skip
-
 
 def _encoded_and_states(sentence):
     tokenizer, model = load_encoder()
@@ -26,7 +18,13 @@ def _encoded_and_states(sentence):
         return encoded, model(**encoded).last_hidden_state[0]
 
 
-@pytest.mark.parametrize("sentence", AWKWARD)
+@pytest.mark.parametrize("sentence", [
+    "Embeddings, for the café-owner: naïve?",
+    '"Don\'t," she said -- (quietly)... and left!', "Zürich's Straßenbahn costs 4,50 CHF",
+    "  many   spaces\tand\na new line ",
+    "北京 and Tōkyō, e\u0301tude with a combining accent", "antidisestablishmentarianism",
+    "😀 🎉 unknown signs", "x", "",
+])  # fmt: skip
 def test_word_vectors_are_means_over_the_pieces_that_the_tokenizer_names(sentence):
     encoded, states = _encoded_and_states(sentence)
     word_ids = encoded.word_ids()

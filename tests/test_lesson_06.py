@@ -18,14 +18,13 @@ from course_utils.exercises.lesson_06 import COSINE
 from .sources import SOURCES, cell_of
 
 U, V = torch.randn(2, 9, generator=torch.Generator().manual_seed(6))
-AWKWARD = [
+
+
+@pytest.mark.parametrize("u, v", [
     (U, V), (U, -U), (U, U), (1e6 * U, 1e-6 * V), (U, V.double()), (U.double(), V),
     ((50 * U).int(), V), ((50 * U).to(torch.int8), (50 * V).to(torch.int8)), (0 * U, V),
     (U, 0 * V), (0 * U, 0 * V), (U.half(), V.half()),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("u, v", AWKWARD)
+])  # fmt: skip
 def test_the_reference_cosine_is_that_of_both_libraries(u, v):
     ours = COSINE.reference(u, v)
     assert isinstance(ours, float) and -1 <= ours <= 1

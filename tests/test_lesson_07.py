@@ -18,11 +18,6 @@ from .sources import cell_of, function_of
 _from_the_notebook = partial(function_of, "07", math=math, torch=torch)
 SENTENCE = "The [MASK] sat on the mat."
 MASK_PLACE = 2  # of [MASK] in its ids
-MASKED = [
-    "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]", "[MASK] at the beginning, naïve café-owner?",
-    '"Don\'t," she said -- (quietly)... and [MASK]!', "  many   spaces\tand\na new line [MASK] ",
-    "antidisestablishment[MASK]", "北京 and 😀 [MASK]", "a " * 200 + "[MASK]",
-]  # fmt: skip
 PLAIN = [
     "The train to the coast leaves at nine.", "Everybody admired the chrysanthemums.", "Yes",
     "It rained, and it rained.",
@@ -105,7 +100,11 @@ def test_the_lessons_reviews_were_never_trained_on():
     assert [text for text in texts if by_hand(text)] == unseen
 
 
-@pytest.mark.parametrize("text", MASKED)
+@pytest.mark.parametrize("text", [
+    "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]", "[MASK] at the beginning, naïve café-owner?",
+    '"Don\'t," she said -- (quietly)... and [MASK]!', "  many   spaces\tand\na new line [MASK] ",
+    "antidisestablishment[MASK]", "北京 and 😀 [MASK]", "a " * 200 + "[MASK]",
+])  # fmt: skip
 def test_filling_by_hand_is_the_librarys_pipeline(text):
     tokenizer, model = load_masked_lm()
     unmasker = pipeline("fill-mask", model=model, tokenizer=tokenizer, device="cpu")
@@ -114,8 +113,9 @@ def test_filling_by_hand_is_the_librarys_pipeline(text):
         names = {"batch": batch, "logits": model(**batch).logits}
     exec(cell_of("07", "softmax").source.split("top =")[0], names)
     for answer in unmasker(text, top_k=60):
-        probability = names["probabilities"][answer["token"]].item()
-        assert probability == pytest.approx(answer["score"], abs=1e-6)
+        assert names["probabilities"][answer["token"]].item() == pytest.approx(
+            answer["score"], abs=1e-6
+        )
 
 
 @pytest.mark.parametrize("probability", [0.01, 0.5, 0.97])

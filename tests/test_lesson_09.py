@@ -55,10 +55,12 @@ def test_the_search_to_take_along_re_ranks_its_candidates():
 
     def rank_backwards(question, texts, top_k):
         assert (question, texts) == ("Which?", documents[:candidates])
-        last = candidates - 1
-        return [{"corpus_id": last - place, "score": 9 - place} for place in range(top_k)]
+        farthest = candidates - 1
+        return [{"corpus_id": farthest - place, "score": 9 - place} for place in range(top_k)]
 
     ranker = SimpleNamespace(rank=rank_backwards)
     assert [text for _, text in ask("Which?", documents, vectors, k=2)] == documents[:2]
-    ranked = ask("Which?", documents, vectors, k=2, ranker=ranker)
-    assert ranked == [(9, "document 99"), (8, "document 98")]
+    assert ask("Which?", documents, vectors, k=2, ranker=ranker) == [
+        (9, "document 99"),
+        (8, "document 98"),
+    ]

@@ -32,8 +32,9 @@ def test_the_losses_of_the_exercises_are_the_librarys(seed, sentence_model):
         for case in exercise.cases(random.Random(seed)):
             *vectors, number = case.args
             loss = loss_class(sentence_model, **{parameter: number})
-            value = loss.compute_loss_from_embeddings(vectors, None).item()
-            assert exercise.reference(*case.args) == pytest.approx(value, abs=1e-4)
+            assert exercise.reference(*case.args) == pytest.approx(
+                loss.compute_loss_from_embeddings(vectors, None).item(), abs=1e-4
+            )
 
 
 def test_right_triplets_are_those_of_the_librarys_evaluator(sentence_model):
@@ -144,8 +145,8 @@ def test_trainings_to_an_equal_gain_are_compared_with_the_triplet_loss(file, nam
     stored = pd.read_csv(file)
     after = stored.set_index([name, "seed", "measure"])["after"]
     for row in stored.itertuples():
-        more = row.after - after[triplet, row.seed, row.measure]
-        assert row.more == pytest.approx(more, abs=2e-4)
+        of_triplets = after[triplet, row.seed, row.measure]
+        assert row.more == pytest.approx(row.after - of_triplets, abs=2e-4)
     # one that did not reach the goal was trained at the highest rate, too
     below = stored["development"] < negation.GOAL - 1e-4
     assert not below.any() or name == "loss"
@@ -182,8 +183,9 @@ def test_a_loss_of_the_family_is_the_librarys_on_texts_in_its_shape(name, senten
     assert value.item() == pytest.approx(expected.item(), abs=1e-5) and value.item() > 0
     sentence_model.zero_grad()
     value.backward()
-    gradients = [weight.grad for weight in sentence_model.parameters()]
-    assert any(gradient.any() for gradient in gradients if gradient is not None)
+    assert any(
+        weight.grad.any() for weight in sentence_model.parameters() if weight.grad is not None
+    )
 
 
 def test_the_librarys_sampler_for_classes_never_draws_a_denial():
