@@ -400,7 +400,6 @@ def distances(left, right, path=""):
         yield f"{path}: {left!r:.60} {right!r:.60}", 0 if left == right else float("inf")
 
 
-EDGE = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.5]], "margin": 0.5}
 SAME_PLACE = "Bank rates rose.\nBank notes burn.\nBank holidays are fun.\nBank fees grew."
 EXACT = [
     *(("tokens", {"text": text, "word": 1}) for text in AWKWARD),
@@ -409,7 +408,11 @@ EXACT = [
     ("merges", {"corpus": "", "steps": 1}),
     ("merges", {"corpus": "x ²\nlow ٣\nlow 5\naaaaa 2\na\\b 3", "steps": 3}),
     *(("losses", {"kind": kind, "anchor": [0.7, 0.2]}) for kind in ("triplet", "ranking")),
-    ("losses", EDGE),
+    # the negative is as far beyond the positive as the margin
+    (
+        "losses",
+        {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.5]], "margin": 0.5},
+    ),
     *((name, {"text": text}) for name in ("one head", "silence") for text in (" ", "w " * 99)),
     ("masks", {"text": "w " * 400, "masked": []}),
     *(("search", {"query": query}) for query in ("", "so " * 80)),

@@ -136,14 +136,14 @@ def test_code_means_what_it_means_in_the_notebook(cells, given, right):
     ],
 )
 def test_what_a_magic_binds_is_there_in_a_run_from_the_top(cell):
-    assert define(cell)[0]["more"] and answer(cell, run="end")(5) == 5
+    reply, _ = define(cell)
+    assert reply["more"]
+    assert answer(cell, run="end")(5) == 5
 
 
 def test_an_answer_is_found_by_its_check_or_its_cell():
-    assert (
-        answer("def mine(x): return x || check('00-f', mine)")(1),
-        answer("def other(x): return 0 || def mine(x): return x", ids={1: "00-f"})(1),
-    ) == (1, 1)
+    assert answer("def mine(x): return x || check('00-f', mine)")(1) == 1
+    assert answer("def other(x): return 0 || def mine(x): return x", ids={1: "00-f"})(1) == 1
 
 
 SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
@@ -233,14 +233,26 @@ def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, monkeypatch
     assert define(cells)[0]["more"], "the grader knows that it should try"
 
 
-def test_a_cell_that_is_stopped_is_named(monkeypatch):
-    monkeypatch.setattr("course_utils.tools.grading.running.SECONDS_OF_A_CELL", 0.2)
-    cells = "while True:\n    pass || globals()['DIM'] = 5 || def f(x): return DIM"
-    assert define(cells, run="end")[0]["stopped"] == [1]
-    monkeypatch.setattr("course_utils.tools.grading.running.SECONDS_OF_ALL", 0.2)
-    assert define("DIM = 5 || while True:\n    DIM = 6 || def f(x): return DIM")[0]["stopped"] == [
-        2
-    ]
+@pytest.mark.parametrize(
+    "limit, cells, run, number",
+    [
+        (
+            "SECONDS_OF_A_CELL",
+            "while True:\n    pass || globals()['DIM'] = 5 || def f(x): return DIM",
+            "end",
+            1,
+        ),
+        (
+            "SECONDS_OF_ALL",
+            "DIM = 5 || while True:\n    DIM = 6 || def f(x): return DIM",
+            "slice",
+            2,
+        ),
+    ],
+)
+def test_a_cell_that_is_stopped_is_named(limit, cells, run, number, monkeypatch):
+    monkeypatch.setattr(running, limit, 0.2)
+    assert define(cells, run=run)[0]["stopped"] == [number]
 
 
 @pytest.mark.filterwarnings("ignore")  # of coroutines that were never awaited
@@ -258,33 +270,34 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monke
 
     def enter_and_trace(alarm):
         enter(alarm)
-        if left > 0:
-            sys.settrace(fall)
+        if lines_left > 0:
+            sys.settrace(count_down)
         return alarm
 
-    def fall(frame, event, _):
-        nonlocal left, leaving
+    def count_down(frame, event, _):
+        nonlocal lines_left, is_leaving
         if event == "line":
-            left -= 1
-            leaving = leaving or left >= 0 and frame.f_code is leave.__code__
-            if left == 0:
+            lines_left -= 1
+            if lines_left >= 0 and frame.f_code is leave.__code__:
+                is_leaving = True  # the cell has ended by itself, so it may not be stopped
+            if lines_left == 0:
                 signal.raise_signal(signal.SIGALRM)  # an exception also ends the tracing
-        return fall
+        return count_down
 
     monkeypatch.setattr(running._Alarm, "__enter__", enter_and_trace)
     caplog.set_level("CRITICAL", "asyncio")
-    for place in itertools.count(1, step):
-        left, leaving, space = place, False, running.Space(notebook)
+    for line in itertools.count(1, step):
+        lines_left, is_leaving, space = line, False, running.Space(notebook)
         space.names["asyncio"] = asyncio
         space.run_cells({0}, ())
         sys.settrace(None)
-        if left > 0:
+        if lines_left > 0:  # all lines have had their alarm
             break
-        assert space.stopped == [1] or leaving, place
-        assert all(space.run(statement, number) for number, statement in notebook.parts[1:]), place
+        assert space.stopped == [1] or is_leaving, line
+        assert all(space.run(statement, number) for number, statement in notebook.parts[1:]), line
         assert space.names["double"] == 10
     gc.collect()  # while asyncio's complaints about tasks that never ended are not shown
-    assert place > 1000
+    assert line > 1000
 
 
 @pytest.mark.parametrize("swallow", ["except:", "except BaseException:", "finally:"])
@@ -295,7 +308,7 @@ def test_a_cell_that_swallows_its_alarm_ends_too(work, swallow, monkeypatch):
     reply, function = define(
         f"{endless} || globals()['DIM'] = 5 || def f(x): return DIM", run="end"
     )
-    assert reply["stopped"] == [1] and function(1) == 5
+    assert (reply["stopped"], function(1)) == ([1], 5)
 
 
 def test_waiting_for_other_programs_is_not_counted(monkeypatch):
@@ -303,7 +316,7 @@ def test_waiting_for_other_programs_is_not_counted(monkeypatch):
     reply, function = define(
         "import time\ntime.sleep(0.4)\nglobals()['DIM'] = 5 || def f(x): return DIM", run="end"
     )
-    assert reply["stopped"] == [] and function(1) == 5
+    assert (reply["stopped"], function(1)) == ([], 5)
 
 
 @pytest.mark.parametrize(
@@ -366,6 +379,7 @@ def test_the_lessons_own_cells_are_run_only_if_they_are_needed():
     [
         ("x = 1", "`f` is not defined anywhere"),
         ("from math import floor as f", "is imported but not defined"),
+        ("from mine import f", "imported but not defined"),
         ("f = nowhere(1)", "running its cell failed (NameError"),
         ("import sys\nf = sys.exit(0)", "running its cell failed (SystemExit"),
     ],
@@ -381,14 +395,22 @@ def test_a_cell_that_cannot_be_read_is_called_that():
         define("x = 1 || def g(x:\n    return", ids={1: "00-f"})
 
 
-def test_why_there_is_no_answer_or_what_it_lacks():
-    assert "imported but not defined" in define("from mine import f")[0]["broken"]
+def test_an_answer_in_a_cell_that_is_not_code_is_told():
     submission = Submission()
     submission.cells = [Cell("markdown", "def f(x): return x")]
     submission.open(["00-f"], [])
     assert "`f` stands in a cell that is not code" in submission.define("00-f", "f")["broken"]
-    reply, _ = define("from no_such_helpers import g || def f(x): return g(x)")
-    assert (reply["failed"], define("def f(x): return x")[0]["failed"]) == (
-        "ModuleNotFoundError: No module named 'no_such_helpers'",
-        "",
-    )
+
+
+@pytest.mark.parametrize(
+    "cells, failed",
+    [
+        (
+            "from no_such_helpers import g || def f(x): return g(x)",
+            "ModuleNotFoundError: No module named 'no_such_helpers'",
+        ),
+        ("def f(x): return x", ""),
+    ],
+)
+def test_what_failed_around_an_answer_is_told(cells, failed):
+    assert define(cells)[0]["failed"] == failed

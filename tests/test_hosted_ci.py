@@ -40,12 +40,9 @@ WRITES = {
 each_job = pytest.mark.parametrize("key", JOBS, ids=" ".join)
 
 
-def steps(key):
-    return JOBS[key]["steps"]
-
-
 def commands(key):
-    return [line.strip() for step in steps(key) for line in step.get("run", "").splitlines()]
+    scripts = (step.get("run", "") for step in JOBS[key]["steps"])
+    return [line.strip() for script in scripts for line in script.splitlines()]
 
 
 def test_the_workflows_hold_nothing_that_zizmor_calls_unsafe():
@@ -58,13 +55,16 @@ def test_the_workflows_hold_nothing_that_zizmor_calls_unsafe():
 
 
 @each_job
-def test_a_job_ends_and_has_only_the_rights_that_it_needs_and_with_more_runs_no_package(key):
+def test_a_job_ends_on_a_runner_that_stays_the_same_and_has_only_the_rights_that_it_needs(key):
     job = JOBS[key]
     assert 0 < int(job["timeout-minutes"]) <= 240
     assert job["permissions"] == WRITES.get(key, {"contents": "read"})
     assert not job["runs-on"].endswith("latest"), "a runner that changes by itself"
-    if key in WRITES:
-        assert all(line.startswith(("gh ", "git ")) for line in commands(key)), "a package"
+
+
+@pytest.mark.parametrize("key", WRITES, ids=" ".join)
+def test_a_job_that_may_write_runs_no_package(key):
+    assert all(line.startswith(("gh ", "git ")) for line in commands(key)), "a package"
 
 
 @each_job
@@ -151,17 +151,25 @@ def test_links_are_found_where_people_read_them(tmp_path):
     assert len(links.addresses(ROOT)) > 20
 
 
-def test_version_and_citation_stand_in_one_place_and_the_others_agree(monkeypatch, tmp_path):
-    version = PROJECT["project"]["version"]
-    assert re.fullmatch(r"\d+\.\d+\.\d+", version) and course_utils.__version__ == version
-    assert PROJECT["project"]["name"] == course_utils.PROJECT
+def test_the_package_and_its_citation_have_the_version_and_the_license_of_the_project():
+    project = PROJECT["project"]
+    assert re.fullmatch(r"\d+\.\d+\.\d+", project["version"])
+    assert (course_utils.PROJECT, course_utils.__version__) == (project["name"], project["version"])
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert (citation["version"], citation["license"]) == (version, PROJECT["project"]["license"])
+    assert citation["version"] == project["version"]
+    assert citation["license"] == project["license"]
+
+
+def test_the_changes_begin_with_this_version_and_go_back():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = re.findall(r"^## (\d[\d.]*)", changes, re.MULTILINE)
+    assert released[0] == PROJECT["project"]["version"]
     numbers = [[*map(int, name.split("."))] for name in released]
-    assert (released[0], numbers) == (version, sorted(numbers, reverse=True))
-    # installed, not a checkout
+    assert numbers == sorted(numbers, reverse=True)
+
+
+def test_an_installed_package_has_the_version_that_pip_knows(monkeypatch, tmp_path):
+    # as if it were installed, beside the project of somebody else
     monkeypatch.setattr(course_utils, "__file__", str(tmp_path / "course_utils" / "__init__.py"))
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "another"\nversion = "9.9.9"\n')
     assert course_utils.__version__ == metadata.version(course_utils.PROJECT)

@@ -11,13 +11,6 @@ from course_utils import load_encoder, load_senses
 from course_utils.exercises.lesson_03 import WORD_VECTOR
 
 
-def _encoded_and_states(sentence):
-    tokenizer, model = load_encoder()
-    encoded = tokenizer(sentence, return_tensors="pt")
-    with torch.inference_mode():
-        return encoded, model(**encoded).last_hidden_state[0]
-
-
 @pytest.mark.parametrize("sentence", [
     "Embeddings, for the café-owner: naïve?",
     '"Don\'t," she said -- (quietly)... and left!', "Zürich's Straßenbahn costs 4,50 CHF",
@@ -26,7 +19,10 @@ def _encoded_and_states(sentence):
     "😀 🎉 unknown signs", "x", "",
 ])  # fmt: skip
 def test_word_vectors_are_means_over_the_pieces_that_the_tokenizer_names(sentence):
-    encoded, states = _encoded_and_states(sentence)
+    tokenizer, model = load_encoder()
+    encoded = tokenizer(sentence, return_tensors="pt")
+    with torch.inference_mode():
+        states = model(**encoded).last_hidden_state[0]
     word_ids = encoded.word_ids()
     for word in {word for word in word_ids if word is not None}:
         # the library's own mapping from a word to its tokens

@@ -69,12 +69,11 @@ def test_differences_are_paired_and_in_the_right_direction():
         assert differences == [0, 0, 0]
 
 
-def all_alike(number):
-    return np.ones((number, 1))
-
-
-# As models, `np.eye` gives each of n texts a vector of its own, and `all_alike` gives all the same.
-@pytest.mark.parametrize("model, finds_all, cosine", [(np.eye, True, 0), (all_alike, False, 1)])
+@pytest.mark.parametrize(
+    "model, finds_all, cosine",
+    [(np.eye, True, 0), (lambda number: np.ones((number, 1)), False, 1)],
+    ids=["each text has a vector of its own", "all texts have the same"],
+)
 def test_a_model_without_differences_finds_no_partner_and_unrelated_reviews_are_different_ones(
     monkeypatch, model, finds_all, cosine
 ):
