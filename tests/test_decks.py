@@ -78,8 +78,8 @@ def test_a_lecture_has_its_time_and_says_what_a_lecturer_needs(name):
     assert least <= lecture.minutes <= most
     assert limits(name, core=3, further=2) <= len(lecture.sections) <= 8
     (plan,) = texts_of(lecture, "plan")
-    parts_of_a_plan = ("**Aims.**", "**On the board.**", "**Common misunderstandings.**")
-    assert all(part in plan for part in parts_of_a_plan), plan
+    for part_of_a_plan in ("**Aims.**", "**On the board.**", "**Common misunderstandings.**"):
+        assert part_of_a_plan in plan, plan
     # which are done in the room, and which at home
     planned = re.findall(r"`([\w-]+)`", plan.partition("**Exercises.**")[2])
     own = {exercise for exercise, part in exercise_parts().items() if part == part_of(name)}
@@ -104,7 +104,8 @@ def test_one_idea_a_slide_with_notes(name):
     assert any("?**" in text for text in title.texts("text"))
     assert any("**After this lecture they can**" in text for text in title.texts("notes"))
     for slide in lecture.slides:
-        assert len(slide.title) <= 60 and slide.texts("notes"), slide.title
+        assert len(slide.title) <= 60
+        assert slide.texts("notes"), slide.title
         assert all(len(re.findall(r"\w+", text)) <= 60 for text in slide.texts("text")), slide.title
 
 
@@ -122,8 +123,7 @@ def test_questions_come_before_results(name):
 def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_that_is_named(name):
     """tests/lectures.toml names the cell of a number that is not on the slide, or says the reason in words."""
     lecture, reasons = read(name), NUMBERS.get(part_of(name), {})
-    cells = SOURCES[part_of(name)].cells
-    texts = {cell.id: f"{cell.source} {printed_by(cell)}" for cell in cells}
+    texts = {cell.id: f"{cell.source} {printed_by(cell)}" for cell in SOURCES[part_of(name)].cells}
     needed = set()
     for slide in lecture.slides:
         shown = " ".join(texts[block.cell] for block in slide.blocks if block.cell)
@@ -140,22 +140,27 @@ def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_
         assert " " in why or stands_in(number, texts[why].replace("-", " ")), number
 
 
-def test_every_quiz_has_one_right_option_and_explains_each(name):
+def test_a_lecture_shows_some_quizzes(name):
     assert len(quizzes(name)) <= 5
     on_slides = sum(is_quiz(block.cell) for slide in read(name).slides for block in slide.blocks)
     assert on_slides >= limits(name, core=2, further=1)
-    for cell in quizzes(name):
-        assert cell.source.split("<details>")[0].strip().endswith("?"), cell.id
-        options = OPTION.findall(cell.source)
-        assert len(options) == cell.source.count("<details>") and 3 <= len(options) <= 4, cell.id
-        assert [letter for letter, *_ in options] == list("ABCD")[: len(options)], cell.id
-        assert [why.startswith("Right.") for *_, why in options].count(True) == 1, cell.id
-        assert len({option for _, option, _ in options}) == len(options)
-        assert all(len(why.split()) >= 6 for *_, why in options), cell.id
+
+
+QUIZZES = [quiz for name in LECTURES for quiz in quizzes(name)]
+
+
+@pytest.mark.parametrize("quiz", QUIZZES, ids=[quiz.id for quiz in QUIZZES])
+def test_a_quiz_is_a_question_with_one_right_option_and_explains_each(quiz):
+    assert quiz.source.split("<details>")[0].strip().endswith("?")
+    letters, options, reasons = zip(*OPTION.findall(quiz.source))
+    assert 3 <= len(options) == len(set(options)) == quiz.source.count("<details>") <= 4
+    assert "".join(letters) in ("ABC", "ABCD")
+    assert sum(reason.startswith("Right.") for reason in reasons) == 1
+    assert all(len(reason.split()) >= 6 for reason in reasons)
 
 
 def test_the_right_option_stands_anywhere_and_is_not_the_longest():
-    options = [OPTION.findall(cell.source) for name in LECTURES for cell in quizzes(name)]
+    options = [OPTION.findall(quiz.source) for quiz in QUIZZES]
     right = [option for quiz in options for option in quiz if option[2].startswith("Right.")]
     letters = [letter for letter, _, _ in right]
     assert all(letters.count(letter) >= len(letters) / 8 for letter in "ABCD"), letters
@@ -239,9 +244,9 @@ def test_a_file_that_is_no_lecture_is_named(tmp_path, front):
 
 
 def test_the_minutes_of_a_section_are_spread_over_its_slides_by_their_words(tmp_path):
-    slides = "# One {minutes=4}\n## Two\n# Three {minutes=2}\n"
-    four = read_lecture(written_lecture(tmp_path, slides, minutes=6))
-    assert spread_minutes(four, [20, 0, 100, 7]) == [60, 40, 140, 120]  # a look counts as 40 words
+    path = written_lecture(tmp_path, "# One {minutes=4}\n## Two\n# Three {minutes=2}\n", minutes=6)
+    words = [20, 0, 100, 7]  # of the title and the three slides; a look counts as 40
+    assert spread_minutes(read_lecture(path), words) == [60, 40, 140, 120]
 
 
 def test_a_lecture_that_was_saved_by_notepad_is_the_same(tmp_path):
@@ -297,47 +302,69 @@ def test_code_and_money_are_no_formulas(text):
     assert mathematics.with_mathml(text) == text
 
 
-def test_formulas_are_drawn_without_a_script_and_with_their_number():
-    assert mathematics.with_mathml("of ($d$), so").endswith("</math>),</span> so"), (
-        "no line begins with a comma"
-    )
+def test_no_line_begins_with_the_comma_after_a_formula():
+    assert mathematics.with_mathml("of ($d$), so").endswith("</math>),</span> so")
+
+
+def test_a_formula_on_lines_of_its_own_is_drawn_without_a_script_and_with_its_number():
     text = mathematics.with_mathml(
         "- so:\n  $$\\begin{aligned} a &= b \\\\ &= c \\tag{5.1} \\end{aligned}$$\n  as said"
     )
     assert text.startswith('- so:\n  <span class="formula" id="eq-5.1"><math')
     assert text.endswith('</math><span class="number">(5.1)</span></span>\n  as said')
-    assert text.count("<mtr>") == 2 and "tag" not in text and 'display="block"' in text
-    assert "_" not in mathematics.with_mathml("$\\text{input\\_ids}$"), "Markdown would read it"
+    assert [text.count(part) for part in ('display="block"', "<mtr>", "tag")] == [1, 2, 0]
+
+
+def test_a_formula_has_no_sign_that_markdown_would_read():
+    assert "_" not in mathematics.with_mathml("$\\text{input\\_ids}$")
+
+
+def test_a_number_within_a_line_is_an_error():
     with pytest.raises(PublishError, match="cannot be read"):
         mathematics.with_mathml("$a \\tag{5.1}$")
 
 
-def test_the_picture_of_an_explorer_links_to_the_book(tmp_path):
+@pytest.fixture
+def lecture_with_an_explorer(tmp_path):
     picture = drawn("shown", {"text/html": '<figure data-explorer="one_head"></figure>'})
-    path = written_lecture(tmp_path, "# One {minutes=5}\n" + embed("shown"), picture)
     further = new_notebook(cells=[new_code_cell("1", id="explore-one-head")])
     (tmp_path / "further").mkdir()
     nbformat.write(further, tmp_path / "further" / "05_y.ipynb")
-    for book, start in (
-        ("", ""),
-        ("../book/", "../book/"),
-        ("https://a.org/b", "https://a.org/b/"),
-    ):
-        assert f'href="{start}further/05_y.html#explore-one-head"' in render(path, book)
-    for book in ("javascript:alert(1)//", 'x" onclick="y', "ftp://a.org"):
-        with pytest.raises(PublishError, match="--book must be an address"):
-            render(path, book)
-    assert "explore-link" not in render(path)[render(path).index("<section") :]
+    return written_lecture(tmp_path, "# One {minutes=5}\n" + embed("shown"), picture)
+
+
+@pytest.mark.parametrize(
+    "book, start", [("", ""), ("../book/", "../book/"), ("https://a.org/b", "https://a.org/b/")]
+)
+def test_the_picture_of_an_explorer_links_to_the_book(lecture_with_an_explorer, book, start):
+    deck = render(lecture_with_an_explorer, book)
+    assert f'href="{start}further/05_y.html#explore-one-head"' in deck
+
+
+@pytest.mark.parametrize("book", ["javascript:alert(1)//", 'x" onclick="y', "ftp://a.org"])
+def test_the_book_is_an_address_or_a_folder(lecture_with_an_explorer, book):
+    with pytest.raises(PublishError, match="--book must be an address"):
+        render(lecture_with_an_explorer, book)
+
+
+def test_without_a_book_the_picture_of_an_explorer_is_no_link(lecture_with_an_explorer):
+    deck = render(lecture_with_an_explorer)
+    assert "explore-link" not in deck[deck.index("<section") :]
 
 
 def test_the_links_lead_to_the_book_that_is_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert book_seen_from(".") is None
-    for made, out, way in (("build/book", ".", "build/book"), ("build/book", "two words", "../build/book"),
-                           ("my talks/book", "my talks/decks", "../book"), ("site", "site", "")):  # fmt: skip
-        Path(made).mkdir(parents=True, exist_ok=True)
-        (Path(made) / MARKER).touch()
-        assert book_seen_from(out) == way
+    # of the books that are there, the one in the folder of the decks or beside it comes first
+    for book, decks, address in (
+        ("build/book", ".", "build/book"),
+        ("build/book", "two words", "../build/book"),
+        ("my talks/book", "my talks/decks", "../book"),
+        ("site", "site", ""),
+    ):
+        Path(book).mkdir(parents=True, exist_ok=True)
+        (Path(book) / MARKER).touch()
+        assert book_seen_from(decks) == address
 
 
 def test_the_title_slide_shows_where_the_lesson_stands(tmp_path):
@@ -358,5 +385,5 @@ def test_an_error_below_its_code_is_its_message(tmp_path):
     text = render(written_lecture(tmp_path, "# One {minutes=5}\n" + shown, *cells))
     assert "\N{PILCROW SIGN}" not in text
     # below its code, the message; alone, the traceback
-    message = '<pre class="error">ValueError: a &lt; b</pre>'
-    assert (text.count(message), text.count("-----")) == (1, 1)
+    assert text.count('<pre class="error">ValueError: a &lt; b</pre>') == 1
+    assert text.count("-----") == 1

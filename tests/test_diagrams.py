@@ -73,8 +73,8 @@ def test_what_cannot_be_drawn_names_the_diagram(draw, words):
 def test_patching_fits_for_encoders_of_all_depths(layers):
     tokens = ["<s>", "cat", "sat", "</s>"]
     runs = {"source": (tokens, 1), "target": (tokens, 1)}
-    svg = patching(runs, layers - 1, layers, "how far does their mean move?", every=True).svg
-    assert svg.count(f">state {layers}<") == 1, "the last hidden state has its number"
+    diagram = patching(runs, layers - 1, layers, "how far does their mean move?", every=True)
+    assert diagram.svg.count(f">state {layers}<") == 1, "the last hidden state has its number"
 
 
 @pytest.mark.parametrize(

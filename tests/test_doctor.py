@@ -124,8 +124,11 @@ def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, c
 
 
 def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):
-    broken = Mock(side_effect=PermissionError("not for you"))
-    monkeypatch.setattr(doctor, "CHECKS", {"broken thing": broken, "Python": doctor.python_version})
+    checks = {
+        "broken thing": Mock(side_effect=PermissionError("not for you")),
+        "Python": doctor.python_version,
+    }
+    monkeypatch.setattr(doctor, "CHECKS", checks)
     assert doctor.main() == 1
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("FAIL  broken thing: PermissionError: not for you")

@@ -25,8 +25,9 @@ COMPLETIONS = TASKS.keys() - EXERCISES
 
 
 def seeds(exercise_id, most=3):
-    # one, or two of many, if a call may take long
-    return range(1 + (most > 3) if find(exercise_id).seconds else most)
+    if find(exercise_id).seconds:  # a call may take long
+        most = 1 if most == 3 else 2
+    return range(most)
 
 
 def checked(exercise_id, answer, seed):
@@ -107,8 +108,9 @@ def test_no_argument_may_change(exercise):
 
         report = checked(exercise.id, answer, 0)
         if any(spoil(copied(case.args[place])) for case in cases):
-            sentence = f"Your function changes `{name}`, which belongs to the caller."
-            assert sentence in " ".join(report.messages)
+            assert f"Your function changes `{name}`, which belongs to the caller." in " ".join(
+                report.messages
+            )
         else:
             assert report.passed
 

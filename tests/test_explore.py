@@ -101,8 +101,10 @@ def test_no_text_and_too_much_of_it_get_a_sentence(name, one_thread):
         "asked": 3,
         "problem": "Type a text.",
     }
-    too_long = answer(name, {**start, "text": "word " * 5000})["problem"]
-    assert re.fullmatch(r"This text has [\d,]+ (tokens|characters)[;,] .*", too_long)
+    assert re.fullmatch(
+        r"This text has [\d,]+ (tokens|characters)[;,] .*",
+        answer(name, {**start, "text": "word " * 5000})["problem"],
+    )
     assert answer(name, {**start, "text": 7})["problem"].startswith("This cannot be shown (")
 
 
@@ -110,8 +112,11 @@ def test_no_text_and_too_much_of_it_get_a_sentence(name, one_thread):
 def test_the_tries_of_the_search_end_in_the_tokenizers_pieces(text):
     for word in range(3):
         shown = ANSWERS["tokens"](text, word)
-        owned = zip(shown["pieces"], shown["owners"])
-        pieces = [piece for piece, owner in owned if owner == shown["word"]]
+        pieces = [
+            piece
+            for piece, owner in zip(shown["pieces"], shown["owners"])
+            if owner == shown["word"]
+        ]
         known = [piece for _, _, piece, in_vocabulary in shown["steps"] if in_vocabulary]
         assert pieces in (known, ["[UNK]"])
 
@@ -136,22 +141,24 @@ def test_the_states_are_the_models(encoder):
         )
 
 
-def test_a_head_that_is_not_there_and_one_whose_scores_are_more_than_products_get_a_sentence(
-    monkeypatch,
-):
-    start = STARTS["one head"]
+@pytest.mark.parametrize("wrong", [{"layer": 0}, {"layer": 7}, {"head": 12}])
+def test_a_head_that_is_not_there_gets_a_sentence(wrong):
     problem = "This encoder has layers 1 to 6, with heads 0 to 11 in each."
-    for wrong in ({"layer": 0}, {"layer": 7}, {"head": 12}):
-        assert answer("one head", {**start, **wrong})["problem"] == problem
+    assert answer("one head", {**STARTS["one head"], **wrong})["problem"] == problem
+
+
+def test_of_an_encoder_that_adds_to_its_scores_heads_can_be_silenced_and_not_shown(monkeypatch):
     tokenizer, _ = compute.load_encoder()
     torch.manual_seed(0)
-    sizes = {"hidden_size": 36, "num_hidden_layers": 2, "intermediate_size": 8}
-    model = MPNetModel(MPNetConfig(vocab_size=len(tokenizer), **sizes)).eval()
-    for module_ in (compute, encoder):
-        monkeypatch.setattr(module_, "load_encoder", lambda: (tokenizer, model))
-    assert "adds something to the scores" in answer("one head", start)["problem"]
-    start = {**STARTS["silence"], "off": [[1, 0]]}
-    assert np.shape(answer("silence", start)["result"]["maps"]) == (2, 12, 10, 10)
+    config = MPNetConfig(
+        vocab_size=len(tokenizer), hidden_size=36, num_hidden_layers=2, intermediate_size=8
+    )
+    model = MPNetModel(config).eval()
+    for importer in (compute, encoder):
+        monkeypatch.setattr(importer, "load_encoder", lambda: (tokenizer, model))
+    assert "adds something to the scores" in answer("one head", STARTS["one head"])["problem"]
+    silenced = answer("silence", {**STARTS["silence"], "off": [[1, 0]]})
+    assert np.shape(silenced["result"]["maps"]) == (2, 12, 10, 10)
 
 
 @pytest.mark.nightly
@@ -191,9 +198,12 @@ def test_a_negative_beyond_the_margin_has_no_gradient():
     triplet = ANSWERS["losses"]("triplet", **points, margin=0.5, scale=20)
     assert triplet["loss"] == pytest.approx((1 - 1.4 + 0.5) / 2), "the mean of two negatives"
     assert [any(gradient) for gradient in triplet["gradients"][2:]] == [True, False], "of negatives"
+
+
+def test_from_the_origin_all_points_look_alike_to_the_loss_with_the_batchs_negatives():
+    points = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.4], [0.0, 1.6]]}
     in_batch = ANSWERS["losses"]("ranking", **points, margin=0.5, scale=20)
-    # from the origin all points look alike; the explorer shows four decimals
-    assert in_batch["loss"] == pytest.approx(round(np.log(3), 4))
+    assert in_batch["loss"] == pytest.approx(round(np.log(3), 4))  # as the explorer shows it
 
 
 HYBRID = [  # states beside the start
@@ -360,7 +370,7 @@ def test_no_weight_suits_each_query(one_thread):
     assert hybrid(query="d50")["ndcg"][0] == 0, "the first ten by words hold nothing good"
     without_words, a_few, more = ndcgs_of["d50"][:3]
     assert without_words > a_few + 0.05 > more + 0.05
-    suits = [ndcgs > ndcgs.max() - 0.2 for ndcgs in ndcgs_of.values()]
+    suits = [ndcgs > ndcgs.max() - 0.2 for ndcgs in ndcgs_of.values()]  # query x weight
     assert not np.all(suits, axis=0).any()
 
 
@@ -548,8 +558,10 @@ def book_of_all_explorers(page_files, tmp_path_factory):
             {"text/plain": repr(shown), "text/html": shown._repr_html_()},
             execution_count=1,
         )
-        code = new_code_cell(f"explore({name!r})", execution_count=1, outputs=[output])
-        cells += [new_markdown_cell(f"## {name}"), code]
+        cells += [
+            new_markdown_cell(f"## {name}"),
+            new_code_cell(f"explore({name!r})", execution_count=1, outputs=[output]),
+        ]
     (folder / "lessons").mkdir()
     nbformat.write(
         new_notebook(cells=cells, metadata={"kernelspec": KERNEL}),

@@ -119,7 +119,7 @@ def test_a_completion_has_its_own_words_for_no_attempt():
 def test_a_copy_that_is_graded_shows_no_solution():
     setup(solutions=False)
     hints = [*(hint("04-mean-pool") for _ in range(4)), hint("00-one-with-all")]
-    text = "\n".join(map(str, [*hints, solution("04-mean-pool")]))
+    text = "\n".join(str(shown) for shown in (*hints, solution("04-mean-pool")))
     assert re.findall(r"Hint 1|solution\(|def my_mean_pool", text) == ["Hint 1", "Hint 1"]
     setup()
     assert "def my_mean_pool" in str(solution("04-mean-pool"))

@@ -66,11 +66,8 @@ def out(folder):
         "1 on the roster have handed nothing in (gus), and hand-ins of 1 belong to nobody on it "
         "(=fay/04_pooling.ipynb)"
     )
-    assert (done.returncode, "7 learners" in done.stdout, "summary.html" in done.stdout) == (
-        4,
-        True,
-        True,
-    )
+    assert done.returncode == 4
+    assert all(words in done.stdout for words in ("7 learners", "summary.html"))
     return folder / "out"
 
 
@@ -159,19 +156,26 @@ def test_each_learner_has_a_page_which_tells_the_mistake(out):
     }
     (mistake,) = results(out)["bob"]["exercises"]["04-mean-pool"]["mistakes"]
     page = (out / "feedback" / "bob.html").read_text()
-    # as far as it is plain text, and without what it was given
-    assert [words in page for words in (mistake.partition("`")[0][:40], "padding", "(given")] == [
-        True,
-        True,
-        False,
-    ]
+    plain_text = mistake.partition("`")[0][:40]
+    assert all(words in page for words in (plain_text, "padding"))
+    assert "(given" not in page, "what the answer was given stays secret"
 
 
-def test_the_class_report_says_what_to_teach_again_and_names_nobody(out):
-    shown = (out / "class.html").read_text()
-    assert "1 of 4 were told: You average over all positions, including padding." in shown
-    assert all(words in shown for words in ("slide 8 of deck 04", HALF.rpartition("\n    ")[2]))
-    assert not re.search("Ada Lovelace|ada@example.org", shown)
+@pytest.mark.parametrize(
+    "words, are_there",
+    [
+        ("1 of 4 were told: You average over all positions, including padding.", True),
+        ("slide 8 of deck 04", True),
+        (HALF.rpartition("\n    ")[2], True),
+        ("Ada Lovelace", False),
+        ("ada@example.org", False),
+    ],
+)
+def test_the_class_report_says_what_to_teach_again_and_names_nobody(out, words, are_there):
+    assert (words in (out / "class.html").read_text()) == are_there
+
+
+def test_the_table_of_the_class_has_mistakes_without_names(out):
     row = next(row for row in read_table(out / "class.csv") if row["kind"] == "mistake")
     assert (row["exercise"], row["name"], row["who"]) == ("04-mean-pool", "padding_averaged", "")
 
@@ -295,8 +299,9 @@ def test_into_nbgrader(tmp_path):
     environment = needs_extras()
     isolation()
     report = hand_in("14-report", report="Mine <img src=x onerror=alert(1)>")
-    hand_ins = {"ada": (REPORT, report), "e ve": (REPORT, hand_in("14-report"))}
-    source = write_class(tmp_path / "class", **hand_ins)
+    source = write_class(
+        tmp_path / "class", **{"ada": (REPORT, report), "e ve": (REPORT, hand_in("14-report"))}
+    )
     command = [*"grade --lessons 14-report --out out --nbgrader nb".split(), source]
     done = course(*command, "--workers", 1, env=environment, cwd=tmp_path)
     assert (done.returncode, "2 submissions written" in done.stdout) == (0, True), done.stderr
@@ -352,8 +357,6 @@ def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
 def test_bad_command_lines_end_in_one_sentence(folder, monkeypatch, arguments, words):
     monkeypatch.chdir(folder)
     done = CliRunner().invoke(cli.main, ["grade", *arguments])
-    assert (type(done.exception), done.exit_code in (1, 2), words in done.stderr) == (
-        SystemExit,
-        True,
-        True,
-    ), done.stderr
+    assert type(done.exception) is SystemExit, done.stderr
+    assert done.exit_code in (1, 2)
+    assert words in done.stderr

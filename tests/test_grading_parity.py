@@ -66,9 +66,9 @@ def sandbox(request):
 
 
 def marked(sandbox, exercise_id, seed=SEED, **answers):
-    """The mark of this exercise in a hand-in of its lesson with these answers."""
-    marker = Marker(sandbox, (exercise_id[:2],), seed)
-    return marker.mark(hand_in(exercise_id[:2], **answers).encode()).exercises[exercise_id]
+    # the mark of this exercise in a hand-in of its lesson with these answers
+    notebook = hand_in(exercise_id[:2], **answers).encode()
+    return Marker(sandbox, (exercise_id[:2],), seed).mark(notebook).exercises[exercise_id]
 
 
 @cache

@@ -100,16 +100,22 @@ def test_invisible_characters_are_named(character, tmp_path):
 
 def test_long_texts_and_long_lists_are_cut(tmp_path):
     long = "long " * 20_000
-    many = {"04-x": mark("failed", discreet=[f"{number}: {long}" for number in range(999)])}
-    lists = {"problems": ["x" * 5000] * 999, "files": ["f"] * 9999, "notes": ["n"] * 9999}
-    records = (hostile(long), learner(exercises=many, **lists))
-    assert all(len(page.source) < 200_000 for record in records for page in both(tmp_path, record))
+    many = learner(
+        exercises={"04-x": mark("failed", discreet=[f"{number}: {long}" for number in range(999)])},
+        problems=["x" * 5000] * 999,
+        files=["f"] * 9999,
+        notes=["n"] * 9999,
+    )
+    for page in (*both(tmp_path, hostile(long)), *both(tmp_path, many)):
+        assert len(page.source) < 200_000
 
 
 def test_what_is_cut_is_counted(tmp_path):
-    exercises = {"04-x": mark("failed", discreet=["z" * 100_000])}
-    by_hand = {"14-report": HandMarkedCell(8, "\0" * 100_000, points=1)}
-    text = feedback(tmp_path, learner(exercises=exercises, by_hand=by_hand)).text
+    record = learner(
+        exercises={"04-x": mark("failed", discreet=["z" * 100_000])},
+        by_hand={"14-report": HandMarkedCell(8, "\0" * 100_000, points=1)},
+    )
+    text = feedback(tmp_path, record).text
     assert re.search(r"(?<!z)z{2000} … \(98,000 more characters\)", text)
     assert re.search(r"(?<!⟩)(⟨U\+0000⟩){20000} … \(80,000 more characters\)", text)
 
@@ -205,8 +211,8 @@ def test_feedback_says_what_happened_in_plain_words(status, words, tmp_path):
 def test_a_lesson_that_is_missing_whole_says_what_to_do_once(
     second, says_of_the_lesson, says_what_to_do, tmp_path
 ):
-    exercises = {"04-a": mark("missing"), "04-b": second, "06-c": mark()}
-    text = feedback(tmp_path, learner(exercises=exercises)).text
+    record = learner(exercises={"04-a": mark("missing"), "04-b": second, "06-c": mark()})
+    text = feedback(tmp_path, record).text
     assert text.count("your submission has no exercise of this lesson") == says_of_the_lesson
     assert text.count("What to do next") == says_what_to_do
 

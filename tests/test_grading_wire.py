@@ -46,8 +46,9 @@ def same(left, right):
     if isinstance(left, dict):
         return list(left) == list(right) and all(map(same, left.values(), right.values()))
     if isinstance(left, (np.ndarray, np.generic)):
-        alike = np.array_equal(left, right, equal_nan=left.dtype.kind == "f")
-        return alike and (left.dtype, left.shape) == (right.dtype, right.shape)
+        return (left.dtype, left.shape) == (right.dtype, right.shape) and np.array_equal(
+            left, right, equal_nan=left.dtype.kind == "f"
+        )
     return left == right or left != left
 
 
@@ -193,11 +194,12 @@ def test_a_bool_is_0_or_1_whatever_its_byte():
     assert (sent.tolist(), sent.sum()) == ([True, False], 1)
 
 
-@pytest.mark.parametrize("entry", ["{}", "{}.0", "[{}, 1]", "[{}.0, 1]"])
-def test_numbers_that_collide_do_not_stop_the_grader(entry):
+@pytest.mark.parametrize(
+    "kind, entry", [("set", "{}"), ("set", "{}.0"), ("dict", "[{}, 1]"), ("dict", "[{}.0, 1]")]
+)
+def test_numbers_that_collide_do_not_stop_the_grader(kind, entry):
     # integers that differ by a multiple of this prime have the same hash
     entries = [entry.format(number * (2**61 - 1)) for number in range(50_000)]
-    kind = "dict" if entry.startswith("[") else "set"
     with pytest.raises(wire.WireError, match="keys"):
         wire.unpack(framed(f'{{"{kind}": [{",".join(entries)}]}}'.encode()), b"")
 

@@ -178,6 +178,6 @@ def test_an_installed_package_has_the_version_that_pip_knows(monkeypatch, tmp_pa
 def test_updates_leave_out_what_the_numbers_come_from():
     updates = yaml.safe_load((GITHUB / "dependabot.yml").read_text(encoding="utf-8"))["updates"]
     assert [update["package-ecosystem"] for update in updates] == ["github-actions", "pip"]
-    known = str(PROJECT["project"])
-    assert all(f"'{ignored['dependency-name']}==" in known for ignored in updates[1]["ignore"])
+    for ignored in updates[1]["ignore"]:
+        assert f"'{ignored['dependency-name']}==" in str(PROJECT["project"])
     assert all(update["cooldown"]["default-days"] >= 7 for update in updates)

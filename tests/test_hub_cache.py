@@ -73,8 +73,8 @@ def test_it_is_laid_out_once_with_links_or_copies(nowhere, links, monkeypatch):
         True,
         False,
     )
-    weights = cache / hub_cache.ENTRY / "snapshots" / hub_cache.COMMIT / "model.safetensors"
-    assert weights.is_symlink() == links
+    snapshot = cache / hub_cache.ENTRY / "snapshots" / hub_cache.COMMIT
+    assert (snapshot / "model.safetensors").is_symlink() == links
     monkeypatch.setattr(hub_cache, "_lay_out", None)
     assert hub_cache.cache_with(nowhere) == cache
 

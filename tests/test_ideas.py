@@ -75,8 +75,7 @@ def test_a_question_has_one_right_option_and_three_others_that_look_like_it(ques
     assert all(
         option.why and not option.why.startswith(("Right.", "No.")) for option in question.options
     )
-    lengths = [len(option.text) for option in question.options]
-    assert max(lengths) - min(lengths) <= 24, lengths
+    assert np.ptp([len(option.text) for option in question.options]) <= 24
 
 
 def test_the_position_of_the_right_option_and_its_length_tell_nothing():
@@ -162,37 +161,32 @@ def test_the_schedule_is_the_librarys(workspace):
         now = card.due + timedelta(hours=rng.randrange(72))
 
 
-def test_at_first_nothing_is_left_to_ask(workspace):
+MISTAKE = next(mistake for mistake in all_exercises()["02-pad-batch"].mistakes if mistake.card)
+ITEM = f"02-pad-batch {MISTAKE.name}"
+
+
+def test_nothing_is_asked_before_a_mistake_is_named_and_then_it_is(workspace):
     assert repr(asking.review()) == "Nothing is left to ask today."
-
-
-@pytest.fixture
-def named_mistake(workspace):
-    mistake = next(mistake for mistake in all_exercises()["02-pad-batch"].mistakes if mistake.card)
-    check("02-pad-batch", mistake.imitations[0])
-    return mistake
-
-
-def test_a_mistake_that_was_named_comes_back(workspace, named_mistake):
-    item = f"02-pad-batch {named_mistake.name}"
-    assert sheets.due_today(workspace)[0] == [item]
-    sheet = sheets.sheet_of(item)
-    assert named_mistake.does in sheet.ask
-    assert sheet.back == named_mistake.because
+    check("02-pad-batch", MISTAKE.imitations[0])
+    assert sheets.due_today(workspace)[0] == [ITEM]
+    sheet = sheets.sheet_of(ITEM)
+    assert MISTAKE.does in sheet.ask
+    assert sheet.back == MISTAKE.because
 
 
 @pytest.fixture(params=[3, 50], ids=["few new a day", "all new at once"])
-def today(request, workspace, named_mistake, monkeypatch):
-    # what is due after a named mistake, once all exercises of the core are passed
+def today(request, workspace, monkeypatch):
+    # what is due after a mistake was named, once all exercises of the core are passed
     monkeypatch.setattr(sheets, "NEW_A_DAY", request.param)
+    check("02-pad-batch", MISTAKE.imitations[0])
     for name in ("02-pad-batch", "02-find-the-bug"):
         check(name, all_exercises()[name].reference)
     return sheets.due_today(workspace)[0]
 
 
-def test_after_the_mistake_so_many_questions_a_day_of_a_finished_core_are_due(today, named_mistake):
+def test_after_the_mistake_so_many_questions_a_day_of_a_finished_core_are_due(today):
     questions = sheets.material("02")
-    assert today == [f"02-pad-batch {named_mistake.name}", *questions[: sheets.NEW_A_DAY]]
+    assert today == [ITEM, *questions[: sheets.NEW_A_DAY]]
     assert questions[:3] == ["02-recall-1", "02-recall-2", "02-recall-3"]
 
 
@@ -384,8 +378,8 @@ def test_an_invented_class_gets_its_parameters_back(read):
 
 
 def test_gain_is_hakes_and_unknown_where_all_were_right_before():
-    before = np.array([[0, 1], [0, 1], [1, 1], [1, 1]])  # learners x ideas
-    after = np.array([[1, 1], [0, 0], [1, 1], [1, 1]])
+    # rows of learners and columns of ideas
+    before, after = np.array([[[0, 1], [0, 1], [1, 1], [1, 1]], [[1, 1], [0, 0], [1, 1], [1, 1]]])
     assert np.array_equal(gains.measures(before, after)["gain"], [0.5, np.nan], equal_nan=True)
 
 
@@ -446,8 +440,8 @@ def test_the_column_that_names_most_learners_in_both_tables_counts(
 ):
     texts = []
     for text, cells in ((BEFORE, before), (AFTER, after)):
-        rows = [f"{cell},{line}" for cell, line in zip([name, *cells], text.splitlines())]
-        texts.append("\n".join(rows))
+        lines = zip([name, *cells], text.splitlines())
+        texts.append("\n".join(f"{cell},{line}" for cell, line in lines))
     if learners == "12":
         texts[1] = texts[1].replace("Email address", "Colour")
     assert gains.gains(*read(*texts))[1] == len(learners)
@@ -462,8 +456,8 @@ ANSWER = "A\n3\n"  # the first option, and "sure"
 def test_place_asks_in_a_terminal(workspace):
     printed = output_of("place", keys=ANSWER * 20)
     assert all(words in printed for words in ("20 of 20 · Lesson 10", "Begin with lesson"))
-    old = CliRunner(charset="cp1252")  # as a terminal of Windows
-    assert "20 of 20" in old.invoke(main, ["place"], input=ANSWER * 20).output
+    in_windows = CliRunner(charset="cp1252").invoke(main, ["place"], input=ANSWER * 20)
+    assert "20 of 20" in in_windows.output
     assert "04-mean-pool" in output_of("place", "--by-doing", "--workspace", workspace)
     output_of("place", keys="A\n", status=1)  # stopped
 
@@ -474,8 +468,8 @@ def test_review_asks_in_a_terminal(workspace):
     due = sheets.due_today(workspace)[0][: asking.A_DAY]
     keys = ["\nA\n" if "-recall-" in item else ANSWER for item in due]
     printed = output_of("review", keys="".join(keys))
-    for words in (f"{len(due)} of {len(due)} · Lesson 02", f"of {len(due)} right."):
-        assert words in printed
+    sentences = (f"{len(due)} of {len(due)} · Lesson 02", f"of {len(due)} right.")
+    assert all(words in printed for words in sentences), printed
     assert len(schedule.read_schedule(workspace).answers) == len(due)
 
 

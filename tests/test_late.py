@@ -156,8 +156,13 @@ ADA_IS_LATE = f"Received 2026-12-06 09:00, 2 days late: {FULL / 5:g} points dedu
 @pytest.fixture
 def reports(tmp_path):
     """The folder with the reports of a class in which Ada is two days late, and Bob in time."""
-    dates = "ada,2026-12-06 09:00\nbob,2026-12-04 09:00"
-    records, _ = class_with_dates(tmp_path, dates, ADA, BOB, rule="10% a day, at most 50%")
+    records, _ = class_with_dates(
+        tmp_path,
+        "ada,2026-12-06 09:00\nbob,2026-12-04 09:00",
+        ADA,
+        BOB,
+        rule="10% a day, at most 50%",
+    )
     write_tables(tmp_path, list(records.values()), WORK, True)
     return tmp_path
 
@@ -238,8 +243,8 @@ def test_each_lesson_has_its_own_dates_and_does_not_fall_below_0(tmp_path):
 
 def test_a_date_without_a_lesson_is_of_all_lessons_without_their_own(tmp_path):
     dates = "ada,2026-12-05 09:00,04\nada,2026-12-04 09:00,"
-    ada = ada_with_dates(tmp_path, dates, ADA, ADA_05)
-    assert [lesson.days for lesson in ada.received] == [1, 0]
+    received = ada_with_dates(tmp_path, dates, ADA, ADA_05).received
+    assert [lesson.days for lesson in received] == [1, 0]
 
 
 def test_a_lesson_without_a_date_is_named(tmp_path):
@@ -334,8 +339,10 @@ def test_a_deadline_that_moodle_moved_for_one_counts(tmp_path, status, days):
 def test_unknown_learners_are_named_in_one_sentence(tmp_path):
     rows = [f"x{number},2026-12-05 09:00" for number in range(9)]
     records, told = class_with_dates(tmp_path, "\n".join([*rows, ",2026-12-05 09:00"]))
-    unknown = "--received has lines about learners who are not in this class:"
-    assert told[0] == f"{unknown} line 11, x0, x1, x2 and 6 others."
+    assert told[0] == (
+        "--received has lines about learners who are not in this class: "
+        "line 11, x0, x1, x2 and 6 others."
+    )
     assert len(told) == 2
     assert records["ada"].points == FULL
 

@@ -88,8 +88,7 @@ def test_truncation_equals_the_tokenizers(truncate, truncated):
 def test_masked_weights_equal_torchs_attention(masked_softmax):
     # With unit vectors as keys, a query's scores are its own numbers; as values, they return the weights.
     scores = 3 * torch.randn(5, 8, generator=torch.Generator().manual_seed(0))
-    lengths = torch.tensor([8, 1, 3, 5, 7])
-    mask = (torch.arange(8) < lengths[:, None]).long()
+    mask = (torch.arange(8) < torch.tensor([[8], [1], [3], [5], [7]])).long()  # five lengths
     units, is_visible = torch.eye(8).expand(5, 8, 8), mask.bool()[:, None]
     weights = scaled_dot_product_attention(
         scores[:, None], units, units, attn_mask=is_visible, scale=1.0

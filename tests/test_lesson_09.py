@@ -18,8 +18,10 @@ def test_the_tokens_of_pairs_are_what_the_tokenizer_gives():
     tokenizer, _ = load_encoder()
     texts = ["Yes", "The ferry leaves at noon.", "unbelievably", "No, I never said so!"]
     lengths = [len(ids) for ids in tokenizer(texts)["input_ids"]]
-    pairs = itertools.combinations(texts, 2)
-    lengths_of_pairs = [len(tokenizer(first, second)["input_ids"]) for first, second in pairs]
+    lengths_of_pairs = [
+        len(tokenizer(first, second)["input_ids"])
+        for first, second in itertools.combinations(texts, 2)
+    ]
     assert TOKENS.reference(lengths) == [sum(lengths), sum(lengths_of_pairs)]
 
 
@@ -37,8 +39,8 @@ def test_no_sentence_is_skipped_that_is_above_the_best(hidden, best):
 def test_each_sentence_that_is_not_skipped_could_be_above_the_best():
     # The bound is reached: in the plane of pivot and question there is a vector at each angle from
     # the pivot.
-    angles = np.random.default_rng(0).uniform(0, np.pi, size=(100, 2))  # radians from the pivot
-    for question_angle, sentence_angle in angles:
+    # radians from the pivot
+    for question_angle, sentence_angle in np.random.default_rng(0).uniform(0, np.pi, (100, 2)):
         cosine = np.cos(question_angle - sentence_angle)
         to_pivot = np.cos(question_angle), np.array([np.cos(sentence_angle)])
         assert CAN_SKIP.reference(*to_pivot, cosine - 1e-6) == [False]

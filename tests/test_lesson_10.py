@@ -19,8 +19,8 @@ from .tables import replace, written
 def test_the_parts_share_no_sentence():
     train, validation, test = learning_curve.review_parts()
     assert (len(train), len(validation), len(test)) == (6528, 500, 1500)
-    texts = pd.concat([train, validation, test])["text"]
-    assert texts.str.lower().str.findall(r"\w+").str.join(" ").is_unique
+    texts = pd.concat([train, validation, test])["text"].str.lower()
+    assert texts.str.findall(r"\w+").str.join(" ").is_unique
     assert not LEAKS.reference(train["text"].tolist(), test["text"].tolist())
 
 
@@ -58,8 +58,9 @@ def test_probabilities_are_those_of_the_librarys_pipeline(small):
     classify = pipeline("text-classification", model=model, tokenizer=tokenizer, device="cpu")
     scored = classify(texts, top_k=None, truncation=True, max_length=60)
     library = [row["score"] for rows in scored for row in rows if row["label"] == "LABEL_1"]
-    ours = learning_curve.probabilities(tokenizer, model, texts, batch=3)
-    assert ours == pytest.approx(library, abs=1e-5)
+    assert learning_curve.probabilities(tokenizer, model, texts, batch=3) == pytest.approx(
+        library, abs=1e-5
+    )
 
 
 def test_the_head_on_the_mean_reads_what_embed_gives(small):
@@ -67,8 +68,9 @@ def test_the_head_on_the_mean_reads_what_embed_gives(small):
     tokenizer, model = learning_curve.classifier(pooling="mean")
     texts = ["a b", "x y z x", "a"]
     logits = model.classifier(torch.tensor(embed(texts, normalize=False, model=str(small))))
-    probabilities = learning_curve.probabilities(tokenizer, model.eval(), texts)
-    assert probabilities == pytest.approx(logits.softmax(dim=1)[:, 1].tolist(), abs=1e-5)
+    assert learning_curve.probabilities(tokenizer, model.eval(), texts) == pytest.approx(
+        logits.softmax(dim=1)[:, 1].tolist(), abs=1e-5
+    )
 
 
 def test_the_same_seed_trains_the_same_model(small):

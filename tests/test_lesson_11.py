@@ -54,8 +54,7 @@ def test_encoded_gives_the_vectors_of_the_library(sentence_model):
 
 
 def test_differences_are_paired_and_in_the_right_direction():
-    generator = np.random.default_rng(0)
-    gold, noise = generator.normal(size=(2, 80))
+    gold, noise = np.random.default_rng(0).normal(size=(2, 80))
     worse, better = gold + 3 * noise, gold + noise
     before = {"share": [np.array([0.0, 1.0] * 40)], "correlation": [gold, worse]}
     after = {"share": [np.array([1.0, 1.0] * 40)], "correlation": [gold, better]}
@@ -131,8 +130,9 @@ def test_a_training_stops_at_its_goal_and_its_columns_reach_the_loss(small):
     _, stopped, _ = trained(goal=0)
     _, whole, by_epoch = trained(goal=1.1)  # more than all triplets: never reached
     assert (len(stopped), len(whole), len(by_epoch)) == (2, 4, 2)
-    scored = {"columns": ["anchor", "positive", "score"]}
-    _, of_other_columns, _ = trained(goal=0, loss=library.CosineSimilarityLoss, **scored)
+    _, of_other_columns, _ = trained(
+        goal=0, loss=library.CosineSimilarityLoss, columns=["anchor", "positive", "score"]
+    )
     assert not np.allclose(stopped, of_other_columns, atol=1e-3)
 
 

@@ -56,8 +56,7 @@ def test_the_stored_vectors_are_those_of_this_documentation():
     assert owners.tolist() == list(places)
     assert (vectors.dtype, len(vectors)) == (np.float16, len(windows))
     # every 1500th: to encode all would take long
-    cosines = (embed(windows[::1500]) * vectors[::1500]).sum(axis=1)
-    assert cosines.min() > 0.999
+    assert (embed(windows[::1500]) * vectors[::1500]).sum(axis=1).min() > 0.999  # cosines
 
 
 def test_the_stored_runs_have_every_query_once_a_way():
@@ -81,10 +80,11 @@ def test_only_the_lesson_s_windows_have_stored_vectors(tiny, monkeypatch):
     windows = [window for page in windows_of(load_docstrings()) for window in page]
     stored = search.load_window_vectors(windows, "sentence-transformers/all-MiniLM-L6-v2")
     assert (stored.shape, stored.dtype) == ((len(windows), 384), np.float32)
-    cosines = (search.load_window_vectors(windows[:3], "packaged") * stored[:3]).sum(axis=1)
-    assert cosines == pytest.approx(1, abs=1e-3)
-    tiny_vectors = search.load_window_vectors(windows[:3], str(tiny))
-    assert tiny_vectors == pytest.approx(embed(windows[:3], model=str(tiny)), abs=1e-2)
+    of_packaged = search.load_window_vectors(windows[:3], "packaged")
+    assert (of_packaged * stored[:3]).sum(axis=1) == pytest.approx(1, abs=1e-3)
+    assert search.load_window_vectors(windows[:3], str(tiny)) == pytest.approx(
+        embed(windows[:3], model=str(tiny)), abs=1e-2
+    )
 
 
 FEW_QUERIES, FEW_RANKS = 3, 4
@@ -108,8 +108,9 @@ def small(monkeypatch):
 @pytest.mark.nightly
 def test_the_script_writes_the_stored_form(small, tmp_path):
     runs, _ = written(search, tmp_path, search.RUNS, search.REVIEWS)
-    files = {path.name for path in (search.RUNS, search.REVIEWS, search.VECTORS)}
-    assert {path.name for path in tmp_path.iterdir()} == files
+    assert {path.name for path in tmp_path.iterdir()} == {
+        path.name for path in (search.RUNS, search.REVIEWS, search.VECTORS)
+    }
     # each of the 10 ways
     assert runs["names"].str.split().map(len).tolist() == [FEW_RANKS] * 10 * FEW_QUERIES
 
