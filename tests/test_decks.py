@@ -337,8 +337,9 @@ def lecture_with_an_explorer(tmp_path):
     "book, start", [("", ""), ("../book/", "../book/"), ("https://a.org/b", "https://a.org/b/")]
 )
 def test_the_picture_of_an_explorer_links_to_the_book(lecture_with_an_explorer, book, start):
-    deck = render(lecture_with_an_explorer, book)
-    assert f'href="{start}further/05_y.html#explore-one-head"' in deck
+    assert f'href="{start}further/05_y.html#explore-one-head"' in render(
+        lecture_with_an_explorer, book
+    )
 
 
 @pytest.mark.parametrize("book", ["javascript:alert(1)//", 'x" onclick="y', "ftp://a.org"])

@@ -31,8 +31,11 @@ def test_text_and_lines_can_be_read_on_every_kind(kind, mode):
 
 
 def test_it_is_one_well_formed_picture_with_its_alternative_text():
-    rows = [["[CLS]", "<b>", "'\"&", "漢字", "[MASK]", "[PAD]"], [("", "vector cells")]]
-    diagram = diagrams.table(rows, f"{ALT} It says \"<b>\" & '漢字'.", "so")
+    diagram = diagrams.table(
+        [["[CLS]", "<b>", "'\"&", "漢字", "[MASK]", "[PAD]"], [("", "vector cells")]],
+        f"{ALT} It says \"<b>\" & '漢字'.",
+        "so",
+    )
     tree = ElementTree.fromstring(diagram.svg)
     assert tree.attrib["role"] == "img" and tree.attrib["aria-label"] == diagram.alt
     texts = [text.text for text in tree.iter(f"{SVG}text")]

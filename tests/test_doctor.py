@@ -50,8 +50,9 @@ def test_the_doctor_works_without_torch_and_says_so(tmp_path):
     assert "torch missing" in done.stdout or "missing, locked" in done.stdout
     for check in ("FAIL  encoder", "FAIL  notebook kernel", "\nOK    Python"):
         assert check in done.stdout, done.stdout
-    failures = [line for line in done.stdout.split("\n") if "FAIL" in line]
-    assert all(line.endswith("Fix: make setup") for line in failures)
+    assert all(
+        line.endswith("Fix: make setup") for line in done.stdout.split("\n") if "FAIL" in line
+    )
 
 
 DOCTOR, HUB = "course_utils.tools.doctor.", "course_utils._support.downloads.hub_answers"

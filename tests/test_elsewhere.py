@@ -38,26 +38,33 @@ def moved(tmp_path):
 
 
 def written(readme):
-    return (
-        readme.read_text(encoding="utf-8")
-        .partition(elsewhere.BEGIN)[2]
-        .partition(elsewhere.END)[0]
-        .strip()
-    )
+    # what `course links` wrote into it
+    _, _, rest = readme.read_text(encoding="utf-8").partition(elsewhere.BEGIN)
+    return rest.partition(elsewhere.END)[0].strip()
 
 
-def test_the_links_and_the_badge_are_those_of_the_setting():
-    """Where the repository has no address, there is no broken picture and no link that leads nowhere."""
-    names = [*map(name_of, parts().values()), "glossary"]
+NAMES = [*map(name_of, parts().values()), "glossary"]
+SOMEWHERE = {"urls": {"Repository": OTHER}, "version": "1"}
+
+
+def test_the_badge_and_the_links_are_those_of_the_setting():
     badge, links = (written(ROOT / name) for name in READMES)
     project = elsewhere.read_project()
     # if not, run `course links`
-    assert (badge, links) == (elsewhere.badge(project), elsewhere.links(project, names))
+    assert (badge, links) == (elsewhere.badge(project), elsewhere.links(project, NAMES))
+
+
+def test_without_an_address_no_picture_is_broken_and_no_link_leads_nowhere():
     nowhere = {"urls": {"Repository": "https://github.com/OWNER/some-course"}}
-    assert (elsewhere.badge(nowhere), elsewhere.links(nowhere, names)) == ("", elsewhere.WAITING)
-    somewhere = {"urls": {"Repository": OTHER}, "version": "1"}
-    assert elsewhere.links(somewhere, names).count("colab.research.google.com") == len(names)
-    badge = elsewhere.badge(somewhere)
+    assert (elsewhere.badge(nowhere), elsewhere.links(nowhere, NAMES)) == ("", elsewhere.WAITING)
+
+
+def test_each_lesson_has_a_link_into_colab():
+    assert elsewhere.links(SOMEWHERE, NAMES).count("colab.research.google.com") == len(NAMES)
+
+
+def test_the_badge_is_of_checks_that_run_on_each_push():
+    badge = elsewhere.badge(SOMEWHERE)
     file = re.match(r"\[!\[.*/actions/workflows/([\w.]+)/badge", badge)[1]
     assert "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8")
 
@@ -71,14 +78,15 @@ def test_another_address_changes_all_of_them(moved):
     *copies, requirements = elsewhere.write_colab(moved / "out", moved)
     assert [path.name for path in copies] == ["04_pooling.ipynb", "glossary.ipynb"]
     files = (*(moved / name for name in READMES), requirements, *copies)
-    first, *texts = (path.read_text(encoding="utf-8") for path in files)
-    assert first.count(OTHER) == 2
-    assert elsewhere.repository(elsewhere.read_project()) not in "".join([first, *texts])
+    readme, lessons, _, pooling, _ = texts = [path.read_text(encoding="utf-8") for path in files]
+    assert readme.count(OTHER) == 2
+    assert elsewhere.repository(elsewhere.read_project()) not in "".join(texts)
     project = elsewhere.read_project(moved)
     for place in (("colab", "04_pooling"), ("binder",), ("codespace",)):
         address = elsewhere.address(project, *place)
-        assert (address.count("some-school/course.of-ours"), address in texts[0]) == (1, True)
-    assert f'WHEEL = \\"{OTHER}/releases/download/' in texts[2]
+        assert address.count("some-school/course.of-ours") == 1
+        assert address in lessons
+    assert f'WHEEL = \\"{OTHER}/releases/download/' in pooling
 
 
 def test_no_address_of_the_repository_stands_anywhere_else():
@@ -86,8 +94,8 @@ def test_no_address_of_the_repository_stands_anywhere_else():
     listed = subprocess.run(["git", "grep", "-lF", name], cwd=ROOT, capture_output=True, text=True)
     if listed.returncode > 1:
         pytest.skip("not a git checkout")
-    known = elsewhere.is_known(elsewhere.read_project())
-    assert set(listed.stdout.split()) == {"pyproject.toml", *(READMES if known else ())}
+    readmes = READMES if elsewhere.is_known(elsewhere.read_project()) else ()
+    assert set(listed.stdout.split()) == {"pyproject.toml", *readmes}
 
 
 @pytest.mark.parametrize(
@@ -112,21 +120,20 @@ def test_a_copy_for_colab_is_the_learners_with_two_more_cells(moved):
     for path in paths:
         copy = nbformat.read(path, as_version=4)
         nbformat.validate(copy)
+        title, note, install, *rest = copy.cells
+        assert (note.id, install.id) == ("in-colab", "install-the-course")
+        assert "Save a copy in Drive" in note.source
+        assert install.metadata.cellView == "form"
         mine = learner_copy(nbformat.read(ROOT / "notebooks" / path.name, as_version=4))
-        assert [cell.id for cell in copy.cells[1:3]] == ["in-colab", "install-the-course"]
-        note, install = copy.cells[1:3]
-        assert ("Save a copy in Drive" in note.source, install.metadata.cellView) == (True, "form")
-        rest = [copy.cells[0], *copy.cells[3:]]
-        assert [cell.id for cell in rest] == [cell.id for cell in mine.cells]
+        assert [cell.id for cell in (title, *rest)] == [cell.id for cell in mine.cells]
         in_copy, in_learners = (
             [cell.source for cell in cells if cell.cell_type == "code"]
-            for cells in (rest, mine.cells)
+            for cells in ((title, *rest), mine.cells)
         )
         assert in_copy == in_learners
         text = path.read_text(encoding="utf-8")
-        assert BEGIN not in text and not re.search(r"\]\([\w./]+\.ipynb", text), (
-            "a link that leads nowhere there"
-        )
+        assert BEGIN not in text
+        assert not re.search(r"\]\([\w./]+\.ipynb", text), "a link that leads nowhere there"
 
 
 def test_colab_gets_the_versions_of_the_course():
@@ -142,15 +149,22 @@ def test_colab_gets_the_versions_of_the_course():
     ]
 
 
+IMPORTS_WITHOUT = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv[1:]))  # whose value is None: importing them fails
+import course_utils, course_utils.explore
+[getattr(course_utils, name) for name in course_utils.__all__]
+import course_utils.attention, course_utils.diagrams, course_utils.training, course_utils.plots
+print('fine')
+"""
+
+
 def test_lessons_do_without_what_colab_does_not_get():
-    code = (
-        "import sys; sys.modules.update(dict.fromkeys(sys.argv[1:])); import course_utils, course_utils.explore as e; "
-        "[getattr(course_utils, name) for name in course_utils.__all__]; import course_utils.attention; "
-        "import course_utils.diagrams, course_utils.training, course_utils.plots; print('fine')"
-    )
-    # Colab has its own
+    # Colab has its own ipywidgets
     modules = [name.replace("-", "_") for name in doctor.NOT_IN_COLAB if name != "ipywidgets"]
-    done = subprocess.run([sys.executable, "-c", code, *modules], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS_WITHOUT, *modules], capture_output=True, text=True
+    )
     assert done.stdout.strip() == "fine", done.stderr
 
 

@@ -193,16 +193,17 @@ def test_a_merge_joins_the_pair_that_is_most_frequent():
     assert shown["symbols"] == 5 * 3 + 2 * 5 + 6 * 4 + 3 * 4
 
 
+POINTS = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.4], [0.0, 1.6]]}
+
+
 def test_a_negative_beyond_the_margin_has_no_gradient():
-    points = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.4], [0.0, 1.6]]}
-    triplet = ANSWERS["losses"]("triplet", **points, margin=0.5, scale=20)
+    triplet = ANSWERS["losses"]("triplet", **POINTS, margin=0.5, scale=20)
     assert triplet["loss"] == pytest.approx((1 - 1.4 + 0.5) / 2), "the mean of two negatives"
     assert [any(gradient) for gradient in triplet["gradients"][2:]] == [True, False], "of negatives"
 
 
 def test_from_the_origin_all_points_look_alike_to_the_loss_with_the_batchs_negatives():
-    points = {"anchor": [0.0, 0.0], "positive": [1.0, 0.0], "negatives": [[0.0, 1.4], [0.0, 1.6]]}
-    in_batch = ANSWERS["losses"]("ranking", **points, margin=0.5, scale=20)
+    in_batch = ANSWERS["losses"]("ranking", **POINTS, margin=0.5, scale=20)
     assert in_batch["loss"] == pytest.approx(round(np.log(3), 4))  # as the explorer shows it
 
 

@@ -156,8 +156,8 @@ def test_each_learner_has_a_page_which_tells_the_mistake(out):
     }
     (mistake,) = results(out)["bob"]["exercises"]["04-mean-pool"]["mistakes"]
     page = (out / "feedback" / "bob.html").read_text()
-    plain_text = mistake.partition("`")[0][:40]
-    assert all(words in page for words in (plain_text, "padding"))
+    # the mistake as far as it is plain text
+    assert all(words in page for words in (mistake.partition("`")[0][:40], "padding"))
     assert "(given" not in page, "what the answer was given stays secret"
 
 

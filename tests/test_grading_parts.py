@@ -34,8 +34,9 @@ CORE, BOTH = (CORE_FILE, result(*ALL_04)), ("mine.ipynb", result(*ALL_04, *FURTH
 
 def ada(*files, lessons=None):
     """The record of Ada, who hands these files in, one after the other: pairs (name, result)."""
-    hand_ins = [("ada", name, time, result) for time, (name, result) in enumerate(files)]
-    return learners(*hand_ins, lessons=lessons)["ada"]
+    return learners(
+        *(("ada", name, time, result) for time, (name, result) in enumerate(files)), lessons=lessons
+    )["ada"]
 
 
 def test_two_parts_in_two_files_count_together():

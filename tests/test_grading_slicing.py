@@ -136,8 +136,7 @@ def test_code_means_what_it_means_in_the_notebook(cells, given, right):
     ],
 )
 def test_what_a_magic_binds_is_there_in_a_run_from_the_top(cell):
-    reply, _ = define(cell)
-    assert reply["more"]
+    assert define(cell)[0]["more"]
     assert answer(cell, run="end")(5) == 5
 
 

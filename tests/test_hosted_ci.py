@@ -41,8 +41,9 @@ each_job = pytest.mark.parametrize("key", JOBS, ids=" ".join)
 
 
 def commands(key):
-    scripts = (step.get("run", "") for step in JOBS[key]["steps"])
-    return [line.strip() for script in scripts for line in script.splitlines()]
+    return [
+        line.strip() for step in JOBS[key]["steps"] for line in step.get("run", "").splitlines()
+    ]
 
 
 def test_the_workflows_hold_nothing_that_zizmor_calls_unsafe():
@@ -140,8 +141,10 @@ def test_links_are_found_where_people_read_them(tmp_path):
     (tmp_path / "notebooks").mkdir()
     nowhere = "`http://localhost:8888` https://c.example/ http://10.0.0.1:8 https://"
     (tmp_path / "a.md").write_text(f"[one](https://a.org/x_(y)#part), <https://b.org>. {nowhere}")
-    cells = {"markdown": "See [it](https://d.org/e).", "code": "'https://code.org'"}
-    cells = [{"cell_type": kind, "source": [source]} for kind, source in cells.items()]
+    cells = [
+        {"cell_type": "markdown", "source": ["See [it](https://d.org/e)."]},
+        {"cell_type": "code", "source": ["'https://code.org'"]},
+    ]
     (tmp_path / "notebooks" / "n.ipynb").write_text(json.dumps({"cells": cells}))
     assert set(links.addresses(tmp_path)) == {
         "https://a.org/x_(y)",
@@ -156,8 +159,7 @@ def test_the_package_and_its_citation_have_the_version_and_the_license_of_the_pr
     assert re.fullmatch(r"\d+\.\d+\.\d+", project["version"])
     assert (course_utils.PROJECT, course_utils.__version__) == (project["name"], project["version"])
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert citation["version"] == project["version"]
-    assert citation["license"] == project["license"]
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
 
 
 def test_the_changes_begin_with_this_version_and_go_back():

@@ -468,8 +468,10 @@ def test_review_asks_in_a_terminal(workspace):
     due = sheets.due_today(workspace)[0][: asking.A_DAY]
     keys = ["\nA\n" if "-recall-" in item else ANSWER for item in due]
     printed = output_of("review", keys="".join(keys))
-    sentences = (f"{len(due)} of {len(due)} · Lesson 02", f"of {len(due)} right.")
-    assert all(words in printed for words in sentences), printed
+    assert all(
+        words in printed
+        for words in (f"{len(due)} of {len(due)} · Lesson 02", f"of {len(due)} right.")
+    )
     assert len(schedule.read_schedule(workspace).answers) == len(due)
 
 

@@ -63,8 +63,10 @@ def room():
 
 @pytest.mark.nightly
 def test_a_student_gets_copies_works_and_is_remembered(room):
-    own = {"HOME": str(room), "PYTHONPATH": str(ROOT), "TQDM_DISABLE": "1"}
-    student = {"before": ordinary_user(room), "env": {**os.environ, **own}}
+    student = {
+        "before": ordinary_user(room),
+        "env": {**os.environ, "HOME": str(room), "PYTHONPATH": str(ROOT), "TQDM_DISABLE": "1"},
+    }
     home = room / "sentence embeddings"
     for _ in range(2):  # a hub may do this before each start
         done = course("lab", "--write-only", "--workspace", home, **student)

@@ -131,8 +131,10 @@ def test_it_has_everything_loaded_and_computes_as_an_ordinary_one(shared_kernel,
 
 
 def test_pictures_appear_and_warnings_too(shared_kernel):
-    messages = shared_kernel.run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
-    assert any("image/png" in message["content"].get("data", {}) for message in messages)
+    assert any(
+        "image/png" in message["content"].get("data", {})
+        for message in shared_kernel.run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);")
+    )
     assert "UserWarning: mind this" in shared_kernel.says(
         "import warnings; warnings.warn('mind this')"
     )

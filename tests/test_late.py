@@ -281,8 +281,9 @@ def test_learners_are_found_as_platforms_name_them(tmp_path, header, of_ada, of_
 
 
 def test_a_learner_who_is_not_marked_loses_nothing_yet(tmp_path):
-    not_marked = ("ada", "ada-04.ipynb", 1, Result(NOT_MARKED, "it ended"))
-    ada = ada_with_dates(tmp_path, "ada,2026-12-06 09:00", not_marked)
+    ada = ada_with_dates(
+        tmp_path, "ada,2026-12-06 09:00", ("ada", "ada-04.ipynb", 1, Result(NOT_MARKED, "it ended"))
+    )
     assert (ada.points, ada.late_days, ada.deducted) == (None, 2, None)
     write_tables(tmp_path, [ada], WORK, True)
     assert read_table(tmp_path / "grades.csv")[0]["deducted"] == ""

@@ -125,8 +125,7 @@ def test_only_the_last_layers_are_trained(small, layers, pooling, trained_layers
         if not torch.equal(weight, before.get_parameter(name))
     ]
     # as in "bert.encoder.layer.1.output.dense.weight"
-    numbers = re.findall(r"\.layer\.(\d+)\.", " ".join(changed))
-    assert set(map(int, numbers)) == trained_layers
+    assert set(map(int, re.findall(r"\.layer\.(\d+)\.", " ".join(changed)))) == trained_layers
     assert any("embeddings" in name for name in changed) == (layers is None)
     assert "classifier.weight" in changed
 

@@ -144,8 +144,9 @@ def test_trainings_to_an_equal_gain_are_compared_with_the_triplet_loss(file, nam
     stored = pd.read_csv(file)
     after = stored.set_index([name, "seed", "measure"])["after"]
     for row in stored.itertuples():
-        of_triplets = after[triplet, row.seed, row.measure]
-        assert row.more == pytest.approx(row.after - of_triplets, abs=2e-4)
+        assert row.more == pytest.approx(
+            row.after - after[triplet, row.seed, row.measure], abs=2e-4
+        )
     # one that did not reach the goal was trained at the highest rate, too
     below = stored["development"] < negation.GOAL - 1e-4
     assert not below.any() or name == "loss"

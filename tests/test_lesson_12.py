@@ -93,8 +93,8 @@ FEW_QUERIES, FEW_RANKS = 3, 4
 @pytest.fixture
 def small(monkeypatch):
     docs, queries = load_docstrings(), load_doc_queries()[:FEW_QUERIES]
-    of_middle_length = docs["text"].str.len().between(700, 1500)
-    docs = docs[of_middle_length][:10].reset_index(drop=True)
+    # of middle length
+    docs = docs[docs["text"].str.len().between(700, 1500)][:10].reset_index(drop=True)
     reviews, wanted = search.load_reviews("rotten_tomatoes")[:20], search.load_queries()[:2]
     loads = {
         "load_docstrings": lambda: docs,
