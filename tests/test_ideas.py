@@ -310,7 +310,7 @@ def test_two_windows_lose_no_answer(workspace):
 def table(form, right, learners, shuffled=False, moodle=True):
     """A platform's report of responses: `right` is learners x ideas.
 
-    Moodle has two columns for each question; other platforms have the question as the heading of one.
+    Moodle has two columns for each question, other platforms one, with the question as heading.
     """
     order = np.random.default_rng(4).permutation(len(IDEAS)) if shuffled else range(len(IDEAS))
     questions = [getattr(IDEAS[row], form) for row in order]
