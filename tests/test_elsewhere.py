@@ -82,8 +82,8 @@ def test_another_address_changes_all_of_them(moved):
     assert readme.count(OTHER) == 2
     assert elsewhere.repository(elsewhere.read_project()) not in "".join(texts)
     project = elsewhere.read_project(moved)
-    for place in (("colab", "04_pooling"), ("binder",), ("codespace",)):
-        address = elsewhere.address(project, *place)
+    for place in elsewhere.PLACES.keys() - {"release"}:
+        address = elsewhere.address(project, place, "04_pooling")
         assert address.count("some-school/course.of-ours") == 1
         assert address in lessons
     assert f'WHEEL = \\"{OTHER}/releases/download/' in pooling
