@@ -146,10 +146,10 @@ def test_a_lecture_shows_some_quizzes(name):
     assert on_slides >= limits(name, core=2, further=1)
 
 
-QUIZZES = [quiz for name in LECTURES for quiz in quizzes(name)]
+QUIZZES = {f"{name}-{quiz.id}": quiz for name in LECTURES for quiz in quizzes(name)}
 
 
-@pytest.mark.parametrize("quiz", QUIZZES, ids=[quiz.id for quiz in QUIZZES])
+@pytest.mark.parametrize("quiz", QUIZZES.values(), ids=QUIZZES)
 def test_a_quiz_is_a_question_with_one_right_option_and_explains_each(quiz):
     assert quiz.source.split("<details>")[0].strip().endswith("?")
     letters, options, reasons = zip(*OPTION.findall(quiz.source))
@@ -160,7 +160,7 @@ def test_a_quiz_is_a_question_with_one_right_option_and_explains_each(quiz):
 
 
 def test_the_right_option_stands_anywhere_and_is_not_the_longest():
-    options = [OPTION.findall(quiz.source) for quiz in QUIZZES]
+    options = [OPTION.findall(quiz.source) for quiz in QUIZZES.values()]
     right = [option for quiz in options for option in quiz if option[2].startswith("Right.")]
     letters = [letter for letter, _, _ in right]
     assert all(letters.count(letter) >= len(letters) / 8 for letter in "ABCD"), letters

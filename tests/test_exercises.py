@@ -47,7 +47,9 @@ def _told(promises):
     return [(answer, *told) for _, answer, *told in promises if told]
 
 
-@pytest.mark.parametrize("most, if_slow", [(3, 1), pytest.param(200, 2, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "most, if_slow", [(3, 1), pytest.param(200, 2, marks=pytest.mark.nightly)], ids=["few", "many"]
+)
 @pytest.mark.parametrize("exercise_id, answer", _cases("RIGHT") + _cases("COMPLETED"))
 def test_right_answers_pass(exercise_id, answer, most, if_slow):
     """Rounding is nobody's mistake. After 20 seconds no other seed begins."""

@@ -38,8 +38,7 @@ def test_no_sentence_is_skipped_that_is_above_the_best(hidden, best):
 
 def test_each_sentence_that_is_not_skipped_could_be_above_the_best():
     # The bound is reached: in the plane of pivot and question there is a vector at each angle from
-    # the pivot.
-    # radians from the pivot
+    # the pivot. The angles are in radians.
     for question_angle, sentence_angle in np.random.default_rng(0).uniform(0, np.pi, (100, 2)):
         cosine = np.cos(question_angle - sentence_angle)
         to_pivot = np.cos(question_angle), np.array([np.cos(sentence_angle)])

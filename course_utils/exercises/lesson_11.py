@@ -320,7 +320,7 @@ def _odd(rng, least):
 def _epoch(dev, test, n):
     p = max(dev)
     error = (p * (1 - p) / n) ** 0.5
-    limit = max(dev) - error  # not p - error: some mistakes take another p
+    limit = max(dev) - error  # not of p: some mistakes take another one
     good = [place for place, share in enumerate(dev) if share >= limit]
     place = good[0]
     return place, test[place]

@@ -319,7 +319,7 @@ def _losses(state, answer):
     lengths = [math.hypot(*gradient) for gradient in answer["gradients"]]
     longest = max(lengths) or 1
     for name, point, (x, y), (right, up), length in zip(
-        names, points, places, answer["gradients"], lengths
+        names, points, places, answer["gradients"], lengths, strict=True
     ):
         if length > 0.02 * longest:  # none where the gradient is nearly 0
             canvas.arrow((x, y), (x - 60 * right / longest, y + 60 * up / longest), thick=True)

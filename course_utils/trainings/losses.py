@@ -171,7 +171,7 @@ def rows_of_all() -> list[Row]:
         for seed in SEEDS:
             model, steps, share = with_first if seed == SEEDS[0] else at_rate(name, rate, seed)
             now = negation.measured(model)
-            of_triplet_loss.setdefault(seed, now)  # it is the first loss
+            of_triplet_loss.setdefault(seed, now)
             about = {
                 "loss": name,
                 "shape": family()[name][0],

@@ -67,7 +67,7 @@ def assignment(
     Raises ValueError for a lesson that does not exist.
     """
     cells_of = _cells_to_mark(lessons, parts(folder))
-    cells = [cell for lesson in cells_of for cell in cells_of[lesson]]
+    cells = [cell for its_cells in cells_of.values() for cell in its_cells]
     answers = {
         _nbgrader(cell).get("grade_id"): cell for cell in cells if _nbgrader(cell).get("solution")
     }
@@ -89,7 +89,8 @@ def assignment(
             if "rubric" in cell.metadata.get("course", {})
         },
         "titles": {
-            lesson: cells_of[lesson][0].source.splitlines()[0].lstrip("# ") for lesson in cells_of
+            lesson: its_cells[0].source.splitlines()[0].lstrip("# ")
+            for lesson, its_cells in cells_of.items()
         },
         "known": {cell_checksum(cell.source): cell.source for cell in unchanged},
     }

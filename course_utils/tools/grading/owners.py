@@ -100,7 +100,7 @@ class Owners:
         handed_in: {entry: what was handed in there, see `_lessons_of`}.
 
         `names` are what the entries with a number agree on, `doubtful` the same of entries that can
-        be read in several ways; `contested` see `_contested`.
+        be read in several ways. For `contested`, see `_contested`.
         """
         self.platforms: set[Platform] = set()
         self.lengths: set[int] = set()  # of the numbers of files

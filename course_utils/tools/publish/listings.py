@@ -16,7 +16,7 @@ LISTING = re.compile(
 )
 TAG = re.compile(r"<[^>]*>")
 GAP = re.compile(r"(?<=\S) {2,}(?=\S)")  # between two columns
-WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:!?]*(?!\S)")  # two letters or more, nothing else
+WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:!?]*(?!\S)")  # perhaps with punctuation behind it
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,/]*")
 # after a dot, an opening bracket and the like, outside tags
 BREAK = re.compile(r"([(\[{,]|=+|\.(?!\d))(?![)\]},.:=])(?=[^<>]*(?:<|$))")
