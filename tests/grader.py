@@ -90,6 +90,13 @@ def runs(process):
         return False
 
 
+def most_memory():
+    """The most memory that this process has had, in kB."""
+    import resource  # Windows, where other tests import this module, has none
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
 def first_result(out):
     """Whether a run has stored a result."""
     path = Path(out) / "results.jsonl"

@@ -19,7 +19,7 @@ from .cases import read
 
 # in the name or text of everything that an attack leaves, and of everything that it must not find
 TOKEN = f"hostile-{secrets.token_hex(4)}"
-ID = "04-mean-pool"
+MEAN_POOL = "04-mean-pool"  # the exercise that attacks answer
 NAMES = {  # of the functions, by exercise
     exercise_id: name for exercise_id, (name, _) in assignment(LESSON)["exercises"].items()
 }
@@ -34,29 +34,27 @@ FULL = points_of(*LESSON)  # the points of a hand-in that is right throughout
 
 @dataclass(frozen=True)
 class Hostile:
-    """One submission: `answer` is in the cell of mean pooling, or `build` makes the whole notebook's bytes.
+    """One submission: `build` returns the bytes of its notebook.
 
+    file_name: what it is handed in as; "" if the grader is not told.
     statuses: those that the submission may get. message: words of a message or of the reason.
     needs_filter: only the filter of system calls stops it.
     """
 
     name: str
     description: str
-    answer: str = ""
-    build: Callable[[], bytes] | None = None
+    build: Callable[[], bytes]
+    file_name: str = ""
     statuses: tuple[str, ...] = ("ok",)
     message: str = ""
     needs_filter: bool = False
-
-    def notebook(self):
-        return self.build() if self.build else hand_in(self.answer)
 
 
 # ---------------------------------------------------------------- building
 
 
-# A code cell as nbformat 4 stores it, with further or other fields.
-def code(source, grade_id=None, **fields):
+def code_cell(source, grade_id=None, **fields):
+    """A code cell as nbformat 4 stores it, with further or other fields."""
     return {
         "cell_type": "code",
         "metadata": {"nbgrader": {"grade_id": grade_id}} if grade_id else {},
@@ -67,50 +65,57 @@ def code(source, grade_id=None, **fields):
     }
 
 
-def file(cells, **fields):
+def check_cell(exercise_id):
+    """The check that lesson 04 has below the answer to an exercise."""
+    return code_cell(f'check("{exercise_id}", {NAMES[exercise_id]})', f"{exercise_id}-check")
+
+
+def lesson_cells(answers):
+    """The cells of lesson 04 that count: each answer, and the check below it."""
+    return [
+        cell
+        for exercise_id, source in answers.items()
+        for cell in (code_cell(source, exercise_id), check_cell(exercise_id))
+    ]
+
+
+def notebook_bytes(cells, **fields):
+    """A notebook of these cells as a file holds it, with further or other fields."""
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **fields}
     return json.dumps(notebook).encode()
 
 
-# The cells of lesson 04 that count: each answer, and the check below it.
-def lesson(answers):
-    return [
-        cell
-        for exercise_id, source in answers.items()
-        for cell in (
-            code(source, exercise_id),
-            code(f'check("{exercise_id}", {NAMES[exercise_id]})', f"{exercise_id}-check"),
-        )
-    ]
+def hostile_hand_in(answer, above=(), below=()):
+    """A notebook with this answer to mean pooling, wrong ones to the others, and further cells."""
+    return notebook_bytes([*above, *lesson_cells({MEAN_POOL: answer, **WRONG}), *below])
 
 
-def hand_in(answer):
-    return file(lesson({ID: answer, **WRONG}))
-
-
-def right(before=(), after=(), **answers):
-    """A notebook with right answers, some of them replaced, and cells before and after.
+def right_hand_in(above=(), below=(), **answers):
+    """A notebook with right answers, some of them replaced, and further cells above and below.
 
     answers: sources by the function's name.
     """
     ids = {name: exercise_id for exercise_id, name in NAMES.items()}
     replaced = {ids[name]: source for name, source in answers.items()}
-    return file([*before, *lesson({**RIGHT, **replaced}), *after])
+    return notebook_bytes([*above, *lesson_cells({**RIGHT, **replaced}), *below])
 
 
 # ---------------------------------------------------------------- what cells of the files stand for
 
 
-# An answer that does this in place of pooling.
 def instead(body, before=""):
+    """An answer that does this in place of pooling. before: lines above the function."""
     return (
         f"{before}\ndef my_mean_pool(token_embeddings, attention_mask):\n{indent(body, '    ')}\n"
     )
 
 
-# An answer that tries things when first called, and raises an error that lists those which
-# worked, in `won`. The lines of `body` are a function's; they call `tried` or `allowed`.
 def probe(body, before=""):
+    """An answer that tries things when first called, and raises an error that lists what worked.
+
+    body: lines of a function that appends what worked to `won`, by calling `tried` or `allowed`.
+    before: lines above the functions.
+    """
     return f"""
 import os, ctypes, sys
 said = ""
@@ -158,16 +163,6 @@ def send(*pairs, arrays=b"", text=None, times=1):
 """
 
 
-# A frame that the answer writes to every open descriptor when it is called.
-def forged(sent):
-    return SEND + instead(f"send({sent})\nreturn 1")
-
-
-# A frame that the answer's cell writes to every open descriptor when it runs.
-def forged_at_definition(sent):
-    return f"{SEND}my_mean_pool = send({sent})"
-
-
 # in an answer, the descriptors and sizes of the memory that it shares with the grader, and a
 # function that overwrites all of it
 SHARED = """
@@ -185,107 +180,139 @@ def wipe(byte=b"\\0"):
         mmap.mmap(descriptor, size)[:] = byte * size
 """
 
-ANSWERS = {
-    "my_mean_pool": str,
+# by the word behind ```python, what makes the answer of the source below it
+ANSWER_FROM = {
+    "my_mean_pool": lambda answer: answer,
     "instead": instead,
     "probe": probe,
-    "forged": forged,
-    "forged at definition": forged_at_definition,
+    # a frame is written to every open descriptor when the answer is called
+    "forged": lambda arguments: SEND + instead(f"send({arguments})\nreturn 1"),
+    # or already when the answer's cell runs
+    "forged at definition": lambda arguments: f"{SEND}my_mean_pool = send({arguments})",
 }
 
 
 # ---------------------------------------------------------------- what a program builds
 
 DEEP = 100_000  # brackets or signs, far beyond what a parser's stack holds
-EDITED = """import types
-my_mean_pool = types.SimpleNamespace(status="passed", points=2)
-check = lambda *args: "passed\""""
-# by the name of the case, an answer or a function that returns the whole notebook
-BUILT = {
-    "an empty file": lambda: b"",
-    "not JSON": lambda: b"\x89PNG\r\n\x1a\n" + bytes(1000),
-    "half a notebook": lambda: hand_in("x = 1")[:-40],
-    "a list": lambda: b"[1, 2]",
-    "brackets": lambda: b"[" * DEEP + b"]" * DEEP,
-    "brackets in a cell": lambda: (
-        b'{"cells": [{"cell_type": "code", "source": ' + b"[" * DEEP + b"]" * DEEP + b"}]}"
-    ),
-    "cells that are no list": lambda: b'{"cells": "x"}',
-    "cells of nothing": lambda: file([None, 1, [], "x", {}]),
-    "odd cells": lambda: file(
-        [
-            *map(code, (5, [1, None, "x = 1\n"], {"a": 1})),
-            *({"cell_type": ["code"], "source": "x"}, code("x", ["04-mean-pool"])),
-            *({"cell_type": "code", "metadata": [], "source": "x"}, *lesson(WRONG)),
-        ]
-    ),
-    "null bytes": lambda: hand_in("x = 1\0\nprint('\ud800')"),
-    "half a letter in a report": lambda: file(
-        [
-            *lesson(
-                {ID: "def my_mean_pool(t, m):\n    raise ValueError('\\ud800')\n# \ud800", **WRONG}
-            ),
-            {"cell_type": "markdown", "source": "# 04 \udfff", "metadata": {}},
-        ]
-    ),
+BRACKETS = b"[" * DEEP + b"]" * DEEP
+# by the name of the case, the answer to mean pooling
+BUILT_ANSWERS = {
     "deep brackets in code": instead(f"return {'(' * DEEP}1{')' * DEEP}"),
     "deep arithmetic in code": instead(f"return {'-' * DEEP}1"),
     "a long sum": instead("x = " + "+".join(["1"] * 900) + "\nraise NotImplementedError"),
-    "no answers": lambda: file(lesson({ID: "", **WRONG})[1::2]),
-    "edited checks": lambda: file([code("", ID), code(EDITED, f"{ID}-check"), *lesson(WRONG)]),
-    "renamed without a trace": lambda: file(
+}
+# by the name of the case, a function that returns the whole notebook
+BUILT_NOTEBOOKS = {
+    "an empty file": lambda: b"",
+    "not JSON": lambda: b"\x89PNG\r\n\x1a\n" + bytes(1000),
+    "half a notebook": lambda: hostile_hand_in("x = 1")[:-40],
+    "a list": lambda: b"[1, 2]",
+    "brackets": lambda: BRACKETS,
+    "brackets in a cell": lambda: (
+        b'{"cells": [{"cell_type": "code", "source": ' + BRACKETS + b"}]}"
+    ),
+    "cells that are no list": lambda: b'{"cells": "x"}',
+    "cells of nothing": lambda: notebook_bytes([None, 1, [], "x", {}]),
+    "odd cells": lambda: notebook_bytes(
         [
-            code(RIGHT[ID].replace("my_mean_pool", "pool")),
-            code('check("04-mean-pool", my_mean_pool)'),
-            *lesson(WRONG),
+            code_cell(5),
+            code_cell([1, None, "x = 1\n"]),
+            code_cell({"a": 1}),
+            {"cell_type": ["code"], "source": "x"},
+            code_cell("x", [MEAN_POOL]),
+            {"cell_type": "code", "metadata": [], "source": "x"},
+            *lesson_cells(WRONG),
         ]
     ),
-    "a stub above a wrong one": lambda: file(
+    "null bytes": lambda: hostile_hand_in("x = 1\0\nprint('\ud800')"),
+    "half a letter in a report": lambda: hostile_hand_in(
+        "def my_mean_pool(t, m):\n    raise ValueError('\\ud800')\n# \ud800",
+        below=[{"cell_type": "markdown", "source": "# 04 \udfff", "metadata": {}}],
+    ),
+    "no answers": lambda: notebook_bytes(list(map(check_cell, (MEAN_POOL, *WRONG)))),
+    "edited checks": lambda: notebook_bytes(
         [
-            *lesson(WRONG)[::-1],
-            *(code(half, ID) for half in ("def my_mean_pool(t, m):", "    return t")),
-            code(instead("return 1"), ID),
-            code(instead("raise NotImplementedError()"), ID),
+            code_cell("", MEAN_POOL),
+            code_cell(
+                'import types\nmy_mean_pool = types.SimpleNamespace(status="passed", points=2)\n'
+                'check = lambda *args: "passed"',
+                f"{MEAN_POOL}-check",
+            ),
+            *lesson_cells(WRONG),
+        ]
+    ),
+    "renamed without a trace": lambda: notebook_bytes(
+        [
+            code_cell(RIGHT[MEAN_POOL].replace("my_mean_pool", "pool")),
+            code_cell('check("04-mean-pool", my_mean_pool)'),
+            *lesson_cells(WRONG),
+        ]
+    ),
+    "a stub above a wrong one": lambda: notebook_bytes(
+        [
+            *reversed(lesson_cells(WRONG)),
+            code_cell("def my_mean_pool(t, m):", MEAN_POOL),
+            code_cell("    return t", MEAN_POOL),
+            code_cell(instead("return 1"), MEAN_POOL),
+            code_cell(instead("raise NotImplementedError()"), MEAN_POOL),
         ]
     ),
     "a million cells": lambda: (
         b'{"cells": [' + b",".join([b'{"cell_type":"code","source":"x=1"}'] * 10**6) + b"]}"
     ),
-    "a hundred megabytes of outputs": lambda: file(
+    "a hundred megabytes of outputs": lambda: notebook_bytes(
         [
-            code(source, exercise_id, outputs=[{"output_type": "stream", "text": "x" * 25_000_000}])
-            for exercise_id, source in {ID: "", **WRONG}.items()
+            code_cell(
+                source, exercise_id, outputs=[{"output_type": "stream", "text": "x" * 25_000_000}]
+            )
+            for exercise_id, source in {MEAN_POOL: "", **WRONG}.items()
         ]
     ),
+    # the sizes of both hours: far more than the sandbox has the seconds or the memory to read
     "an hour of reading": lambda: b'{"cells": [' + b"[[]]," * 20_000_000 + b"[]]}",
-    "an hour of magics": lambda: file(
-        [
-            *map(code, ("x = " + "-" * 200_000 + "1", "(" * 5000, 'f"{' * 3000, "%" * 100_000)),
-            *map(code, ("\\\n" * 200_000, "?" * 100_000 + "\n!" * 50_000)),
-            *lesson({ID: instead("return 1"), **WRONG}),
-        ]
+    "an hour of magics": lambda: hostile_hand_in(
+        instead("return 1"),
+        above=[
+            code_cell("x = " + "-" * 200_000 + "1"),
+            code_cell("(" * 5000),
+            code_cell('f"{' * 3000),
+            code_cell("%" * 100_000),
+            code_cell("\\\n" * 200_000),
+            code_cell("?" * 100_000 + "\n!" * 50_000),
+        ],
     ),
 }
 
 
-# The submission that a case describes.
 def submission(case):
-    answer = BUILT.get(case.name, "")  # or a function that builds the whole notebook
-    for role in ANSWERS.keys() & case.cells.keys():  # one at most
-        answer = ANSWERS[role](*case.cells[role], *case.cells.get("before", []))
-    above, below = case.cells.get("", []), case.cells.get("below", [])
-    if above or below:
-        cells = [*map(code, above), *lesson({ID: answer, **WRONG}), *map(code, below)]
-        answer = partial(file, cells)
-    is_text = isinstance(answer, str)
-    return Hostile(
+    """The submission that a case describes: a notebook built as a whole, or an answer in its cell.
+
+    case.cells has sources by the word behind their ```python: a key of ANSWER_FROM or "before" for
+    those of the answer, "below" for cells below it, "" for cells above. README.md explains them, and
+    the settings.
+    """
+    described = partial(
+        Hostile,
         case.name,
         case.description,
-        answer=answer if is_text else "",
-        build=None if is_text else answer,
         statuses=tuple(case.settings.get("status", "ok").split(", ")),
         message=case.settings.get("said", ""),
         needs_filter="filter" in case.settings,
+    )
+    if case.name in BUILT_NOTEBOOKS:
+        return described(build=BUILT_NOTEBOOKS[case.name])
+    written = [
+        ANSWER_FROM[role](*case.cells[role], *case.cells.get("before", []))
+        for role in ANSWER_FROM
+        if role in case.cells
+    ]
+    # a case writes one answer at most; one whose attack stands in other cells has an empty one
+    (answer,) = written or [BUILT_ANSWERS.get(case.name, "")]
+    above, below = (list(map(code_cell, case.cells.get(place, []))) for place in ("", "below"))
+    return described(
+        build=lambda: hostile_hand_in(answer, above, below),
+        file_name="" if above or below else "04_pooling.ipynb",
     )
 
 
@@ -293,8 +320,8 @@ HOSTILE = [
     submission(case)
     for case in read(
         Path(__file__).with_name("hostile"),
-        BUILT,
-        ("before", *ANSWERS),
+        BUILT_NOTEBOOKS.keys() | BUILT_ANSWERS.keys(),
+        ("before", *ANSWER_FROM),
         ("status", "said", "filter"),
         SHARED=SHARED,
         TOKEN=TOKEN,

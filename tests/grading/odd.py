@@ -13,9 +13,19 @@ from pathlib import Path
 
 from ..grader import points_of
 from .cases import read
-from .hostile import FULL, ID, NAMES, RIGHT, code, file, lesson, right
+from .hostile import (
+    FULL,
+    MEAN_POOL,
+    NAMES,
+    RIGHT,
+    check_cell,
+    code_cell,
+    lesson_cells,
+    notebook_bytes,
+    right_hand_in,
+)
 
-MEAN = RIGHT[ID].strip()
+MEAN = RIGHT[MEAN_POOL].strip()
 NEEDS = {  # mean pooling that takes its dimension, or its weights, from an expression in place of {}
     "dim": MEAN.replace("dim=1", "dim={}"),
     "weights": MEAN.replace(
@@ -43,7 +53,7 @@ class Odd:
 
 # Mean pooling is answered by this cell.
 def mean(source):
-    return lambda: right(my_mean_pool=source)
+    return lambda: right_hand_in(my_mean_pool=source)
 
 
 # Mean pooling does this first, each time it is called.
@@ -55,8 +65,8 @@ def inside(lines):
 # A right notebook whose cells `change` replaces, by a list that it returns, or changes in place.
 def cells(change):
     def build():
-        right_cells = lesson(RIGHT)
-        return file(change(right_cells) or right_cells)
+        right_cells = lesson_cells(RIGHT)
+        return notebook_bytes(change(right_cells) or right_cells)
 
     return build
 
@@ -65,8 +75,8 @@ def cells(change):
 def renamed(check):
     return cells(
         lambda right_cells: [
-            code(MEAN.replace("my_mean_pool", "pool"), ID),
-            code(check, f"{ID}-check"),
+            code_cell(MEAN.replace("my_mean_pool", "pool"), MEAN_POOL),
+            code_cell(check, f"{MEAN_POOL}-check"),
             *right_cells[2:],
         ]
     )
@@ -74,7 +84,7 @@ def renamed(check):
 
 # The lesson's cells, each with this metadata beside its own.
 def with_metadata(**metadata):
-    return [{**cell, "metadata": {**cell["metadata"], **metadata}} for cell in lesson(RIGHT)]
+    return [{**cell, "metadata": {**cell["metadata"], **metadata}} for cell in lesson_cells(RIGHT)]
 
 
 # A cell that is no code.
@@ -111,54 +121,65 @@ COUNTS = (99, 1, None, "x", 5, 5, 2, 1)  # of runs, as no kernel counts
 KAGGLE = "import os\nfor folder, _, files in os.walk('/kaggle/input'):\n    print(folder, files)"
 # by the name of the case, a function that returns the whole notebook
 BUILT = {
-    "as it should be": right,
+    "as it should be": right_hand_in,
     "a long chain of choices": inside(
         "x = 0\nif x == 1:\n    x = 1\n"
         + "".join(f"elif x == {number}:\n    x = 2\n" for number in range(2, 250))
     ),
-    "a byte order mark": lambda: b"\xef\xbb\xbf" + right(),
+    "a byte order mark": lambda: b"\xef\xbb\xbf" + right_hand_in(),
     "line ends of old Macs": mean(MEAN.replace("\n", "\r")),
     "lines as a list": mean(f"\n{MEAN}\n".splitlines(keepends=True)),
     "letters as a list": mean(list(MEAN)),
-    "an empty list": lambda: right([code([]), code("")]),
+    "an empty list": lambda: right_hand_in([code_cell([]), code_cell("")]),
     "a list of one text": mean([MEAN]),
-    "a NUL in a Markdown cell": lambda: right([text("# 04\0 Pooling")]),
+    "a NUL in a Markdown cell": lambda: right_hand_in([text("# 04\0 Pooling")]),
     "a very long line": inside("# " + "x" * 100_000),
-    "a very long list": lambda: right(
-        [code(f"NUMBERS = {[1] * 20_000}")], my_mean_pool=NEEDS["dim"].replace("{}", "NUMBERS[-1]")
+    "a very long list": lambda: right_hand_in(
+        [code_cell(f"NUMBERS = {[1] * 20_000}")],
+        my_mean_pool=NEEDS["dim"].replace("{}", "NUMBERS[-1]"),
     ),
     "a timed check": cells(
-        lambda right_cells: right_cells[1].update(source=f'%time check("{ID}", my_mean_pool)')
+        lambda right_cells: right_cells[1].update(
+            source=f'%time check("{MEAN_POOL}", my_mean_pool)'
+        )
     ),
-    "all in the last cell": lambda: file(
-        [*lesson(dict.fromkeys(NAMES, ""))[1::2], code("\n".join(RIGHT.values()))]
+    "all in the last cell": lambda: notebook_bytes(
+        [*map(check_cell, NAMES), code_cell("\n".join(RIGHT.values()))]
     ),
-    "all in the first cell": lambda: file(
-        [code("\n".join(RIGHT.values())), *lesson(dict.fromkeys(NAMES, ""))]
+    "all in the first cell": lambda: notebook_bytes(
+        [code_cell("\n".join(RIGHT.values())), *lesson_cells(dict.fromkeys(NAMES, ""))]
     ),
-    "all in one cell with an id": lambda: file(
-        lesson({**dict.fromkeys(NAMES, ""), ID: "\n".join(RIGHT.values())})
+    "all in one cell with an id": lambda: notebook_bytes(
+        lesson_cells({**dict.fromkeys(NAMES, ""), MEAN_POOL: "\n".join(RIGHT.values())})
     ),
-    "a first try above": lambda: right([code("def my_mean_pool(t, m):\n    return t.mean(1)", ID)]),
-    "the answer twice": lambda: right([code(MEAN, ID)]),
-    "the answer twice with its check": lambda: right(lesson({ID: MEAN})),
-    "in reverse order": lambda: file(lesson(dict(reversed(RIGHT.items())))),
-    "answers, then checks": lambda: file([*lesson(RIGHT)[::2], *lesson(RIGHT)[1::2]]),
-    "checks, then answers": lambda: file([*lesson(RIGHT)[1::2], *lesson(RIGHT)[::2]]),
-    "no checks": lambda: file(lesson(RIGHT)[::2]),
-    "a renamed function": renamed(f'check("{ID}", pool)'),
+    "a first try above": lambda: right_hand_in(
+        [code_cell("def my_mean_pool(t, m):\n    return t.mean(1)", MEAN_POOL)]
+    ),
+    "the answer twice": lambda: right_hand_in([code_cell(MEAN, MEAN_POOL)]),
+    "the answer twice with its check": lambda: right_hand_in(lesson_cells({MEAN_POOL: MEAN})),
+    "in reverse order": lambda: notebook_bytes(lesson_cells(dict(reversed(RIGHT.items())))),
+    "answers, then checks": lambda: notebook_bytes(
+        [*lesson_cells(RIGHT)[::2], *lesson_cells(RIGHT)[1::2]]
+    ),
+    "checks, then answers": lambda: notebook_bytes(
+        [*lesson_cells(RIGHT)[1::2], *lesson_cells(RIGHT)[::2]]
+    ),
+    "no checks": lambda: notebook_bytes(lesson_cells(RIGHT)[::2]),
+    "a renamed function": renamed(f'check("{MEAN_POOL}", pool)'),
     "another name in the check's cell": renamed(
-        f'my_mean_pool = pool\ncheck("{ID}", my_mean_pool)'
+        f'my_mean_pool = pool\ncheck("{MEAN_POOL}", my_mean_pool)'
     ),
-    "split over two cells": lambda: right(
-        [code("DIM = 1", ID)], my_mean_pool=NEEDS["dim"].replace("{}", "DIM")
+    "split over two cells": lambda: right_hand_in(
+        [code_cell("DIM = 1", MEAN_POOL)], my_mean_pool=NEEDS["dim"].replace("{}", "DIM")
     ),
-    "nbformat 4.0": lambda: file(lesson(RIGHT), nbformat_minor=0),
-    "a format of the future": lambda: file(lesson(RIGHT), nbformat_minor=9),
+    "nbformat 4.0": lambda: notebook_bytes(lesson_cells(RIGHT), nbformat_minor=0),
+    "a format of the future": lambda: notebook_bytes(lesson_cells(RIGHT), nbformat_minor=9),
     "no version": lambda: json.dumps(
-        {"cells": lesson(RIGHT), "metadata": {}, "nbformat": 4}
+        {"cells": lesson_cells(RIGHT), "metadata": {}, "nbformat": 4}
     ).encode(),
-    "cells without ids": lambda: file([text("# 04 Pooling"), *map(code, RIGHT.values())]),
+    "cells without ids": lambda: notebook_bytes(
+        [text("# 04 Pooling"), *map(code_cell, RIGHT.values())]
+    ),
     "ids of cells": cells(
         lambda right_cells: [
             {**cell, "id": f"cell-{number}"} for number, cell in enumerate(right_cells)
@@ -179,23 +200,25 @@ BUILT = {
             {key: value for key, value in cell.items() if key != "metadata"} for cell in right_cells
         ]
     ),
-    "odd metadata": lambda: file(
+    "odd metadata": lambda: notebook_bytes(
         with_metadata(tags=["x", None], deepnote={"a": []}, collapsed=None, **{"": 1})
     ),
-    "an id that went to another cell": lambda: right(
-        [text("See below.", metadata={"nbgrader": {"grade_id": ID}})]
+    "an id that went to another cell": lambda: right_hand_in(
+        [text("See below.", metadata={"nbgrader": {"grade_id": MEAN_POOL}})]
     ),
-    "Colab": lambda: file(
+    "Colab": lambda: notebook_bytes(
         with_metadata(id="aB3", cellView="form", outputId="x"),
         nbformat_minor=0,
         metadata=METADATA["Colab"],
     ),
-    "VS Code": lambda: file(
+    "VS Code": lambda: notebook_bytes(
         with_metadata(vscode={"languageId": "python"}), metadata=METADATA["VS Code"]
     ),
-    "Kaggle": lambda: file([code(KAGGLE), *lesson(RIGHT)], metadata=METADATA["Kaggle"]),
-    "another kernel's name": lambda: file(
-        lesson(RIGHT), metadata=METADATA["another kernel's name"]
+    "Kaggle": lambda: notebook_bytes(
+        [code_cell(KAGGLE), *lesson_cells(RIGHT)], metadata=METADATA["Kaggle"]
+    ),
+    "another kernel's name": lambda: notebook_bytes(
+        lesson_cells(RIGHT), metadata=METADATA["another kernel's name"]
     ),
     "30 MB of outputs": cells(
         lambda right_cells: right_cells[0].update(
@@ -223,10 +246,10 @@ BUILT = {
             ]
         )
     ),
-    "attachments": lambda: right(
+    "attachments": lambda: right_hand_in(
         [text("![](attachment:a.png)", attachments={"a.png": {"image/png": "iVBORw0KGgo="}})]
     ),
-    "raw cells": lambda: right(
+    "raw cells": lambda: right_hand_in(
         [
             text("---\ntitle: 04\n---", "raw"),
             text(
@@ -234,7 +257,7 @@ BUILT = {
             ),
         ]
     ),
-    "unknown kinds of cells": lambda: right(
+    "unknown kinds of cells": lambda: right_hand_in(
         [text("select 1", "sql"), text("Title", "heading", level=1), text({"a": 1}, "widget")]
     ),
     "a cell without a source": cells(
@@ -249,16 +272,18 @@ BUILT = {
             {**cell, "execution_count": count} for cell, count in zip(right_cells, cycle(COUNTS))
         ]
     ),
-    "escaped letters": lambda: right().replace(b"weight", b"\\u0077eight"),
-    "indented JSON": lambda: json.dumps(json.loads(right()), indent=2000).encode(),
-    "a final line end and spaces": lambda: b"\n\n" + right() + b"\r\n \t\n",
-    "keys in another order": lambda: json.dumps(json.loads(right()), sort_keys=True).encode(),
-    "locked cells": lambda: file(
+    "escaped letters": lambda: right_hand_in().replace(b"weight", b"\\u0077eight"),
+    "indented JSON": lambda: json.dumps(json.loads(right_hand_in()), indent=2000).encode(),
+    "a final line end and spaces": lambda: b"\n\n" + right_hand_in() + b"\r\n \t\n",
+    "keys in another order": lambda: json.dumps(
+        json.loads(right_hand_in()), sort_keys=True
+    ).encode(),
+    "locked cells": lambda: notebook_bytes(
         with_metadata(
             editable=False, deletable=False, trusted=True, jupyter={"source_hidden": True}
         )
     ),
-    "the first two alone": lambda: file(lesson(RIGHT)[:4]),
+    "the first two alone": lambda: notebook_bytes(lesson_cells(RIGHT)[:4]),
     "in a Markdown cell": cells(lambda right_cells: right_cells[0].update(cell_type="markdown")),
     "in a raw cell": cells(lambda right_cells: right_cells[0].update(cell_type="raw")),
 }
@@ -274,7 +299,9 @@ def notebook(case):
         answers["my_mean_pool"] = NEEDS[key].replace("{}", case.settings[key])
     lost = case.settings["lost"].split(", ") if "lost" in case.settings else []
     above, below = case.cells.get("", []), case.cells.get("below", [])
-    build = BUILT.get(case.name) or (lambda: right(map(code, above), map(code, below), **answers))
+    build = BUILT.get(case.name) or (
+        lambda: right_hand_in(map(code_cell, above), map(code_cell, below), **answers)
+    )
     return Odd(case.name, case.description, build, FULL - points_of(*lost))
 
 

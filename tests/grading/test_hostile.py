@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import subprocess
 import time
 from dataclasses import asdict
@@ -13,16 +12,12 @@ import pytest
 
 from course_utils.tools.grading.results import STATUSES
 
-from ..grader import ROOT, each_run_or_nightly, runs, strict_marker, total
-from .hostile import FULL, HOSTILE, TOKEN, file, right
+from ..grader import ROOT, each_run_or_nightly, most_memory, runs, strict_marker, total
+from .hostile import FULL, HOSTILE, TOKEN, notebook_bytes, right_hand_in
 
 # folders of the host where a submission may try to write, and all that are searched for its traces
 OPEN = [Path("/tmp"), Path("/dev/shm"), Path("/var/tmp"), Path.home()]
 WATCHED = [*OPEN, ROOT, *(ROOT / name for name in ("tests", "notebooks", "course_utils"))]
-
-
-def most_memory():  # in kB, that this process has had
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +64,9 @@ def servers(marker):
 def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_property, monkeypatch):
     if attack.needs_filter and not marker.filtered:
         pytest.skip("there is no filter of system calls")
-    notebook, start = attack.notebook(), time.monotonic()
+    notebook, start = attack.build(), time.monotonic()
     monkeypatch.setattr(marker, "seconds", 2)
-    result = marker.mark(notebook, "04_pooling.ipynb" if attack.build is None else "")
+    result = marker.mark(notebook, attack.file_name)
     assert time.monotonic() - start < 25, "it holds up the class"  # seconds
 
     # what the submission gets
@@ -93,22 +88,22 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
 
     monkeypatch.undo()
     start = time.monotonic()
-    assert total(marker.mark(right())) == FULL, "the next submission suffered"
+    assert total(marker.mark(right_hand_in())) == FULL, "the next submission suffered"
     assert time.monotonic() - start < 8, "the next submission was slow"  # seconds
     record_property("hand-in", "hostile")  # counted and printed by tests/conftest.py
 
 
 def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypatch):
     monkeypatch.setattr(marker, "sandbox_patience", 0.1)
-    slow_to_read = file([{"cell_type": "markdown", "source": "x"}] * 400_000)
+    slow_to_read = notebook_bytes([{"cell_type": "markdown", "source": "x"}] * 400_000)
     for _ in range(3):
         result = marker.mark(slow_to_read)
         assert (result.status, "longer than" in result.reason) == ("unreadable", True)
     assert settled(marker.sandbox, servers)
-    processes = psutil.Process(marker.sandbox.process.pid).children(recursive=True)
-    assert len(processes) <= len(servers) + 1, "zombies are left"  # the last may be one
+    with_zombies = psutil.Process(marker.sandbox.process.pid).children(recursive=True)
+    assert len(with_zombies) <= len(servers) + 1, "zombies are left"  # the last may be one
     monkeypatch.undo()
-    assert total(marker.mark(right())) == FULL
+    assert total(marker.mark(right_hand_in())) == FULL
 
 
 def test_nothing_of_an_attack_is_left_in_the_repository(marker):

@@ -2,7 +2,6 @@
 
 import os
 import random
-import resource
 import shutil
 import subprocess
 import sys
@@ -20,12 +19,8 @@ from course_utils.tools.grading.fleet import MarkingProcess, read
 from course_utils.tools.grading.marking import Answer, Marker, marking_fingerprint
 from course_utils.tools.grading.sandbox import Sandbox, SandboxError
 
-from ..grader import ROOT, SETTINGS, hand_in, isolation, points_of, runs
-from .hostile import ID, NAMES, RIGHT, SEND, code, file, lesson
-
-
-def most_memory():  # in MB, that this process has had
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+from ..grader import ROOT, SETTINGS, hand_in, isolation, most_memory, points_of, runs
+from .hostile import MEAN_POOL, RIGHT, SEND, lesson_cells, notebook_bytes, right_hand_in
 
 
 def test_a_call_has_no_more_time_than_its_notebook():
@@ -58,7 +53,7 @@ def test_an_answer_that_takes_for_ever_to_compare_fails_its_exercise_for_time(
         marker = Marker(sandbox, ("04",), seed=4, seconds=1)
         monkeypatch.setattr(judging, "difference", compared_for_ever)
         wrong = "def my_mean_pool(tokens, mask):\n    return tokens[:, 0]"
-        mark = marker.mark(file(lesson({**RIGHT, ID: wrong}))).exercises[ID]
+        mark = marker.mark(right_hand_in(my_mean_pool=wrong)).exercises[MEAN_POOL]
     assert (mark.status, mark.state) == ("failed", "timeout")
     assert "comparing" in mark.reason
 
@@ -81,7 +76,7 @@ def test_what_is_far_too_large_is_not_iterated(outcome, one_thread):
     report = examine(exercise, lambda queries, texts, k: outcome, cases=cases)
     assert f"more than {MOST_RETURNED:,} things" in report.messages[0]
     assert report.status == "failed"
-    assert most_memory() - before < 200, "things were copied"
+    assert most_memory() - before < 200 * 2**10, "things were copied"  # 200 MB
 
 
 @pytest.mark.nightly
@@ -92,20 +87,20 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
         'def my_mean_pool(t, m):\n    send(text=b\'{"dict": [["value", {"list": [\' + '
         'b",".join([b\'{"list": []}\'] * 550_000) + b"]}]]}")\n    return 1'
     )
-    (tmp_path / "eve.ipynb").write_bytes(file(lesson({**RIGHT, ID: nested})))
+    (tmp_path / "eve.ipynb").write_bytes(right_hand_in(my_mean_pool=nested))
     (tmp_path / "ada.ipynb").write_text(hand_in("04", all="solution"))
     with MarkingProcess({**SETTINGS, "judging": 100 * 2**20}) as process:  # bytes
         eve, ada = (
             process.ask({"key": name, "name": name, "path": str(tmp_path / name)})["result"]
             for name in ("eve.ipynb", "ada.ipynb")
         )
-    mark = eve["exercises"][ID]
+    mark = eve["exercises"][MEAN_POOL]
     assert mark["state"] == "memory"
     assert mark["reason"] == "what it returned is too large to be judged"
     of_eve, of_ada = (
         sum(mark["points"] for mark in result["exercises"].values()) for result in (eve, ada)
     )
-    assert (of_eve, of_ada) == (points_of("04") - points_of(ID), points_of("04"))
+    assert (of_eve, of_ada) == (points_of("04") - points_of(MEAN_POOL), points_of("04"))
 
 
 def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path, monkeypatch):
@@ -113,8 +108,11 @@ def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path
         marking_fingerprint.cache_clear()
         return marking_fingerprint()
 
-    ignore = shutil.ignore_patterns("*.safetensors", "__pycache__", "publish")
-    package = shutil.copytree(marking.PACKAGE, tmp_path / "course_utils", ignore=ignore)
+    package = shutil.copytree(
+        marking.PACKAGE,
+        tmp_path / "course_utils",
+        ignore=shutil.ignore_patterns("*.safetensors", "__pycache__", "publish"),
+    )
     monkeypatch.setattr(marking, "PACKAGE", package)
     fingerprints = {fresh_fingerprint()}
     changed = (
@@ -178,8 +176,10 @@ def marker(one_thread):
 @pytest.fixture
 def slow_and_right():
     """A notebook whose right answer takes a tenth of a second."""
-    waits = "import time\n" + RIGHT[ID].replace("    weight", "    time.sleep(0.1)\n    weight", 1)
-    return file([code(waits, ID), code(f'check("{ID}", {NAMES[ID]})', f"{ID}-check")])
+    waits = "import time\n" + RIGHT[MEAN_POOL].replace(
+        "    weight", "    time.sleep(0.1)\n    weight", 1
+    )
+    return notebook_bytes(lesson_cells({MEAN_POOL: waits}))
 
 
 def test_if_the_system_kills_a_process_its_hand_in_is_tried_once_more(marker, slow_and_right):
@@ -194,7 +194,7 @@ def test_if_the_system_kills_a_process_its_hand_in_is_tried_once_more(marker, sl
 
     thread = threading.Thread(target=kill_youngest_process)
     thread.start()
-    mark = marker.mark(slow_and_right).exercises[ID]
+    mark = marker.mark(slow_and_right).exercises[MEAN_POOL]
     thread.join()
     assert (killed.is_set(), mark.status, mark.state) == (True, "passed", "ok")
 
@@ -209,6 +209,6 @@ def test_an_answer_that_arrives_while_the_grader_is_suspended_counts(
     )
     monkeypatch.setattr(judging, "SECONDS", 1)
     other_process = subprocess.Popen([sys.executable, "-c", suspend])
-    mark = marker.mark(slow_and_right).exercises[ID]
+    mark = marker.mark(slow_and_right).exercises[MEAN_POOL]
     other_process.wait()
     assert (mark.status, mark.state) == ("passed", "ok")

@@ -7,7 +7,7 @@ from course_utils.tools.grading import running
 from course_utils.tools.grading.sandbox import Sandbox, Session
 
 from ..grader import isolation
-from .hostile import code, file
+from .hostile import code_cell, notebook_bytes
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,9 @@ def test_a_cell_that_no_alarm_stops_ends_with_its_process(cell, sandbox, monkeyp
     # the same in the sandbox, which has modules of its own
     hurry = "from course_utils.tools.grading import running\nrunning.SECONDS_OF_A_CELL = running.LAST_RESORT = 0.1"
     session = Session(sandbox)
-    session.load(file([code(source) for source in (hurry, cell, "def f(x): return x")]))
+    session.load(
+        notebook_bytes([code_cell(source) for source in (hurry, cell, "def f(x): return x")])
+    )
     session.ask(do="open", exercises=["00-f"], by_hand=[])
     with pytest.raises(OutOfTime):
         session.ask(60, do="define", exercise_id="00-f", name="f", run="end")
