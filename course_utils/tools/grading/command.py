@@ -14,8 +14,9 @@ from .class_run import Options, grade
 from .records import doubtful_owners
 from .texts import in_words
 
-# exit statuses: somebody has no points yet; hand-ins may be somebody else's
-NOT_MARKED, DOUBTFUL = (3, 4)
+# exit statuses: somebody has no points yet; hand-ins may be somebody else's; a signal ended the
+# run, to which its number is added, as shells do
+NOT_MARKED, DOUBTFUL, ENDED_BY_SIGNAL = (3, 4, 128)
 
 
 def mark(submissions: Path, out: Path, options: Options, course: Path | None = None) -> int:
@@ -37,25 +38,24 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
             from .nbgrader_course import export
 
             click.echo(f"nbgrader: {export(learners, course)} submissions written to {course}.")
-    except KeyboardInterrupt as stop:
+    except KeyboardInterrupt as interrupt:
         with suppress(OSError):  # the terminal may be gone
             warn(f"Stopped. What was marked is kept in {out}; run the same command to continue.")
-        return 128 + (stop.args[0] if stop.args else signal.SIGINT)
+        # Ctrl-C itself has no number, see `signals_as_ctrl_c`
+        return ENDED_BY_SIGNAL + (interrupt.args[0] if interrupt.args else signal.SIGINT)
     try:
         _print_summary(learners, out, options)
     except OSError as error:
         raise click.ClickException(
             f"All results are in {out}, but a summary cannot be printed: {error.strerror}."
         ) from None
-    lost = [learner.learner for learner in learners if learner.points is None]
-    if lost:
+    if unmarked := [learner.learner for learner in learners if learner.points is None]:
         warn(
-            f"Not marked: {in_words(lost)}. They have no points yet; run the same command to try "
-            "again."
+            f"Not marked: {in_words(unmarked)}. They have no points yet; run the same command "
+            "to try again."
         )
         return NOT_MARKED
-    doubt = doubtful_owners(learners)
-    if doubt:
+    if doubt := doubtful_owners(learners):
         warn(doubt)
         return DOUBTFUL
     return 0
@@ -70,7 +70,7 @@ def warn(sentence: str) -> None:
 def signals_as_ctrl_c() -> Generator[None]:
     """Treat SIGTERM and SIGHUP as Ctrl-C, so that the run cleans up."""
 
-    def stop(number: int, _: object) -> None:
+    def raise_interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt(number)
 
     # `nohup` ignores SIGHUP
@@ -80,7 +80,7 @@ def signals_as_ctrl_c() -> Generator[None]:
         if signal.getsignal(number) == signal.SIG_DFL
     ]
     for number in treated:
-        signal.signal(number, stop)
+        signal.signal(number, raise_interrupt)
     try:
         yield
     finally:
@@ -102,11 +102,13 @@ def bar(results: Iterable, total: int) -> Iterable:
 def _print_summary(learners: Sequence, out: Path, options: Options) -> None:
     states = Counter(learner.status for learner in learners)
     shares = ", ".join(f"{number} {state}" for state, number in states.most_common())
-    click.echo(f"{len(learners)} learners: {shares}.")
     click.echo(
-        f"Grades: {out / 'grades.csv'}\nSummary: {out / 'summary.html'}\nFeedback: {out / 'feedback'}"
+        f"{len(learners)} learners: {shares}.\n"
+        f"Grades: {out / 'grades.csv'}\n"
+        f"Summary: {out / 'summary.html'}\n"
+        f"Feedback: {out / 'feedback'}\n"
+        f"For the next lecture: {out / 'class.html'}"
     )
-    click.echo(f"For the next lecture: {out / 'class.html'}")
     if any(learner.waiting for learner in learners):
         click.echo(
             f"To mark by hand: fill in the points in {out / 'manual.csv'} and run this again."

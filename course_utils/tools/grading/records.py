@@ -15,9 +15,17 @@ from ...exercises import find
 from ..workspace.copies import REPORT_STUB
 from .handed_files import LeftOut
 from .results import (
+    ANSWERED,
     LEFT_OUT,
+    MISSING,
+    MISSING_EXERCISE,
+    NOT_ATTEMPTED,
     NOT_MARKED,
+    NOTHING,
+    OK,
     SAME_FILE,
+    UNANSWERED,
+    UNREADABLE,
     HandMarkedCell,
     LearnerRecord,
     Mark,
@@ -29,11 +37,13 @@ from .store import Entry
 from .submissions import Gathered, HandIn
 from .texts import in_words
 
+LONGEST_PLAIN, LONGEST_SLUG = 60, 49  # characters of a key in the name of its page
+SECRET_DIGITS, DIGEST_DIGITS = 32, 10  # of checksums there, with a secret and without
 # keys that can be the name of a page as they are, and those that look like one with a checksum
-PLAIN, HASHED = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), re.compile(r"-[0-9a-f]{10}$")
+PLAIN = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+HASHED = re.compile(rf"-[0-9a-f]{{{DIGEST_DIGITS}}}$")
 LEFT_OUT_REASON = "what may be this learner's was left out"
-STRANGER, NOTHING = "not on the roster", "nothing handed in"
-ANSWERED, UNANSWERED = ("passed", "failed"), ("not attempted", "missing")  # statuses of marks
+STRANGER = "not on the roster"
 MOST_WITH_NOTHING = 0.8  # of a class, before it is doubted
 
 
@@ -71,24 +81,8 @@ def records(
     }
     twins_of = _with_the_same_file(hand_ins, learners)
     for key, record in learners.items():
-        marks = _LatestMarks(expected)
-        for hand_in in sorted(files_of[key], key=_order_of_time):
-            unmarked = Result("unreadable", hand_in.problem or "it was not marked")
-            twins = [name for twin, name in twins_of.get(hand_in.sha256, {}).items() if twin != key]
-            marks.add(hand_in.file, results.get((key, hand_in.file), unmarked), twins)
-            record.handed_in.append(hand_in.file)
-        marks.write_to(record)
-        _note_left_out(record, hand_ins.left_out)
-        record.by_hand = {
-            cell: HandMarkedCell(
-                most, _without_stub(marks.texts.get(cell, "")), work["rubrics"].get(cell, {})
-            )
-            for cell, most in by_hand.items()
-        }
-        record.texts = {
-            name: text for name, text in marks.texts.items() if name in by_hand or name in expected
-        }
-        record.add_up()
+        marks = _marks_of(files_of[key], results, expected, twins_of)
+        _fill(record, marks, by_hand, work["rubrics"], hand_ins.left_out)
     _note_namesakes(learners.values())
     return list(learners.values())
 
@@ -107,24 +101,75 @@ def _with_the_same_file(
     return holders
 
 
+def _marks_of(
+    hand_ins: Iterable[HandIn],
+    results: Mapping[tuple[str, str], Result],
+    expected: Mapping[str, float],
+    twins_of: Mapping[str, Mapping[str, str]],
+) -> "_LatestMarks":
+    """What counts of one learner's hand-ins.
+
+    results: by learner and file. expected: the most points by exercise. twins_of: see
+    `_with_the_same_file`.
+    """
+    marks = _LatestMarks(expected)
+    for hand_in in sorted(hand_ins, key=_order_of_time):
+        unmarked = Result(UNREADABLE, hand_in.problem or "it was not marked")
+        twins = [
+            name
+            for learner, name in twins_of.get(hand_in.sha256, {}).items()
+            if learner != hand_in.learner
+        ]
+        marks.add(hand_in.file, results.get((hand_in.learner, hand_in.file), unmarked), twins)
+    return marks
+
+
+def _fill(
+    record: LearnerRecord,
+    marks: "_LatestMarks",
+    by_hand: Mapping[str, float],
+    rubrics: Mapping[str, dict[str, float]],
+    left_out: Iterable[LeftOut],
+) -> None:
+    """Fill a learner's record.
+
+    by_hand: the most points by cell that a person marks. rubrics: see `marking.assignment`.
+    """
+    marks.write_to(record)
+    _note_left_out(record, left_out)  # looks at the status
+    record.by_hand = {
+        cell: HandMarkedCell(most, _without_stub(marks.texts.get(cell, "")), rubrics.get(cell, {}))
+        for cell, most in by_hand.items()
+    }
+    record.texts = {
+        name: text
+        for name, text in marks.texts.items()
+        if name in by_hand or name in marks.expected
+    }
+    record.add_up()
+
+
 def _record(
     key: str, page: str, files: Sequence[HandIn], roster: Mapping[str, Learner]
 ) -> LearnerRecord:
-    """Who a learner is: as the roster says, else as the first hand-in does that says so."""
+    """Who a learner is, as the roster says, else as the first hand-in does that says so; and what
+    was handed in.
+    """
     name = next((hand_in.name for hand_in in files if hand_in.name), "")
     person = roster.get(key, Learner(key, name))
     on_platform = next((hand_in for hand_in in files if hand_in.platform), HandIn(key))
     return LearnerRecord(
-        key,
-        page,
-        person.name,
-        person.email,
-        on_platform.platform,
-        on_platform.number,
-        person.login,
-        person.sis,
+        learner=key,
+        page=page,
+        name=person.name,
+        email=person.email,
+        platform=on_platform.platform,
+        number=on_platform.number,
+        login=person.login,
+        sis=person.sis,
         listed=key in roster,
         notes=[STRANGER] if roster and key not in roster else [],
+        handed_in=[hand_in.file for hand_in in sorted(files, key=_order_of_time)],
     )
 
 
@@ -211,45 +256,68 @@ class _LatestMarks:
 
     def add(self, file: str, result: Result, twins: Sequence[str]) -> None:
         """Add a hand-in. twins: other learners who handed in the same bytes."""
-        if result.status == "unreadable":
+        if result.status == UNREADABLE:
             self.unreadable.append(f"{file}: {result.reason}")
-        elif result.status == NOT_MARKED:  # it may belong to any lesson without a later hand-in
+        elif result.status == NOT_MARKED:
             self.not_marked.append(f"{file}: {result.reason}")
+            # nobody knows which exercises it answers, and it may take the place of any earlier
+            # answer; so none has points, until this is marked or a later hand-in replaces the mark
             self.marks |= {
                 exercise: Mark(
-                    find(exercise).title, NOT_MARKED, None, most, NOT_MARKED, result.reason
+                    title=find(exercise).title,
+                    status=NOT_MARKED,
+                    points=None,
+                    of=most,
+                    state=NOT_MARKED,
+                    reason=result.reason,
                 )
                 for exercise, most in self.expected.items()
             }
         else:
-            self._add_marks(file, result)
+            self._add_lessons(file, result)
+            self._add_marks(file, result.exercises)
+            self._add_texts(file, result)
             if twins and any(mark.status in ANSWERED for mark in result.exercises.values()):
                 self.notes.append(f"{SAME_FILE}{in_words(twins)}")
 
-    def _add_marks(self, file: str, result: Result) -> None:
+    def _add_lessons(self, file: str, result: Result) -> None:
+        """Note which lessons this file is the latest of."""
         self.read[file] = result
-        answered = {
-            exercise for exercise, mark in result.exercises.items() if mark.status != "missing"
+        found = {exercise for exercise, mark in result.exercises.items() if mark.status != MISSING}
+        found |= result.texts.keys() - result.exercises.keys()  # what a person marks
+        self.repeated |= {part_with(exercise) for exercise in found} & self.latest.keys()
+        # without any, it is a hand-in of all its lessons
+        self.latest |= {part_with(exercise): file for exercise in found or result.exercises}
+
+    def _add_marks(self, file: str, marks: Mapping[str, Mark]) -> None:
+        """Take over a file's marks, but for those that would take an earlier answer back."""
+        stubs = [
+            exercise
+            for exercise, mark in marks.items()
+            if mark.status == NOT_ATTEMPTED
+            and exercise in self.marks
+            and self.marks[exercise].status in ANSWERED
+        ]
+        # a copied cell is not a hand-in of its lesson, so what the file lacks keeps its mark
+        lacking = [
+            exercise
+            for exercise, mark in marks.items()
+            if mark.status == MISSING and exercise in self.marks
+        ]
+        taken = {
+            exercise: mark
+            for exercise, mark in marks.items()
+            if exercise in self.expected and exercise not in (*stubs, *lacking)
         }
-        answered |= result.texts.keys() - result.exercises.keys()  # what a person marks
-        self.repeated |= {part_with(exercise) for exercise in answered} & self.latest.keys()
-        for exercise in answered or result.exercises:
-            self.latest[part_with(exercise)] = file
-        kept = []
-        for exercise, mark in result.exercises.items():
-            # a copied cell is not a hand-in of its lesson, and a stub takes no answer back
-            is_only_stub = exercise not in answered and exercise in self.marks
-            if exercise not in self.expected or is_only_stub:
-                continue
-            earlier = self.marks.get(exercise, mark)
-            if mark.status == "not attempted" and earlier.status in ANSWERED:
-                kept.append(exercise)
-            else:
-                self.marks[exercise], self.sources[exercise] = mark, file
-        if kept:
+        self.marks |= taken
+        self.sources |= dict.fromkeys(taken, file)
+        if stubs:
             self.notes.append(
-                f"{file} has no answer to {', '.join(kept)}: there, the earlier answer counts"
+                f"{file} has no answer to {', '.join(stubs)}: there, the earlier answer counts"
             )
+
+    def _add_texts(self, file: str, result: Result) -> None:
+        """Take over the texts without a mark, and those whose mark is this file's."""
         for exercise, text in result.texts.items():
             is_latest = exercise not in result.exercises or self.sources.get(exercise) == file
             # a stub takes no report back either
@@ -258,64 +326,58 @@ class _LatestMarks:
 
     def write_to(self, record: LearnerRecord) -> None:
         """Fill in marks, status, reason and notes, for the files handed in."""
-        states = [
-            (mark.state, f"{exercise}: {mark.reason}") for exercise, mark in self.marks.items()
-        ]
-        if self.read and not states:
-            states = [("ok", "")]
-        self._mark_missing()
+        marks = self.marks | self._missing_marks()
         counting_files = {*self.latest.values(), *self.sources.values()}
         record.files = [file for file in self.read if file in counting_files]
         record.problems = [problem for file in record.files for problem in self.read[file].problems]
-        record.exercises = {exercise: self.marks[exercise] for exercise in self.expected}
+        record.exercises = {exercise: marks[exercise] for exercise in self.expected}
         notes = record.notes + self.notes
         notes += [
             f"lesson {lesson} was handed in more than once; the latest counts: "
             f"{self.latest[lesson]}"
             for lesson in sorted(self.repeated)
         ]
-        if states:
+        if self.marks or self.read:  # otherwise these are the reason, see `_standing`
             notes += [f"unreadable: {text}" for text in self.unreadable]
-        if self.not_marked and (
-            not self.marks or any(mark.points is None for mark in self.marks.values())
-        ):
+        if self.not_marked and (not marks or any(mark.points is None for mark in marks.values())):
             record.status, record.reason = NOT_MARKED, "; ".join(self.not_marked)
         else:
-            record.status, record.reason = self._standing(bool(record.handed_in), states)
+            record.status, record.reason = self._standing(bool(record.handed_in), marks)
             notes += [f"not marked: {text}" for text in self.not_marked]
         if record.files and all(mark.status in UNANSWERED for mark in record.exercises.values()):
             notes.append("nothing was filled in")
         record.notes = list(dict.fromkeys(notes))
 
-    def _mark_missing(self) -> None:
-        """Give each exercise without a mark one that says why it has none."""
+    def _missing_marks(self) -> dict[str, Mark]:
+        """For each exercise without a mark, one that says why it has none."""
         lessons = {part_with(exercise) for exercise in self.marks}
-        for exercise, most in self.expected.items():
-            if exercise not in self.marks:
-                reason = f"lesson {part_with(exercise)} was not handed in"
-                if part_with(exercise) in lessons:
-                    reason = "it is not in the notebook"
-                self.marks[exercise] = Mark(
-                    find(exercise).title, "missing", 0, most, "missing exercise", reason
-                )
+        return {
+            exercise: Mark(
+                title=find(exercise).title,
+                status=MISSING,
+                points=0,
+                of=most,
+                state=MISSING_EXERCISE,
+                reason="it is not in the notebook"
+                if part_with(exercise) in lessons
+                else f"lesson {part_with(exercise)} was not handed in",
+            )
+            for exercise, most in self.expected.items()
+            if exercise not in self.marks
+        }
 
-    def _standing(self, handed_in: bool, states: Sequence[tuple[str, str]]) -> tuple[str, str]:
-        """The learner's status, and its reason. states: of the exercises that were handed in, with
-        their reasons.
-        """
+    def _standing(self, handed_in: bool, marks: Mapping[str, Mark]) -> tuple[str, str]:
+        """The learner's status, and its reason. marks: those of missing exercises included."""
         if not handed_in:
             return NOTHING, "this learner handed nothing in"
-        if not states:
-            return "unreadable", "; ".join(self.unreadable)
-        status = gravest({state for state, _ in states})
-        missing = [
-            f"{exercise}: {mark.reason}"
-            for exercise, mark in self.marks.items()
-            if mark.state == "missing exercise"
-        ]
-        if missing and status in ("ok", "missing exercise"):
-            return "missing exercise", "; ".join(missing)
-        return status, "; ".join(reason for state, reason in states if state == status != "ok")
+        if not (self.marks or self.read):
+            return UNREADABLE, "; ".join(self.unreadable)
+        status = gravest({mark.state for mark in marks.values()})
+        if status == OK:
+            return OK, ""
+        return status, "; ".join(
+            f"{exercise}: {mark.reason}" for exercise, mark in marks.items() if mark.state == status
+        )
 
 
 def _without_stub(text: str) -> str:
@@ -331,12 +393,12 @@ def page_name(key: str, secret: bytes | None = None) -> str:
     """
     data = key.encode("utf-8", "surrogatepass")
     if secret:
-        return f"{hmac.new(secret, data, 'sha256').hexdigest()[:32]}.html"
-    if len(key) <= 60 and PLAIN.fullmatch(key) and not HASHED.search(key):
+        return f"{hmac.new(secret, data, 'sha256').hexdigest()[:SECRET_DIGITS]}.html"
+    if len(key) <= LONGEST_PLAIN and PLAIN.fullmatch(key) and not HASHED.search(key):
         return f"{key}.html"
     letters = [
         letter for letter in unicodedata.normalize("NFKD", key) if not unicodedata.combining(letter)
     ]
-    slug = re.sub(r"[^a-z0-9]+", "-", "".join(letters).lower())[:49].strip("-")
-    digest = hashlib.sha256(data).hexdigest()[:10]
+    slug = re.sub(r"[^a-z0-9]+", "-", "".join(letters).lower())[:LONGEST_SLUG].strip("-")
+    digest = hashlib.sha256(data).hexdigest()[:DIGEST_DIGITS]
     return f"{slug if re.search('[a-z]', slug) else 'learner'}-{digest}.html"

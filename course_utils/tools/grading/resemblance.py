@@ -31,7 +31,7 @@ from ..._support.files import write_whole
 from ..._support.notebooks import parts
 from .csv_files import write_table
 from .reports import PAGES, RESEMBLANCE
-from .results import LearnerRecord
+from .results import ANSWERED, LearnerRecord
 from .texts import for_pages
 
 PAGE, TABLE = RESEMBLANCE
@@ -100,7 +100,7 @@ def write_resemblance(out: Path, learners: Sequence[LearnerRecord]) -> None:
     texts: dict[str, list[str]] = {}
     for place, learner in enumerate(learners):
         for exercise, mark in learner.exercises.items():
-            if mark.status in ("passed", "failed") and learner.texts.get(exercise):
+            if mark.status in ANSWERED and learner.texts.get(exercise):
                 text = compared_part(learner.texts[exercise])
                 texts.setdefault(exercise, [""] * len(learners))[place] = text
     lessons = sorted({exercise[:2] for exercise in texts})

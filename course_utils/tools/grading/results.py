@@ -11,31 +11,34 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-NOT_MARKED = "not marked"
+NOTHING, NOT_MARKED, UNREADABLE = "nothing handed in", "not marked", "unreadable"
+MISSING_EXERCISE, OK = "missing exercise", "ok"
+PASSED, FAILED, NOT_ATTEMPTED, MISSING = "passed", "failed", "not attempted", "missing"
+ANSWERED, UNANSWERED = (PASSED, FAILED), (NOT_ATTEMPTED, MISSING)  # statuses of marks
 SAME_FILE = "the same file as "  # begins a note
 LEFT_OUT = "left out: "  # begins a note about a file that may be the learner's
 # the statuses of a mark: the sign and the words that pages show
 MARK_STATUSES = {
-    "passed": ("✓", "passed"),
-    "failed": ("✗", "not there yet"),
-    "not attempted": ("○", "not attempted"),
-    "missing": ("—", "missing"),
+    PASSED: ("✓", "passed"),
+    FAILED: ("✗", "not there yet"),
+    NOT_ATTEMPTED: ("○", "not attempted"),
+    MISSING: ("—", "missing"),
 }
 # the statuses of a result or a learner, in plain words for the learner; of several, the first
 # counts
 STATUSES = {
-    "nothing handed in": "Nothing was handed in under this name.",
+    NOTHING: "Nothing was handed in under this name.",
     NOT_MARKED: (
         "Your submission is not marked yet because the grader failed. This is not your fault and "
         "costs no points."
     ),
-    "unreadable": "Your submission could not be read.",
+    UNREADABLE: "Your submission could not be read.",
     "crashed": "Some of your code ended the Python process that ran it.",
     "memory": "Some of your code asked for more memory than a submission may use, and was stopped.",
     "timeout": "Some of your code did not finish in time and was stopped.",
     "unreadable cell": "The cell of at least one exercise could not be read.",
-    "missing exercise": "At least one exercise has no answer to mark.",
-    "ok": "",
+    MISSING_EXERCISE: "At least one exercise has no answer to mark.",
+    OK: "",
 }
 
 
@@ -226,7 +229,7 @@ def counted(number: float, noun: str) -> str:
 
 def gravest(states: Collection[str]) -> str:
     """The one that counts of several states; "ok" if there are none."""
-    return next(state for state in STATUSES if state in states or state == "ok")
+    return next(state for state in STATUSES if state in states or state == OK)
 
 
 def result_from(data: dict[str, Any]) -> Result:
