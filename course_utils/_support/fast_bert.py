@@ -19,9 +19,9 @@ from torch.nn.functional import gelu, layer_norm, linear
 
 from .downloads import packaged_encoder
 
-TOKENS = 4096  # per forward pass: the weights are prepacked for about this many
-# attention scores of all heads computed at a time: about as many as fit a core's cache
-SCORES = 150_000
+PACKED_TOKENS = 4096  # in one forward pass; the weights are prepacked for about this many
+# attention scores, of all heads, that are computed at a time: about as many as fit a core's cache
+SCORES_AT_A_TIME = 150_000
 SHORT_ROW = 24  # scores in a row, below which exp is faster than torch's softmax
 
 
@@ -67,12 +67,13 @@ def packed_bert(
     index of the first one, and a float32 tensor (sentences, tokens, hidden). Sort sentences by
     length first, so that groups are large.
     """
-    words = weights["embeddings.word_embeddings.weight"]
-    positions = (
+    word_embeddings = weights["embeddings.word_embeddings.weight"]
+    # all tokens have the type 0, as those of a first sentence
+    position_embeddings = (
         weights["embeddings.position_embeddings.weight"]
         + weights["embeddings.token_type_embeddings.weight"][0]
     )
-    hidden = words.shape[1]
+    hidden = word_embeddings.shape[1]
     layers = _layers(weights, heads, dtype, lay_out)
 
     def normalised(states, weight, bias):
@@ -83,7 +84,7 @@ def packed_bert(
         groups = list(_groups(lengths, heads))
         ids = torch.tensor([token_id for row in rows for token_id in row])
         states = normalised(
-            words[ids] + torch.cat([positions[:length] for length in lengths]),
+            word_embeddings[ids] + torch.cat([position_embeddings[:length] for length in lengths]),
             *_weight_and_bias(weights, "embeddings.LayerNorm"),
         )
         attended = torch.empty(len(ids), hidden, dtype=dtype)
@@ -108,11 +109,10 @@ def _layers(weights, heads, dtype, lay_out):
         return _product(*_weight_and_bias(weights, name), dtype, activation, lay_out)
 
     def query_key_value(layer):
-        pairs = [
+        (query, query_bias), (key, key_bias), (value, value_bias) = (
             _weight_and_bias(weights, f"{layer}.attention.self.{part}")
             for part in ("query", "key", "value")
-        ]
-        (query, key, value), (query_bias, key_bias, value_bias) = zip(*pairs)
+        )
         scale = (len(query) // heads) ** -0.5  # scale of the scores, folded into the queries
         return _product(
             torch.cat([query * scale, key, value]),
@@ -144,13 +144,14 @@ def _weight_and_bias(weights, name):
 
 def _groups(lengths, heads):
     """Yield (first row, first token, end token, rows, tokens per row) for each group of adjacent
-    rows of equal length, whose scores are at most SCORES.
+    rows of equal length, whose scores are at most SCORES_AT_A_TIME.
     """
     row = start = 0
     while row < len(lengths):
         length, count = lengths[row], 1
-        most = max(1, SCORES // (heads * length**2))
-        while count < most and row + count < len(lengths) and lengths[row + count] == length:
+        # a row has length² scores in each head
+        most_rows = max(1, SCORES_AT_A_TIME // (heads * length**2))
+        while count < most_rows and row + count < len(lengths) and lengths[row + count] == length:
             count += 1
         yield row, start, start + count * length, count, length
         row, start = row + count, start + count * length
@@ -162,13 +163,15 @@ def _attend_in_groups(queries_keys_values, groups, heads, attended):
     queries_keys_values: (tokens, 3 * hidden). attended: (tokens, hidden).
     """
     for _, start, end, count, length in groups:
+        # each of the three becomes (rows * heads, tokens, size of a head)
         query, key, value = (
             queries_keys_values[start:end]
             .view(count, length, 3, heads, -1)
-            .permute(2, 0, 3, 1, 4)
+            .permute(2, 0, 3, 1, 4)  # (3, rows, heads, tokens, size of a head)
             .reshape(3, count * heads, length, -1)
         )
         context = _attend(query, key, value).view(count, heads, length, -1)
+        # in `attended`, the heads of a token stand side by side again
         attended[start:end].view(count, length, heads, -1).copy_(context.transpose(1, 2))
 
 
@@ -197,7 +200,7 @@ def _product(weight, bias, dtype, activation="none", lay_out=True):
     # the processors on which oneDNN was tested
     is_tested = platform.machine().lower() in ("x86_64", "amd64")
     if lay_out and is_tested and torch.backends.mkldnn.is_available():
-        ready = torch.ops.mkldnn._reorder_linear_weight(weight, TOKENS)
+        ready = torch.ops.mkldnn._reorder_linear_weight(weight, PACKED_TOKENS)
         return lambda states: torch.ops.mkldnn._linear_pointwise(
             states, ready, bias, activation, [], "none"
         )
@@ -219,11 +222,8 @@ def packaged_weights() -> tuple[Any, dict[str, torch.Tensor], SimpleNamespace] |
     try:
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         tokenizer.no_padding()
-        tokenizer.enable_truncation(
-            json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))[
-                "max_seq_length"
-            ]
-        )
+        settings = json.loads((folder / "sentence_bert_config.json").read_text(encoding="utf-8"))
+        tokenizer.enable_truncation(settings["max_seq_length"])
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
         return tokenizer, load_file(folder / "model.safetensors"), config
     except Exception:  # damaged or incomplete: load_encoder says how

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .fast_bert import TOKENS, packed_bert
+from .fast_bert import PACKED_TOKENS, packed_bert
 from .tables import strings_of
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -54,7 +54,7 @@ class PackedRoute:
         )
 
     def batches(self) -> list[list[int]]:
-        return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else TOKENS))
+        return list(by_length(self.lengths, QUEUED_TOKENS if self.threads > 1 else PACKED_TOKENS))
 
     def states(self, batch: list[int]) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
         for start, states in self.forward([self.ids[place] for place in batch]):

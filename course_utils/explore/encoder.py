@@ -1,6 +1,4 @@
-"""What all explorers with the encoder share: checks of the text, a run of the encoder, and short
-numbers.
-"""
+"""What explorers that use the encoder share: checks of a text, a run of it, and rounding."""
 
 import contextlib
 import functools
@@ -13,6 +11,8 @@ from ..attention import eager
 from ..models import attention_maps, load_encoder
 from ..pooling import mean_pool, normalise
 
+# The most tokens of a text that an explorer can show, by its name (a key of `compute.ANSWERS`). The
+# book's pages have a copy of this and of the next limit, in page/compute.js.
 MOST_TOKENS = {
     "tokens": 256,
     "one head": 24,
@@ -44,8 +44,12 @@ def checked(text: str) -> str:
 
 
 def tokens_of(text: str, name: str, tokenizer: Any = None) -> list[str]:
-    """The tokens of a text, none of them cut off, if the explorer of this name can show so many."""
-    tokens = (tokenizer or load_encoder()[0])(checked(text)).tokens()
+    """All tokens of a text, if the explorer of this name can show so many.
+
+    tokenizer: the encoder's, if none is given. Raises ExploreError if there are too many.
+    """
+    tokenizer = tokenizer or load_encoder()[0]
+    tokens = tokenizer(checked(text)).tokens()
     if len(tokens) > MOST_TOKENS[name]:
         raise ExploreError(
             f"This text has {len(tokens):,} tokens; {MOST_TOKENS[name]} can be shown here. Shorten it."
@@ -62,20 +66,23 @@ def lines_of(text: str, most: int, things: str = "sentences") -> list[str]:
 
 
 def rounded(values: Any, digits: int = 4) -> Any:
-    """Numbers, also in lists, tensors and arrays, as rounded numbers in lists: what goes to the
-    page is small.
+    """Round numbers, so that what goes to the page is short.
+
+    values: a number, or numbers in lists, a tensor or an array, which become lists. Anything but a
+    float stays as it is.
     """
     if hasattr(values, "tolist"):
         values = values.tolist()
     if isinstance(values, list):
         return [rounded(value, digits) for value in values]
+    # adding 0.0 makes 0.0 of -0.0, which would be shown with its sign
     return round(values, digits) + 0.0 if isinstance(values, float) else values
 
 
 def run(
     texts: Sequence[str], silenced: Iterable[tuple[int, int]] = ()
 ) -> tuple[list[list[str]], torch.Tensor, Any]:
-    """Run texts through the course's encoder.
+    """Run texts, each cut off after MOST_TOKENS["tokens"] tokens, through the course's encoder.
 
     silenced: (layer, head) pairs, layers from 1, whose context counts as 0.
 
@@ -85,24 +92,32 @@ def run(
     """
     tokenizer, encoder = load_encoder()
     inputs = tokenizer(
-        list(texts), padding=True, truncation=True, max_length=256, return_tensors="pt"
+        list(texts),
+        padding=True,
+        truncation=True,
+        max_length=MOST_TOKENS["tokens"],
+        return_tensors="pt",
     )
-    size = encoder.config.hidden_size // encoder.config.num_attention_heads
-    with contextlib.ExitStack() as stack:
+    head_size = encoder.config.hidden_size // encoder.config.num_attention_heads
+    with contextlib.ExitStack() as hooks, eager(encoder), torch.inference_mode():
         for layer, head in silenced:
             mix = attention_maps(encoder)[layer - 1].output
-            hook = functools.partial(_silence, place=slice(size * head, size * (head + 1)))
-            stack.enter_context(mix.register_forward_pre_hook(hook))
-        stack.enter_context(eager(encoder))
-        with torch.inference_mode():
-            output = encoder(**inputs, output_hidden_states=True, output_attentions=True)
-    return list(map(inputs.tokens, range(len(texts)))), inputs["attention_mask"], output
+            hook = functools.partial(
+                _silence, of_head=slice(head_size * head, head_size * (head + 1))
+            )
+            hooks.enter_context(mix.register_forward_pre_hook(hook))
+        output = encoder(**inputs, output_hidden_states=True, output_attentions=True)
+    tokens = [inputs.tokens(row) for row in range(len(texts))]
+    return tokens, inputs["attention_mask"], output
 
 
-def _silence(module, inputs, place):
-    """Set a head's part of the joined contexts, in which the heads stand side by side, to 0."""
+def _silence(module, inputs, of_head):
+    """Set a head's part of the joined contexts, in which the heads stand side by side, to 0.
+
+    It is a hook that runs before `module`, and returns other inputs for it.
+    """
     joined = inputs[0].clone()
-    joined[..., place] = 0
+    joined[..., of_head] = 0
     return (joined,)
 
 
