@@ -32,10 +32,12 @@ def _filled(text: str, constants: dict[str, str]) -> str:
 # Refuse cases that say too little, or something that is not allowed.
 def _check(cases: list[Case], built: Collection[str], roles: set[str], keys: set[str]) -> None:
     for case in cases:
-        assert case.description, case
-        assert case.cells.keys() <= roles, case
-        assert case.settings.keys() <= keys, case
-        assert bool(case.cells) != (case.name in built), case
+        assert case.description, f"no description: {case}"
+        assert case.cells.keys() <= roles, f"a cell has an unknown role: {case}"
+        assert case.settings.keys() <= keys, f"an unknown setting: {case}"
+        assert bool(case.cells) != (case.name in built), (
+            f"a case has either cells, or a program that builds it: {case}"
+        )
     names = [case.name for case in cases]
     assert len({*names}) == len(names), "two cases have the same name"
     assert {*built} <= {*names}, "a case without cells is not described"
