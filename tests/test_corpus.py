@@ -1,4 +1,4 @@
-"""`course embed`: shards that are whole or not there, and runs that go on where an earlier one stopped."""
+"""`course embed`: a shard is whole or not there, and a run goes on where an earlier one stopped."""
 
 from unittest.mock import DEFAULT, Mock
 
@@ -11,51 +11,63 @@ from course_utils.tools.corpus import CorpusError, embed_corpus, load_corpus
 
 from .commands import output_of
 
+# in shards of five: four full ones, and one with three texts
 TEXTS = [f"Text {number} of {'a few ' * (number % 5)}words." for number in range(23)]
+VECTORS = [[len(text)] * 4 for text in TEXTS]  # which `computed` has in place of the encoder's
 
 
 @pytest.fixture
 def computed(monkeypatch):
-    """The texts that are computed, in place of the encoder: a vector is the length of its text, four times."""
-    computed = []
+    """The texts that are computed, in order. In place of the encoder, something quick does it."""
+    encoded = []
 
-    def embed(texts, model=None):
-        computed.extend(texts)
+    def encode(texts, model=None):
+        encoded.extend(texts)
         return np.array([[len(text)] * 4 for text in texts], dtype=np.float16)
 
-    monkeypatch.setattr(corpus, "embed", embed)
-    monkeypatch.setattr(corpus, "model_digest", str)
-    return computed
+    monkeypatch.setattr(corpus, "embed", encode)
+    monkeypatch.setattr(corpus, "model_digest", str)  # a model's name, in place of its weights'
+    return encoded
 
 
 @pytest.fixture
 def old(computed, tmp_path):
-    """The folder of five shards, the last of them with three texts."""
+    """The folder of an earlier run, which has written all shards. `computed` is empty again."""
     folder = tmp_path / "new" / "old"
-    assert (embed_corpus(TEXTS, folder, shard=5), computed) == ((5, 0), TEXTS)
+    embed_corpus(TEXTS, folder, shard=5)
+    assert computed == TEXTS
     computed.clear()
     return folder
 
 
 def test_all_texts_are_embedded_in_order_and_read_back(old):
-    assert load_corpus(old)[:, 0].tolist() == [len(text) for text in TEXTS]
-    names = sorted(path.name for path in old.iterdir())
-    assert names == [f"{number:08d}.safetensors" for number in range(5)]
+    assert load_corpus(old).tolist() == VECTORS
+    assert {path.name for path in old.iterdir()} == {
+        "00000000.safetensors",
+        "00000001.safetensors",
+        "00000002.safetensors",
+        "00000003.safetensors",
+        "00000004.safetensors",
+    }
+
+
+def test_a_folder_with_a_gap_is_not_read(old):
+    (old / "00000002.safetensors").unlink()
+    with pytest.raises(CorpusError, match="does not hold all shards"):
+        load_corpus(old)
 
 
 def test_what_was_written_is_not_computed_again(computed, old):
-    whole = load_corpus(old)
     (old / "00000002.safetensors").unlink()
     (old / "00000004.safetensors").unlink()
-    times = {path: path.stat().st_mtime_ns for path in old.iterdir()}
-    with pytest.raises(CorpusError, match="does not hold all shards"):
-        load_corpus(old)
-    assert (embed_corpus(TEXTS, old, shard=5), computed) == ((2, 3), TEXTS[10:15] + TEXTS[20:])
-    assert (load_corpus(old) == whole).all()
-    assert (
-        {path: path.stat().st_mtime_ns for path in times},
-        embed_corpus(TEXTS, old, shard=5),
-    ) == (times, (0, 5))
+    times = {path: path.stat().st_mtime_ns for path in old.iterdir()}  # of the three others
+    written, found = embed_corpus(TEXTS, old, shard=5)
+    assert (written, found) == (2, 3)
+    assert computed == TEXTS[10:15] + TEXTS[20:]
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert load_corpus(old).tolist() == VECTORS
+    written, found = embed_corpus(TEXTS, old, shard=5)
+    assert (written, found) == (0, 5), "the folder should be whole again"
 
 
 def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monkeypatch):
@@ -66,7 +78,9 @@ def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monk
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(corpus, "embed", stopped_at_the_third)
         embed_corpus(TEXTS, tmp_path, shard=5)
-    assert (len(list(tmp_path.iterdir())), embed_corpus(TEXTS, tmp_path, shard=5)) == (2, (3, 2))
+    assert len(list(tmp_path.iterdir())) == 2
+    written, found = embed_corpus(TEXTS, tmp_path, shard=5)
+    assert (written, found) == (3, 2)
     assert computed == TEXTS
 
 
@@ -78,15 +92,16 @@ def test_a_run_that_is_stopped_leaves_whole_shards_only(computed, tmp_path, monk
         (TEXTS, {"shard": 5, "model": "another"}),
         (TEXTS, {"shard": 4}),
         (TEXTS[:12], {"shard": 5}),
-        # joined, they are the same
         ([TEXTS[0] + TEXTS[1][0], TEXTS[1][1:], *TEXTS[2:]], {"shard": 5}),
     ],
+    ids=["first text", "last text", "model", "size of shards", "fewer texts", "same when joined"],
 )
 def test_a_folder_of_other_texts_is_left_alone(computed, old, texts, settings):
     before = {path: path.read_bytes() for path in old.iterdir()}
     with pytest.raises(CorpusError, match="name another folder"):
         embed_corpus(texts, old, **settings)
-    assert (computed, {path: path.read_bytes() for path in old.iterdir()}) == ([], before)
+    assert computed == []
+    assert {path: path.read_bytes() for path in old.iterdir()} == before
 
 
 @pytest.mark.parametrize(
@@ -106,15 +121,21 @@ def test_without_texts_nothing_is_written(tmp_path):
 
 def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
     (tmp_path / "texts.txt").write_text("\n".join(TEXTS) + "\n")
-    command = ["embed", tmp_path / "texts.txt", "--out", tmp_path / "out"]
-    for counts in ("5 written, 0 found", "0 written, 5 found"):
-        assert f"23 texts in 5 shards: {counts}" in output_of(*command, "--shard", 5)
+    for counts in ("5 written, 0 found", "0 written, 5 found"):  # of the first run and the second
+        assert f"23 texts in 5 shards: {counts}" in output_of(
+            "embed", tmp_path / "texts.txt", "--out", tmp_path / "out", "--shard", 5
+        )
+
+
+def test_the_command_takes_no_folder_of_other_texts(old, tmp_path):
     (tmp_path / "texts.txt").write_text("another\n")
-    assert "name another folder" in output_of(*command, status=1)
+    assert "name another folder" in output_of(
+        "embed", tmp_path / "texts.txt", "--out", old, status=1
+    )
 
 
 @pytest.mark.parametrize(
-    "data, words",
+    "data, message",
     [
         ("naïve".encode("latin-1"), "texts.txt is not text in UTF-8. Save it"),
         ("plain".encode("utf-16"), "texts.txt is not text in UTF-8. Save it"),
@@ -122,18 +143,23 @@ def test_the_command_reads_a_text_from_each_line(computed, tmp_path):
         (b"", "texts.txt holds no texts"),
         (b"\xef\xbb\xbf\r\n\r\n", "texts.txt holds no texts"),
     ],
+    ids=["Latin-1", "UTF-16", "UTF-16 without its mark", "empty", "a mark and empty lines"],
 )
-def test_a_file_that_holds_no_text_is_named(data, words, tmp_path):
+def test_a_file_that_holds_no_text_is_named(data, message, tmp_path):
     (tmp_path / "texts.txt").write_bytes(data)
-    assert words in output_of("embed", tmp_path / "texts.txt", "--out", tmp_path / "out", status=1)
+    assert message in output_of(
+        "embed", tmp_path / "texts.txt", "--out", tmp_path / "out", status=1
+    )
     assert not (tmp_path / "out").exists()
 
 
 def test_a_file_from_windows_has_the_same_lines(tmp_path):
+    # a byte order mark, and line ends of two characters; U+2028 ends no line
     (tmp_path / "texts.txt").write_bytes("\ufeffone\r\n\r\ntwo\u2028lines\r\n".encode())
     assert corpus.lines_of(tmp_path / "texts.txt") == ["one", "", "two\u2028lines"]
 
 
-def test_the_vectors_are_embeds(tmp_path):
+def test_the_vectors_are_those_that_embed_returns(tmp_path):
     embed_corpus(TEXTS[:3], tmp_path)
+    # the shards round to float16
     assert np.abs(load_corpus(tmp_path) - embed(TEXTS[:3])).max() < 1e-3
