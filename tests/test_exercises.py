@@ -1,8 +1,9 @@
-"""Tests of the checks: right answers in several styles pass, and wrong ones fail with the right message."""
+"""Checks pass right answers in several styles, and tell wrong ones what is wrong."""
 
 import time
 from dataclasses import replace
 from itertools import product
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,11 +22,11 @@ from .sources import cell_of
 
 EXERCISES = all_exercises()
 TASKS = tasks_of(LESSONS)
-COMPLETIONS = TASKS.keys() - EXERCISES
 
 
-def seeds(exercise_id, most=3, if_slow=1):
-    return range(if_slow if find(exercise_id).seconds else most)  # where a call may take long
+# An exercise is slow if it has a time limit of its own.
+def seeds_for(exercise_id, most=3, if_slow=1):
+    return range(if_slow if find(exercise_id).seconds else most)
 
 
 def checked(exercise_id, answer, seed):
@@ -33,18 +34,21 @@ def checked(exercise_id, answer, seed):
     return examine(find(exercise_id), answer, seed, cases=cases_of(exercise_id, seed))
 
 
-def _cases(kind, chosen=lambda answers: answers):
+# The tables of `answers` are {exercise id: entries}. An entry of RIGHT and COMPLETED is an answer;
+# of WRONG, (answer, words of its message); of PROMISES, (words of the text, answer), and perhaps
+# words of the message as a third.
+def _cases(table, entries_of=list):
     return [
-        pytest.param(exercise_id, answer, id=f"{exercise_id}-{kind.lower()}-{number}")
+        pytest.param(exercise_id, entry, id=f"{exercise_id}-{table.lower()}-{number}")
         for module in ANSWERS.values()
-        for exercise_id, answers in getattr(module, kind).items()
-        for number, answer in enumerate(chosen(answers))
+        for exercise_id, entries in getattr(module, table).items()
+        for number, entry in enumerate(entries_of(entries))
     ]
 
 
-def _told(promises):
-    """Those that also say what such an answer is told."""
-    return [(answer, *told) for _, answer, *told in promises if told]
+def _with_a_message(promises):
+    """Those that also say what such an answer is told, as entries of WRONG."""
+    return [(answer, *message) for _, answer, *message in promises if message]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +58,7 @@ def _told(promises):
 def test_right_answers_pass(exercise_id, answer, most, if_slow):
     """Rounding is nobody's mistake. After 20 seconds no other seed begins."""
     end = time.monotonic() + 20
-    for seed in seeds(exercise_id, most, if_slow):
+    for seed in seeds_for(exercise_id, most, if_slow):
         report = checked(exercise_id, answer, seed)
         assert report.status == "passed", report
         if time.monotonic() > end:
@@ -63,42 +67,51 @@ def test_right_answers_pass(exercise_id, answer, most, if_slow):
 
 @pytest.mark.parametrize(
     "kind, exercise_id",
-    [*product(["RIGHT"], EXERCISES), *product(["COMPLETED"], sorted(COMPLETIONS))],
+    [*product(["RIGHT"], EXERCISES), *product(["COMPLETED"], sorted(TASKS.keys() - EXERCISES))],
 )
 def test_there_are_three_right_answers(kind, exercise_id):
     assert len(getattr(ANSWERS[exercise_id[:2]], kind)[exercise_id]) >= 3, (
-        "beside those of the check and the lesson"
+        "write at least three right answers, beside those of the check and the lesson"
     )
 
 
-@pytest.mark.parametrize("exercise_id, wrong", _cases("WRONG") + _cases("PROMISES", _told))
+@pytest.mark.parametrize(
+    "exercise_id, wrong", _cases("WRONG") + _cases("PROMISES", _with_a_message)
+)
 def test_wrong_answers_fail_and_are_told_why(exercise_id, wrong):
     answer, words = wrong
-    for seed in seeds(exercise_id):
+    for seed in seeds_for(exercise_id):
         report = checked(exercise_id, answer, seed)
         assert report.status == "failed", report
         assert words in report.messages[0], report
 
 
 def spoil(value):
-    """Change something in a value, as deep as it goes. Returns whether there is anything to change."""
-    if isinstance(value, torch.Tensor | np.ndarray):
-        value[...] = value == 0
-        return True
-    if isinstance(value, list | tuple | dict) and any(
-        map(spoil, value.values() if isinstance(value, dict) else value)
-    ):
-        return True
-    if isinstance(value, list):
-        value.append(0)
-    elif isinstance(value, set | dict):
-        value |= type(value)([(0, 0)])
-    return isinstance(value, list | set | dict)
+    """Change a value in place. Returns whether there was anything to change.
+
+    Of a list, a tuple or a dictionary, the first entry that can change is changed, however deep it
+    stands, and only if there is none, the list or dictionary itself.
+    """
+    if isinstance(value, list | tuple | dict):
+        for entry in value.values() if isinstance(value, dict) else value:
+            if spoil(entry):
+                return True
+    match value:
+        case torch.Tensor() | np.ndarray():
+            value[...] = value == 0
+        case list():
+            value.append(0)
+        case set():
+            value.add((0, 0))
+        case dict():
+            value[0] = 0
+        case _:  # a number, a text, or a tuple of such
+            return False
+    return True
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
 def test_no_argument_may_change(exercise):
-    cases = cases_of(exercise.id, 0)
     for place, name in enumerate(exercise.arguments):
 
         def answer(*args):
@@ -107,10 +120,9 @@ def test_no_argument_may_change(exercise):
             return result
 
         report = checked(exercise.id, answer, 0)
-        if any(spoil(copied(case.args[place])) for case in cases):
-            assert f"Your function changes `{name}`, which belongs to the caller." in " ".join(
-                report.messages
-            )
+        if any(spoil(copied(case.args[place])) for case in cases_of(exercise.id, 0)):
+            complaint = f"Your function changes `{name}`, which belongs to the caller."
+            assert complaint in " ".join(report.messages)
         else:
             assert report.passed
 
@@ -122,9 +134,13 @@ def test_every_exercise_is_complete(exercise):
     assert len(exercise.hints) >= 2
     assert "TODO" not in repr(exercise), "fill in everything marked TODO"
     promised = getattr(ANSWERS.get(exercise.lesson), "PROMISES", {})
-    broken = any(mistake.breaks for mistake in exercise.mistakes)
-    assert exercise.id in promised and (promised[exercise.id] or broken), (
-        f"its promises are missing in tests/answers/lesson_{exercise.lesson}.py, or as `breaks` of its mistakes"
+    assert exercise.id in promised, (
+        f"its promises are missing in tests/answers/lesson_{exercise.lesson}.py; "
+        "write [] if all of them are `breaks` of its mistakes"
+    )
+    assert promised[exercise.id] or any(mistake.breaks for mistake in exercise.mistakes), (
+        f"its promises are missing in tests/answers/lesson_{exercise.lesson}.py, "
+        "or as `breaks` of its mistakes"
     )
 
 
@@ -133,9 +149,8 @@ def test_every_exercise_is_complete(exercise):
 )
 @pytest.mark.parametrize("exercise", TASKS.values(), ids=list(TASKS))
 def test_the_reference_passes_and_each_mistake_is_told_its_own_sentence(exercise, seeds):
-    if isinstance(exercise, Completion):  # which takes little time
-        seeds = range(10)
-    for seed in seeds:
+    # a completion takes little time
+    for seed in range(10) if isinstance(exercise, Completion) else seeds:
         assert checked(exercise.id, exercise.reference, seed).passed
         for mistake in exercise.mistakes:
             for imitate in mistake.imitations:
@@ -165,11 +180,9 @@ def test_no_mistake_is_named_where_the_reference_misses_the_target_too():
     exercise = replace(EXERCISES["14-search"], judge=lambda args, found: "the target is missed")
     same = replace(exercise.mistakes[0], imitations=(exercise.reference,))
     report = examine(replace(exercise, mistakes=(same,)), exercise.reference, 0)
-    assert (report.status, report.mistakes, "the target is missed" in report.messages[0]) == (
-        "failed",
-        (),
-        True,
-    )
+    assert report.status == "failed"
+    assert report.mistakes == ()
+    assert "the target is missed" in report.messages[0]
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=list(EXERCISES))
@@ -180,13 +193,13 @@ def test_the_solution_in_the_lesson_passes(exercise):
     assert "✓ passed" in check_cell.outputs[0].data["text/plain"]
 
 
-def _stub(*_):
-    raise NotImplementedError()
-
-
 @pytest.mark.parametrize(
     "exercise_id, answer",
-    [("04-mean-pool", None), ("04-mean-pool", ...), *((name, _stub) for name in EXERCISES)],
+    [
+        ("04-mean-pool", None),
+        ("04-mean-pool", ...),
+        *product(EXERCISES, [Mock(side_effect=NotImplementedError)]),  # as a stub raises it
+    ],
 )
 def test_stubs_are_not_attempted_yet(exercise_id, answer):
     report = check(exercise_id, answer)
@@ -195,8 +208,7 @@ def test_stubs_are_not_attempted_yet(exercise_id, answer):
 
 
 def test_a_message_shows_code_and_emphasis_and_leaves_products_alone():
-    shown = code_marks("Mask the *rows*, `a *b* c`, of 2 * n * m, <b>, **kwargs and *args, *.")
-    assert (
-        shown
-        == "Mask the <em>rows</em>, <code>a *b* c</code>, of 2 * n * m, &lt;b&gt;, **kwargs and *args, *."
+    assert code_marks("Mask the *rows*, `a *b* c`, of 2 * n * m, <b>, **kwargs and *args, *.") == (
+        "Mask the <em>rows</em>, <code>a *b* c</code>, of 2 * n * m, &lt;b&gt;, "
+        "**kwargs and *args, *."
     )
