@@ -12,8 +12,7 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 from IPython.core.displaypub import CapturingDisplayPublisher
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import (
@@ -71,7 +70,7 @@ def test_awkward_sentences(case, library):
 
 
 @settings(max_examples=25)
-@given(st.lists(st.text(max_size=40), min_size=1, max_size=6))
+@given(strategies.lists(strategies.text(max_size=40), min_size=1, max_size=6))
 def test_any_sentences(library, sentences):
     assert_same(embed(sentences), library.encode(sentences))
 
@@ -381,8 +380,7 @@ def test_one_warning_counts_the_cut_sentences(lengths, cut, tiny):
 )
 def test_a_bar_shows_after_two_seconds(disable, seconds_a_look, shown, tiny, capsys, monkeypatch):
     """seconds_a_look: by so much tqdm's clock goes on each time it is read."""
-    clock = itertools.count(0, seconds_a_look)
-    monkeypatch.setattr("tqdm.std.time", lambda: next(clock))
+    monkeypatch.setattr("tqdm.std.time", itertools.count(0, seconds_a_look).__next__)
     monkeypatch.setenv("TQDM_DISABLE", disable)
     embed([f"{pieces(30)} {number}" for number in range(100)], model=tiny)
     captured = capsys.readouterr()

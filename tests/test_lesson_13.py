@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies
 
 from course_utils import search
 from course_utils.exercises.lesson_13 import HAMMING, INT8, RESCORE
@@ -55,7 +54,7 @@ def test_the_codes_are_the_librarys(name):
     )
 
 
-@given(st.integers(1, 40), st.integers(1, 70), st.integers(0, 999))
+@given(strategies.integers(1, 40), strategies.integers(1, 70), strategies.integers(0, 999))
 def test_hamming_distances_of_packed_bits_are_those_of_signs(number, dimensions, seed):
     # Also where the dimensions fill no whole bytes: the bits that are added are 0 on both sides.
     vectors = np.round(drawn(number + 1, dimensions, seed), 1)  # some are 0, which is not above 0

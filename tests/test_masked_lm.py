@@ -7,8 +7,7 @@ import shutil
 import pytest
 import torch
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies
 from safetensors.torch import load_file, save_file
 
 from course_utils import load_encoder, load_masked_lm, load_reviews, models
@@ -188,7 +187,10 @@ def test_the_command_stores_what_it_trained(tiny, tmp_path, monkeypatch, one_thr
     assert load_file(path).keys() >= {"cls.predictions.bias"}
 
 
-@given(st.lists(st.text(alphabet="abc .!?", max_size=300), max_size=5), st.integers(0, 99))
+@given(
+    strategies.lists(strategies.text(alphabet="abc .!?", max_size=300), max_size=5),
+    strategies.integers(0, 99),
+)
 def test_passages_hold_the_text_in_order_and_fit(texts, seed):
     tokenizer = load_encoder()[0]
     passages = train.passages(texts, tokenizer, random.Random(seed))
@@ -204,7 +206,10 @@ def test_passages_hold_the_text_in_order_and_fit(texts, seed):
         assert 7 <= len(passage) <= max(train.LENGTHS)
 
 
-@given(st.lists(st.integers(7, 64), min_size=1, max_size=200), st.integers(0, 99))
+@given(
+    strategies.lists(strategies.integers(7, 64), min_size=1, max_size=200),
+    strategies.integers(0, 99),
+)
 def test_batches_hold_every_passage_once_and_little_padding(lengths, seed):
     passages = [[number] * length for number, length in enumerate(lengths)]
     groups = train.batches(passages, random.Random(seed), size=256)
@@ -213,9 +218,9 @@ def test_batches_hold_every_passage_once_and_little_padding(lengths, seed):
 
 
 @given(
-    st.lists(st.integers(1, 60), min_size=1, max_size=9),
-    st.sampled_from([0.0, 0.15, 1.0]),
-    st.integers(0, 99),
+    strategies.lists(strategies.integers(1, 60), min_size=1, max_size=9),
+    strategies.sampled_from([0.0, 0.15, 1.0]),
+    strategies.integers(0, 99),
 )
 def test_only_real_tokens_are_masked_and_the_labels_are_what_stood_there(lengths, share, seed):
     tokenizer = load_encoder()[0]

@@ -5,8 +5,7 @@ import time
 from zipfile import ZIP_STORED
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies
 
 from course_utils.tools.grading import handed_files
 from course_utils.tools.grading.handed_files import HandedFile, LeftOut
@@ -531,7 +530,8 @@ BY_NAME = {"ada": Learner("ada", "Ada Lovelace"), "mal": Learner("mal", "Mal M")
     ],
 )
 @given(
-    name=st.lists(st.sampled_from([*PIECES, " "]), max_size=12).map("".join), is_zip=st.booleans()
+    name=strategies.lists(strategies.sampled_from([*PIECES, " "]), max_size=12).map("".join),
+    is_zip=strategies.booleans(),
 )
 def test_no_name_of_a_file_takes_or_gives_marks(numbers, her_file, his_front, people, name, is_zip):
     # the platform writes the front of a name, and he chooses the rest: none makes it hers

@@ -12,8 +12,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies
 
 from course_utils import embed, load_encoder, load_reviews
 from course_utils._support.downloads import packaged_encoder
@@ -58,7 +57,10 @@ def assert_as_in_the_library(encoder, rows):
 
 
 @settings(max_examples=40)
-@given(st.lists(st.integers(1, 64), min_size=1, max_size=12), st.integers(0, 99))
+@given(
+    strategies.lists(strategies.integers(1, 64), min_size=1, max_size=12),
+    strategies.integers(0, 99),
+)
 def test_every_token_vector_is_that_of_the_library(plain, lengths, seed):
     rng = random.Random(seed)
     rows = [rng.choices(range(len(PIECES)), k=length) for length in lengths]
@@ -171,7 +173,9 @@ def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encod
 
 
 @given(
-    sentences=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5)
+    sentences=strategies.lists(
+        strategies.text(strategies.characters(exclude_categories=["Cs"])), min_size=1, max_size=5
+    )
 )
 @example(["[MASK] [CLS] x", "ÀÉ café\u0301 \u200b 你好 😀", "", " \n", "a" * 300, "word " * 400])
 @pytest.mark.filterwarnings("ignore:.*longer than the model")

@@ -19,8 +19,7 @@ from unittest.mock import Mock, patch
 import nbformat
 import pytest
 from filelock import FileLock
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_utils import __version__
@@ -537,28 +536,30 @@ def test_the_grader_passes_over_what_a_learner_had_before(sources, workspace, tm
 NAMES = ["a", "b", "c", "d", "00-f", "g"]
 
 
-@st.composite
+@strategies.composite
 def histories(draw):
     """A lesson, the learner's edits to it, and the course's changes in the meantime."""
-    kinds = {name: draw(st.sampled_from(["code", "markdown"])) for name in NAMES}
+    kinds = {name: draw(strategies.sampled_from(["code", "markdown"])) for name in NAMES}
 
     def version_of_course(version):
-        names = draw(st.lists(st.sampled_from(NAMES), min_size=1, unique=True))
+        names = draw(strategies.lists(strategies.sampled_from(NAMES), min_size=1, unique=True))
         # in one of five histories, the exercise's function is renamed
-        exercise = answer("g" if version and draw(st.integers(0, 4)) == 0 else "f")
-        texts = {name: f"course {name} {draw(st.integers(0, 1)) * version}" for name in names}
+        exercise = answer("g" if version and draw(strategies.integers(0, 4)) == 0 else "f")
+        texts = {
+            name: f"course {name} {draw(strategies.integers(0, 1)) * version}" for name in names
+        }
         return [
             exercise if name == "00-f" else new_cell(name, texts[name], kinds[name])
             for name in names
         ]
 
-    step = st.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"])
-    steps = st.lists(st.tuples(step, st.integers(0, 20)), max_size=6)
+    step = strategies.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"])
+    steps = strategies.lists(strategies.tuples(step, strategies.integers(0, 20)), max_size=6)
     return (
         version_of_course(0),
         draw(steps),
         version_of_course(1),
-        draw(st.sampled_from(["kept", "kept", "lost"])),  # what became of the record
+        draw(strategies.sampled_from(["kept", "kept", "lost"])),  # what became of the record
     )
 
 
