@@ -9,17 +9,25 @@ from .model import Case, completion, exercise, normal
 
 def _word_cases(rng):
     hidden = rng.randint(5, 8)
-    pieces = rng.sample([1, 3, 1, 2, 1, 4], 6)
+    pieces = rng.sample([1, 3, 1, 2, 1, 4], 6)  # how many each word has
     word_ids = [None, *(word for word, count in enumerate(pieces) for _ in range(count)), None]
+    # the offset keeps means away from 0, where a sum would be close to them
     states = normal(rng, len(word_ids), hidden) + 3
-    labels = {
-        1: "A word of one piece gets that piece's vector",
-        2: "A word of several pieces gets the mean of their vectors",
-    }
     return [
-        *(Case(labels[min(count, 2)], states, word_ids, word) for word, count in enumerate(pieces)),
+        *(
+            Case(
+                "A word of one piece gets that piece's vector"
+                if count == 1
+                else "A word of several pieces gets the mean of their vectors",
+                states,
+                word_ids,
+                word,
+            )
+            for word, count in enumerate(pieces)
+        ),
         Case(
             "Special tokens and padding belong to no word",
+            # three more tokens, whose large numbers spoil any mean
             torch.cat([states, 50 + normal(rng, 3, hidden)]),
             word_ids + [None] * 3,
             pieces.index(4),
@@ -45,11 +53,12 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
         {"pieces.mean(dim=0)": f"hidden_states[{place}]"} for place in ("index", "index + 1")
     ],
     one_piece=[{"[positions]": f"[positions[{part}]]"} for part in (":1", "-1:")],
-    sum={".mean(": ".sum("},
+    sum={"pieces.mean(dim=0)": "pieces.sum(dim=0)"},
     inside_vectors={"dim=0": "dim=1"},
     other_tokens=[
         {"hidden_states[positions]": "hidden_states"},
-        *({"word == index": words} for words in ("word is not None", "word not in (None, index)")),
+        {"word == index": "word is not None"},
+        {"word == index": "word not in (None, index)"},
     ],
     list_compared=[
         {"[positions]": "[word_ids == index]"},
@@ -59,9 +68,13 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
         {"word == index": "word and word == index"},
         {"word == index": "word and word == index", "pieces.mean(dim=0)": "torch.stack([*pieces])"},
     ],
+    # the bracket ends the list of all positions
     last_piece_lost=[
-        {"index]": "index][:-1]"},
-        {"index]": "index][:-1]", "pieces.mean(dim=0)": "sum(pieces) / len(pieces)"},
+        {"word == index]": "word == index][:-1]"},
+        {
+            "word == index]": "word == index][:-1]",
+            "pieces.mean(dim=0)": "sum(pieces) / len(pieces)",
+        },
     ],
     none_as_zero={"word == index": "(word or 0) == index"},
     other_word=[{"word == index": f"word == index {shift}"} for shift in ("- 1", "+ 1")],
@@ -72,37 +85,39 @@ WORD_VECTOR = exercise("03-word-vector", _word_cases, _word_vector)(
 )
 
 
-# Rotate the rows at random into a space with more dimensions, which leaves their cosines
-# unchanged.
 def _turned(rng, rows):
+    """The rows, rotated at random into a space of more dimensions; cosines stay the same."""
     few = rows.shape[1]
     return rows @ torch.linalg.qr(normal(rng, few + 4, few + 4)).Q[:few]
 
 
-# `count` pairs of rows: the rows of a pair are close (cosine about 0.95), other rows are further
-# apart.
-def _pairs(rng, count, common=0.0):
+def _pairs(rng, count, common=0.0, apart=0.16, noise=0.003):
+    """`count` pairs of rows: those of a pair are close (cosine about 0.95), others further apart.
+
+    common: a number that all rows share; above 0, so are all cosines. apart: how far the rows of a
+    pair lie from the axis between them, one on each side. noise: the standard deviation of what is
+    added to all numbers.
+    """
     pair = torch.eye(count).repeat_interleave(2, dim=0)
-    side = torch.tensor([[0.16], [-0.16]]).repeat(count, 1)
+    side = torch.tensor([[apart], [-apart]]).repeat(count, 1)
     rows = torch.cat([pair, side * pair, torch.full((2 * count, 1), common)], dim=1)
-    return _turned(rng, rows + 0.003 * normal(rng, *rows.shape))
+    return _turned(rng, rows + noise * normal(rng, *rows.shape))
 
 
-# Rows at the given angles in one plane, each moved by `most` degrees at most; the plane is
-# rotated at random.
 def _in_a_plane(rng, *degrees, most=2):
+    """Rows at these angles, each moved by `most` degrees at most, in a plane rotated at random."""
     angles = torch.tensor([angle + rng.uniform(-most, most) for angle in degrees]).deg2rad()
     return _turned(rng, torch.stack([angles.cos(), angles.sin()], dim=1))
 
 
 def _nearest_cases(rng):
-    # two labels with the same letters, first and last ones included, and a third that begins with
-    # the first
+    # two labels with the same letters, first and last ones included
     one, two = rng.sample(
         rng.choice([("diary", "dairy"), ("casual", "causal"), ("martial", "marital")]), 2
     )
-    three = one + " 2"
-    mixed, senses = _pairs(rng, 5, common=0.6), [one, one, two, two, one, two, two, one, one, one]
+    three = one + " 2"  # begins with the first
+    mixed = _pairs(rng, 5, common=0.6)
+    senses = [one, one, two, two, one, two, two, one, one, one]  # the same in three of five pairs
     order = rng.sample(range(10), 10)
     # along axes, so that cosines are exactly 0 or 1, or −1
     axes = torch.eye(7)[rng.sample(range(7), 3)].repeat_interleave(2, dim=0)
@@ -121,17 +136,21 @@ def _nearest_cases(rng):
         ),
         Case(
             "A row is never its own neighbour, even when all cosines are negative",
+            # over 90° apart, so 0 in the place of a row's cosine with itself would win
             _in_a_plane(rng, 0, 100, 245),
             [one, two, one],
         ),
         Case(
             "Only the nearest row counts, not the average of a sense",
+            # nearest to their own sense by row, but not by mean: half of the first sense is on the
+            # other side, so on average the rows at 0, 20 and 180 are closer to the second
             _in_a_plane(rng, 0, 20, 180, 190, 70, 75, 80),
             [one] * 4 + [two] * 3,
         ),
         Case("Three senses", mixed, [one, one, two, three, one, two, two, two, one, three]),
         Case(
             "A row that occurs twice is nearest to its copy",
+            # 0 and 100 occur twice; nearest to them, apart from the copy, is a row of another sense
             _in_a_plane(rng, 0, 10, 100, 110)[[0, 0, 1, 2, 2, 3]],
             [one, one, two, two, two, one],
         ),
@@ -140,23 +159,33 @@ def _nearest_cases(rng):
             axes * torch.tensor([[2.0], [2.0], [3.0], [3.0], [5.0], [5.0]]),
             ["river", "money", "money", "river", "bird", "bird"],
         ),
+        *_largest_cosine_cases(rng, one, two),
+        Case("The only other row is the nearest, even at the cosine −1", opposite, [one, two]),
+        Case("Two rows of one sense give 1", _pairs(rng, 1), [one, one]),
+    ]
+
+
+# Cases in which another cosine than the largest gives another result.
+def _largest_cosine_cases(rng, one, two):
+    return [
         Case(
             "The most similar row counts, even if it leads by very little",
+            # 0 is nearer to −29.998, of its own sense, than to 30; so is 180 to 209.998 than to 150
             _in_a_plane(rng, 0, 30, -29.998, 180, 209.998, 150, most=0),
             [one, two, one, two, two, one],
         ),
         Case(
             "Opposite rows are the least similar ones",
+            # the cosine of 0 and 175 is nearly −1: without its sign it would be the largest
             _in_a_plane(rng, 0, 60, 175),
             [one, one, two],
         ),
         Case(
             "Of negative cosines, the one closest to 0 is the largest",
+            # over 90° apart; by the cosines furthest from 0, no row would find its own sense
             _in_a_plane(rng, 245, 100, 0),
             [one, two, two],
         ),
-        Case("The only other row is the nearest, even at the cosine −1", opposite, [one, two]),
-        Case("Two rows of one sense give 1", _pairs(rng, 1), [one, one]),
     ]
 
 
@@ -173,15 +202,10 @@ def _nearest_sense(vectors, senses):
 NEAREST_SENSE = exercise("03-nearest-sense", _nearest_cases, _nearest_sense, points=2)(
     finds_itself={"others.argmax": "cosines.argmax"},
     by_value=[
-        {"masked_fill(itself": "masked_fill(cosines > 0.9999"},
-        *(
-            {"others.argmax(dim=1)": f"cosines.{second}"}
-            for second in (
-                "topk(2).indices[:, 1]",
-                "argsort(dim=1)[:, -2]",
-                "argsort(dim=1, descending=True)[:, 1]",
-            )
-        ),
+        {"itself, -torch.inf": "cosines > 0.9999, -torch.inf"},
+        {"others.argmax(dim=1)": "cosines.topk(2).indices[:, 1]"},
+        {"others.argmax(dim=1)": "cosines.argsort(dim=1)[:, -2]"},
+        {"others.argmax(dim=1)": "cosines.argsort(dim=1, descending=True)[:, 1]"},
     ],
     not_low_enough=[
         {"-torch.inf": "0.0"},
@@ -191,14 +215,9 @@ NEAREST_SENSE = exercise("03-nearest-sense", _nearest_cases, _nearest_sense, poi
     ],
     without_sign={"unit @ unit.T": "(unit @ unit.T).abs()"},
     not_normalised=[
-        *(
-            {"normalise(vectors)": other}
-            for other in (
-                "vectors",
-                "vectors / vectors.norm(dim=1)",
-                "vectors / vectors.norm(dim=0)",
-            )
-        ),
+        {"normalise(vectors)": "vectors"},
+        {"normalise(vectors)": "vectors / vectors.norm(dim=1)"},
+        {"normalise(vectors)": "vectors / vectors.norm(dim=0)"},
         {"unit @ unit.T": "-torch.cdist(vectors, vectors)"},
     ],
     least_similar=[
@@ -211,30 +230,29 @@ NEAREST_SENSE = exercise("03-nearest-sense", _nearest_cases, _nearest_sense, poi
 
 def _patch_cases(rng):
     tokens, hidden = rng.sample(range(3, 7), 2)
-    last, inside = tokens - 1, rng.randrange(1, tokens - 1)
-
-    def drawn(count, layer, position=inside):
+    inside = rng.randrange(1, tokens - 1)
+    for label, count, layer, position in (
+        ("Hidden state 2 of 4 layers", 4, 2, inside),
+        ("Hidden state 1 is the output of the first layer", 2, 1, inside),
+        ("Hidden state 0 is the embedding output", 2, 0, inside),
+        ("The last hidden state", 2, 2, inside),
+        ("The hidden state below the last of 5 layers", 5, 4, inside),
+        ("The first position", 2, 1, 0),
+        ("The last position", 2, 1, tokens - 1),
+        ("One layer, patched below it", 1, 0, inside),
+        ("One layer, patched above it", 1, 1, inside),
+    ):
         mixes = normal(rng, count, tokens, tokens).softmax(dim=-1)
+        # so large that `tanh` changes what it is given
         weights = 1.5 * normal(rng, count, hidden, hidden) / hidden**0.5
-        return (
+        yield Case(
+            label,
             normal(rng, tokens, hidden),
             list(zip(mixes, weights)),
             layer,
             position,
             normal(rng, hidden),
         )
-
-    return [
-        Case("Hidden state 2 of 4 layers", *drawn(4, 2)),
-        Case("Hidden state 1 is the output of the first layer", *drawn(2, 1)),
-        Case("Hidden state 0 is the embedding output", *drawn(2, 0)),
-        Case("The last hidden state", *drawn(2, 2)),
-        Case("The hidden state below the last of 5 layers", *drawn(5, 4)),
-        Case("The first position", *drawn(2, 1, position=0)),
-        Case("The last position", *drawn(2, 1, position=last)),
-        Case("One layer, patched below it", *drawn(1, 0)),
-        Case("One layer, patched above it", *drawn(1, 1)),
-    ]
 
 
 def _patched(embeddings, layers, layer, position, vector):
@@ -253,11 +271,15 @@ def _patched(embeddings, layers, layer, position, vector):
 PATCH = exercise("03-patch", _patch_cases, _patched, points=2)(
     patched_at_the_end={
         "number == layer": "False",
-        "return": "states[layer] = states[layer].clone()\n    states[layer][position] = vector\n    return",
+        "return": (
+            "states[layer] = states[layer].clone()\n"
+            "    states[layer][position] = vector\n"
+            "    return"
+        ),
     },
     stored_before_patch={
-        "if number == layer": "states.append(state)\n        if number == layer",
-        "vector\n        states.append(state)": "vector",
+        "if number == layer": "before = state\n        if number == layer",
+        "states.append(state)": "states.append(before)",
     },
     one_off=[
         {"== layer": f"== layer {shift}"} for shift in ("+ 1", "- 1", "+ 1 or number == layer == 0")
@@ -269,7 +291,7 @@ PATCH = exercise("03-patch", _patch_cases, _patched, points=2)(
     other_states_too=[{"== layer": f"{sign} layer"} for sign in (">=", "<=", "is not")],
     all_tokens={"state[position] =": "state[:] ="},
     embeddings_missing={"stack(states)": "stack(states[1:])"},
-    no_tanh={"torch.tanh(": "("},
+    no_tanh={"torch.tanh(mix @ state @ weight)": "mix @ state @ weight"},
     layer_changed=[
         {"mix @ state": "state"},
         {"mix @ state": "mix.T @ state"},
@@ -298,8 +320,8 @@ def _token_in_all_states(hidden_states, row, position):
 ALL_STATES = completion("03-token-in-all-states", _all_states_cases, _token_in_all_states)(
     row_and_position_swapped={"[row, position]": "[position, row]"},
     row_forgotten=[
-        {"[row, ": "[0, "},
-        {"[row, ": "[:, "},
+        {"[row, position]": "[0, position]"},
+        {"[row, position]": "[:, position]"},
         {"[row, position]": "[:, position].mean(dim=0)"},
     ],
     position_forgotten=[{", position]": other} for other in (", 0]", "]", "].mean(dim=0)")],
@@ -311,19 +333,23 @@ ALL_STATES = completion("03-token-in-all-states", _all_states_cases, _token_in_a
 
 def _gap_cases(rng):
     one, two, three = rng.sample(["river", "money", "bird", "machine", "season"], 3)
-    senses = rng.sample([one, one, two, two, one, two], 6)
     return [
         Case(label, normalise(rows) @ normalise(rows).T, senses)
-        for label, rows, senses in (
-            ("Three rows of each sense", normal(rng, 6, 4), senses),
-            ("Unequal numbers of rows", normal(rng, 5, 3), [one, one, two, one, two]),
-            ("Three senses", normal(rng, 7, 4), [one, two, three, two, one, three, three]),
+        for label, senses, rows in (
+            (
+                "Three rows of each sense",
+                rng.sample([one, one, two, two, one, two], 6),
+                normal(rng, 6, 4),
+            ),
+            ("Unequal numbers of rows", [one, one, two, one, two], normal(rng, 5, 3)),
+            ("Three senses", [one, two, three, two, one, three, three], normal(rng, 7, 4)),
             (
                 "Rows of a sense are alike, and the diagonal does not count",
-                _pairs(rng, 2),
                 [one, one, two, two],
+                _pairs(rng, 2),
             ),
-            ("Negative cosines", _in_a_plane(rng, 0, 130, 240), [one, two, two]),
+            # over 90° apart
+            ("Negative cosines", [one, two, two], _in_a_plane(rng, 0, 130, 240)),
         )
     ]
 
@@ -344,7 +370,7 @@ GAP_FROM_TABLE = completion("03-gap-from-table", _gap_cases, _gap_from_table)(
         {"cosines[between]": "cosines"},
         {"cosines[within]": "cosines"},
     ],
-    turned_round={"return (": "return -("},
+    turned_round={"return ": "return -"},
     whole_table_counted={
         f"cosines[{pairs}]": f"(cosines * {pairs})" for pairs in ("within", "between")
     },
@@ -353,24 +379,21 @@ GAP_FROM_TABLE = completion("03-gap-from-table", _gap_cases, _gap_from_table)(
 
 
 def _overtaken_cases(rng):
-    def columns(words, lead):
-        second = np.array([rng.randint(4, 10) for _ in range(words)]) / 16
-        return (
-            second + np.array(lead) / 16,
-            second,
-            np.array([rng.choices(range(words), k=words) for _ in range(50)]),
-        )
-
     # 4 or 8 words, and numbers in sixteenths: means are exact, so that no lead of 0 is a lead by
     # rounding
-    return [
-        Case(
-            "The first is ahead, mostly by a few words", *columns(8, [5, -1, 4, -2, 0, -1, -2, -1])
-        ),
-        Case("The second is ahead", *columns(4, [-1, -2, 1, -1])),
-        Case("Two equal columns", *columns(7, [0] * 7)),
-        Case("One word decides", *columns(8, [-6, 1, 1, 1, 1, 1, 1, 1])),
-    ]
+    for label, leads in (
+        ("The first is ahead, mostly by a few words", [5, -1, 4, -2, 0, -1, -2, -1]),
+        ("The second is ahead", [-1, -2, 1, -1]),
+        ("Two equal columns", [0] * 7),
+        ("One word decides", [-6, 1, 1, 1, 1, 1, 1, 1]),
+    ):
+        second = np.array([rng.randint(4, 10) for _ in leads]) / 16
+        yield Case(
+            label,
+            second + np.array(leads) / 16,
+            second,
+            np.array([rng.choices(range(len(leads)), k=len(leads)) for _ in range(50)]),
+        )
 
 
 def _overtaken(first, second, draws):

@@ -10,7 +10,7 @@ def _pooling_cases(rng, shift=0.0):
     vectors, mask = padded(rng, [5, 2, 4], 5, rng.randint(6, 9))
     vectors = vectors + shift * mask.unsqueeze(-1)
     zeros = vectors.clone()
-    zeros[[0, 1, 2], [2, 0, 3]] = 0
+    zeros[[0, 1, 2], [2, 0, 3]] = 0  # one real token of each sentence
     return [
         Case("A batch without padding", normal(rng, 2, 4, 6), torch.ones(2, 4, dtype=torch.int64)),
         Case("Padding does not count", vectors, mask),
@@ -32,6 +32,8 @@ def _mean_cases(rng):
 def _max_cases(rng):
     vectors, mask = padded(rng, [4, 2], 4, 7)
 
+    # The mask, and vectors whose real tokens hold `share` of the dtype's lowest number, and numbers
+    # that are up to 5% higher.
     def lowest(dtype, share):
         bottom = share * torch.finfo(dtype).min
         low = bottom * (1 - 0.01 * vectors.abs().clamp(max=5).to(dtype))
@@ -39,7 +41,7 @@ def _max_cases(rng):
         return torch.where(mask.unsqueeze(-1) == 1, low, vectors.to(dtype)), mask
 
     return [
-        *_pooling_cases(rng, shift=-4.0),
+        *_pooling_cases(rng, shift=-4.0),  # most real tokens are below 0, and padding above
         Case("Numbers down to the lowest of float32", *lowest(torch.float32, 1)),
         # half of the lowest, so that differences of two such numbers do not overflow
         Case(
@@ -81,7 +83,10 @@ MEAN = exercise(
         [row[real.bool()][1:-1].mean(dim=0) for row, real in zip(tokens, mask, strict=True)]
     ),
     first_token={"total / count": "vectors[:, 0]"},
-    not_along_tokens=[{"real).sum(dim=1)": "real).sum(dim=-1)"}, {"dim=1": "dim=0"}],
+    not_along_tokens=[
+        {"(vectors * real).sum(dim=1)": "(vectors * real).sum(dim=-1)"},
+        {"dim=1": "dim=0"},
+    ],
 )
 
 
@@ -124,7 +129,8 @@ _POOLINGS = {
 
 # Each row turned in a random direction, by the angle that has the given cosine.
 def _turned(rng, rows, cosines):
-    unit, cosines = normalise(rows), torch.tensor(cosines).unsqueeze(-1)
+    cosines = torch.tensor(cosines).unsqueeze(-1)
+    unit = normalise(rows)
     other = normal(rng, *rows.shape)
     at_right_angles = normalise(other - (other * unit).sum(dim=1, keepdim=True) * unit)
     # the root is the sine of the angle
@@ -278,11 +284,15 @@ NORMALISE = exercise("04-normalise", _normalise_cases, _normalise, strict=True)(
 
 
 def _baseline_cases(rng):
+    # around a point off the origin, so that all cosines tend to be above 0
     cone = normal(rng, rng.randint(5, 7), rng.randint(6, 9)) + 1.5
-    right_angles = torch.cat([2 * torch.eye(3, cone.shape[1]), cone.sign()])
     return [
         Case("Vectors in a cone", cone),
-        Case("Vectors spread around the origin", right_angles),
+        Case(
+            "Vectors spread around the origin",
+            # three at right angles to each other, and corners of a cube
+            torch.cat([2 * torch.eye(3, cone.shape[1]), cone.sign()]),
+        ),
         Case(
             "The lengths of the vectors do not matter",
             cone * torch.linspace(0.2, 6, len(cone)).unsqueeze(-1),
@@ -339,8 +349,8 @@ FIRST_TOKEN = completion("04-first-real-token", _first_token_cases, _first_real_
     values_and_places={"argmax(dim=1)": "max(dim=1).values"},
     dimension_kept={"argmax(dim=1)": "argmax(dim=1, keepdim=True)"},
     one_too_far=[
-        {", first]": ", first - 1]"},
-        {", first]": ", (first + 1).clamp(max=attention_mask.shape[1] - 1)]"},
+        {", first": ", first - 1"},
+        {", first": ", (first + 1).clamp(max=attention_mask.shape[1] - 1)"},
     ],
     padding_counted={
         "attention_mask.argmax(dim=1)": "attention_mask.shape[1] - attention_mask.sum(dim=1)"

@@ -113,16 +113,17 @@ PREVIOUS_SCORE = completion("05-previous-score", _previous_cases, _previous_scor
 # In every other row real tokens are far below padding, and in the rows between far above it. One
 # real token takes all the weight, so that no answer depends on how large numbers are rounded.
 def _far_apart(real):
-    places, first = torch.arange(len(real))[:, None], torch.eye(1, 4)
-    sizes = torch.where(real[:, None] == 1, -1000.0 - places, 1000.0)
-    # one head, in which only the first of four numbers of a vector is not 0
-    return (2000 * (-1.0) ** places * first)[None], (sizes * first)[None], real
+    places = torch.arange(len(real))[:, None]
+    first = torch.eye(1, 4)  # only the first of a vector's four numbers is not 0
+    queries = 2000 * (-1.0) ** places * first
+    keys = torch.where(real[:, None] == 1, -1000.0 - places, 1000.0) * first
+    return queries[None], keys[None], real  # of one head
 
 
 def _weight_cases(rng):
     heads, tokens, size = rng.choice([3, 4]), rng.choice([5, 6]), rng.choice([8, 9, 10])
-    q, k = normal(rng, heads, tokens, size), normal(rng, heads, tokens, size)
-    right = torch.tensor([1] * (tokens - 2) + [0] * 2)
+    q, k = (normal(rng, heads, tokens, size) for _ in range(2))
+    right = torch.tensor([1] * (tokens - 2) + [0] * 2)  # two places of padding
     return [
         Case("Padding on the right", q, k, right),
         Case("Padding on the left", q, k, right.flip(0)),
@@ -220,19 +221,18 @@ ENTROPY = exercise("05-entropy", _entropy_cases, _entropy, points=2)(
 
 def _patching_cases(rng):
     hidden = rng.choice([4, 5])
-
-    def drawn(tokens, count):
+    for label, tokens, count in (
+        ("One layer", 2, 1),
+        ("Two layers", 3, 2),
+        ("One token, and seven layers", 1, 7),
+    ):
         layers = [
             layer_maker(*(0.7 * normal(rng, hidden, hidden) for _ in range(3)))
             for _ in range(count)
         ]
-        return 2 * normal(rng, 1, tokens, hidden), 2 * normal(rng, 1, tokens, hidden), layers
-
-    return [
-        Case("One layer", *drawn(2, 1)),
-        Case("Two layers", *drawn(3, 2)),
-        Case("One token, and seven layers", *drawn(1, 7)),
-    ]
+        yield Case(
+            label, 2 * normal(rng, 1, tokens, hidden), 2 * normal(rng, 1, tokens, hidden), layers
+        )
 
 
 def _states(state, layers):

@@ -85,8 +85,9 @@ COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
 # The means of batches of unit vectors that share a direction, and their counts.
 def _batches(rng, counts):
     shared = normal(rng, 1, rng.randint(5, 8))
-    batches = [normalise(shared + normal(rng, count, shared.shape[1])) for count in counts]
-    return torch.stack([batch.mean(dim=0) for batch in batches]), counts
+    return torch.stack(
+        [normalise(shared + normal(rng, n, shared.shape[1])).mean(dim=0) for n in counts]
+    ), counts
 
 
 def _mean_cosine_cases(rng):

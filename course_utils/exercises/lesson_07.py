@@ -230,8 +230,10 @@ LABELS = completion("07-labels", _label_cases, _labels)(
 
 # Logits for each row, and the piece that stands there.
 def _logits_and_targets(rng, rows, vocabulary):
-    logits = 2 * normal(rng, rows, vocabulary)
-    return logits, torch.tensor([rng.randrange(vocabulary) for _ in range(rows)])
+    return (
+        2 * normal(rng, rows, vocabulary),
+        torch.tensor([rng.randrange(vocabulary) for _ in range(rows)]),
+    )
 
 
 def _surprisal_cases(rng):

@@ -376,8 +376,10 @@ def _inner_cases(rng):
         ("No padding", [4, 4]),
         ("Nothing between", [2, 6]),
     ):
-        width = max(lengths) + rng.randint(0, 2) * (label != "No padding")
-        yield Case(label, mask_of(lengths, width))
+        yield Case(
+            label,
+            mask_of(lengths, width=max(lengths) + rng.randint(0, 2) * (label != "No padding")),
+        )
 
 
 def _inner_mask(attention_mask):

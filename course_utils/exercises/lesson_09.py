@@ -56,7 +56,7 @@ TOKENS = exercise(
     ],
     both_orders={"    alone": "    pair = pair | pair.T\n    alone"},
     with_itself=[
-        {"int), 1)": "int))"},
+        {"np.triu(np.ones(table.shape, int), 1)": "np.triu(np.ones(table.shape, int))"},
         {"(table * pair).sum()": "table.sum() / 2", "int(together)": "float(together)"},
         {"(table * pair).sum()": "table.sum() // 2"},
     ],
@@ -101,6 +101,7 @@ def _closest_cases(rng):
         # `topk` finds the diagonal twice
         Case("Two equal vectors are a pair", torch.eye(4)[[0, 1, 2, 3, 0]]),
         Case("Several pairs are equally close", halves[[0, 1, 0, 2, 3, 1, 0, 4]]),
+        # four vectors at nearly equal angles, over 90°
         Case("All cosines are negative", normalise(torch.eye(4) - 0.3 + 0.02 * normal(rng, 4, 4))),
         Case("Two vectors", torch.eye(hidden)[:2]),
         Case("Two opposite vectors", torch.stack([one, -one])),
@@ -211,17 +212,17 @@ def _cosines(rng, *angles):
 # sentence may be the better one. more: other sentences' angles with the pivot.
 def _around(rng, question, best, *more):
     shares = (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)
-    nearer = [question - best * share for share in shares]
-    farther = [question + best * share for share in shares]
-    return _cosines(rng, *nearer, *farther, *more)
+    around = [question + side * best * share for side in (-1, 1) for share in shares]
+    return _cosines(rng, *around, *more)
 
 
 def _can_skip_cases(rng):
-    # angles: of the question with the pivot, and of the best sentence so far with the question
+    # Angles, in radians, unless they are called cosines. A sentence can be skipped if its angle
+    # with the pivot differs from the question's by at least that of the best sentence so far.
     question, best = rng.uniform(1.0, 1.3), rng.uniform(0.5, 0.7)
-    wide = rng.uniform(1.8, 2.0)  # an angle whose cosine is negative
+    wide = rng.uniform(1.8, 2.0)  # its cosine is negative
     middle, low = rng.randint(400, 600) / 1000, rng.uniform(0.1, 0.3)  # cosines
-    # angles whose cosines equal `middle` in four decimals
+    # their cosines equal `middle` in four decimals
     nearly_middle = np.arccos([middle - 4e-5, middle + 4e-5])
     return [
         Case(
@@ -239,6 +240,7 @@ def _can_skip_cases(rng):
         Case(
             "The best cosine so far is negative",
             np.cos(0.3).item(),
+            # the last two can be skipped: they are further than `wide` from 0.3
             _cosines(rng, 0.2, 0.5, 1.2, 1.7, wide + 0.18, wide + 0.5, wide + 0.8),
             np.cos(wide).item(),
         ),
@@ -269,13 +271,13 @@ def _can_skip_cases(rng):
         Case(
             "One sentence that can be skipped",
             np.cos(question).item(),
-            _cosines(rng, question - 0.8),
+            _cosines(rng, question - 0.8),  # at least 0.8 from the question, and the best is at 0.6
             np.cos(0.6).item(),
         ),
         Case(
             "One sentence that cannot",
             np.cos(question).item(),
-            _cosines(rng, question - 0.4),
+            _cosines(rng, question - 0.4),  # it may be nearer than 0.6
             np.cos(0.6).item(),
         ),
         *_rounded_cases(low),
@@ -284,7 +286,8 @@ def _can_skip_cases(rng):
 
 # Cosines beyond 1 or −1, by one step of float32 or by eight, which are nearly a millionth.
 def _rounded_cases(low):
-    over, far = 1 + 2.0**-23, 1 + 2.0**-20
+    over = 1 + 2.0**-23
+    far = 1 + 2.0**-20
     return [
         Case(
             "Rounding put the cosine of a sentence above 1",
@@ -328,12 +331,12 @@ CAN_SKIP = exercise("09-can-skip", _can_skip_cases, _can_skip, points=2)(
     inverted=[{"<= best": "> best"}, {"<= best": ">= best"}],
     equal_kept={"<= best": "< best"},
     not_clipped=[
-        {", -1, 1)": ", -np.inf, np.inf)"},
-        {", -1, 1)": ", -np.inf, np.inf)", "highest <= best": "~(highest > best)"},
-        {"query_pivot, -1, 1)": "query_pivot, -np.inf, np.inf)"},
-        {"corpus_pivot, -1, 1)": "corpus_pivot, -np.inf, np.inf)"},
-        {", -1, 1)": ", -np.inf, 1)"},
-        {", -1, 1)": ", -1, np.inf)"},
+        {"-1, 1": "-np.inf, np.inf"},
+        {"-1, 1": "-np.inf, np.inf", "highest <= best": "~(highest > best)"},
+        {"query_pivot, -1, 1": "query_pivot, -np.inf, np.inf"},
+        {"corpus_pivot, -1, 1": "corpus_pivot, -np.inf, np.inf"},
+        {"-1, 1": "-np.inf, 1"},
+        {"-1, 1": "-1, np.inf"},
     ],
     clipped_too_far={"-1, 1": "-1 + 1e-6, 1 - 1e-6"},
     cosines_subtracted=[

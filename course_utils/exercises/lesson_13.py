@@ -6,24 +6,27 @@ from .comparing import difference
 from .model import Case, completion, exercise
 
 
-def _numbers(rng, rows, columns, draw):
-    return np.array([[draw() for _ in range(columns)] for _ in range(rows)], dtype=np.float32)
+def _numbers(rows, columns, draw, dtype=np.float32):
+    return np.array([[draw() for _ in range(columns)] for _ in range(rows)], dtype=dtype)
 
 
-# Vectors, and the lowest and the highest number of each dimension. All are multiples of powers of
-# two, so each number falls in the same step in every precision.
 def _calibrated(rng, n, d):
+    """Vectors, and the lowest and the highest number of each dimension.
+
+    All are multiples of powers of two, so each number falls in the same step in every precision.
+    """
+    # different steps, so that ranges of 255 steps are about 1, 1/2, 1/4 and 1/8 long
     step = 2 ** -np.array(rng.sample([8, 9, 10, 11] * 2, d), dtype=np.float32)
     low = np.array([-rng.randint(40, 200) for _ in range(d)], dtype=np.float32) * step
     # how many steps above the lowest, never a whole number of them
-    count = _numbers(rng, n, d, lambda: rng.randint(0, 254) + rng.choice([0.25, 0.5, 0.75]))
+    count = _numbers(n, d, lambda: rng.randint(0, 254) + rng.choice([0.25, 0.5, 0.75]))
     return low + count * step, low, low + 255 * step
 
 
 def _int8_cases(rng):
     n, d = rng.randint(4, 6), rng.randint(5, 7)
     vectors, low, high = _calibrated(rng, n, d)
-    beyond = 7.5 * (high - low) / 255
+    beyond = 7.5 * (high - low) / 255  # seven steps and a half
     return [
         Case("Numbers inside the ranges", vectors, low, high),
         Case(
@@ -38,6 +41,7 @@ def _int8_cases(rng):
         ),
         Case(
             "A dimension that was constant",
+            # its step is 1: half a step is rounded down in every other vector
             np.column_stack([vectors[:, :-1], low[-1] + 2.5 * np.arange(n, dtype=np.float32)]),
             low,
             np.append(high[:-1], low[-1]),
@@ -79,7 +83,7 @@ INT8 = exercise(
     nearest_step=[{"np.floor(": f"np.{other}("} for other in ("round", "ceil")],
     divided_by_256={"np.float32(255)": "np.float32(256)"},
     other_ranges=[
-        {"step = (high": f"low, high = {ranges}\n    step = (high"}
+        {"step = (high - low)": f"low, high = {ranges}\n    step = (high - low)"}
         for ranges in (
             "vectors.min(axis=0), vectors.max(axis=0)",
             "vectors.min(), vectors.max()",
@@ -102,18 +106,17 @@ INT8 = exercise(
 )
 
 
-def _bytes(rng, n, count):
-    return np.array([[rng.randrange(256) for _ in range(count)] for _ in range(n)], dtype=np.uint8)
-
-
 def _hamming_cases(rng):
-    n, count = rng.randint(4, 7), rng.randint(3, 6)
-    query, corpus, long = _bytes(rng, 1, count)[0], _bytes(rng, n, count), _bytes(rng, 1, 48)[0]
+    # the query stands in the first row, the corpus in the others
+    rows = _numbers(1 + rng.randint(4, 7), rng.randint(3, 6), lambda: rng.randrange(256), np.uint8)
+    query, corpus = rows[0], rows[1:]
+    long = _numbers(1, 48, lambda: rng.randrange(256), np.uint8)[0]
     return [
         Case("Vectors of a few bytes", query, corpus),
         Case(
             "48 bytes that differ in hundreds of bits",
             long,
+            # all bits differ, none, and those of 40 bytes
             np.stack([~long, long, [*~long[:40], *long[40:]]]),
         ),
         Case("One vector to compare with", query, corpus[:1]),
@@ -142,43 +145,52 @@ HAMMING = exercise("13-hamming", _hamming_cases, _hamming)(
     bytes_subtracted=[{"query ^ corpus": "query - corpus"}, {"query ^ corpus": "corpus - query"}],
     bytes_added={"np.unpackbits(query ^ corpus, axis=1)": "query ^ corpus"},
     share=[
-        {"dtype=np.int64)": f"dtype=np.int64) / {all_}"}
+        {
+            "return bits.sum(axis=1, dtype=np.int64)": (
+                f"return bits.sum(axis=1, dtype=np.int64) / {all_}"
+            )
+        }
         for all_ in ("bits.shape[1]", "corpus.shape[1]")
     ],
     ones_compared={
         "query ^ corpus": "corpus",
-        "bits.sum(axis=1, dtype=np.int64)": "abs(bits.sum(axis=1) - np.unpackbits(query).sum(dtype=int))",
+        "bits.sum(axis=1, dtype=np.int64)": (
+            "abs(bits.sum(axis=1) - np.unpackbits(query).sum(dtype=int))"
+        ),
     },
-    order_returned=[
-        {"return ": "return np.argsort(", "dtype=np.int64)": "dtype=np.int64), kind='stable')"}
-    ],
+    order_returned={
+        "return bits.sum(axis=1, dtype=np.int64)": "return bits.sum(axis=1).argsort(kind='stable')"
+    },
     one_long_row=[
-        {"return bits.sum(axis=1, dtype=np.int64)": f"return {total}"}
+        {"bits.sum(axis=1, dtype=np.int64)": total}
         for total in ("int(bits.sum())", "[int(bits.sum())]", "bits.sum(axis=0, dtype=int)")
     ],
 )
 
 
 def _rescore_cases(rng):
-    # A query, a corpus, candidates and k. No two scores with the query are nearly equal.
+    # A query, a corpus, candidates and k. No two scores with the query are nearly equal: they are
+    # different multiples of 1/64, from `lowest` of them up.
     def drawn(n, count, k, d=4, lowest=-40):
         query = np.array([rng.choice([-1.0, 1.0]) for _ in range(d)], dtype=np.float32)
-        corpus = _numbers(rng, n, d, lambda: rng.randint(-8, 8) / 16)
+        corpus = _numbers(n, d, lambda: rng.randint(-8, 8) / 16)
+        # Query entries are ±1, so adding c * query to a vector changes its score by c * d: set each
+        # score to the number that is drawn for it.
         scores = np.array(rng.sample(range(lowest, lowest + 100 + n), n)) / 64
         corpus += np.outer((scores - corpus @ query) / d, query).astype(np.float32)
         return query, corpus, np.array(rng.sample(range(n), count)), k
 
     n = rng.randint(12, 16)
-    query, corpus, _, _ = drawn(n, n, 3)
+    query, corpus, *_ = drawn(n, count=n, k=3)
     order = np.argsort(-(corpus @ query))
-    missing = np.array(rng.sample(order[2:].tolist(), 5))
+    missing = np.array(rng.sample(order[2:].tolist(), 5))  # none of the best two
     return [
-        Case("Candidates in no particular order", *drawn(n, 7, 3, 8)),
+        Case("Candidates in no particular order", *drawn(n, count=7, k=3, d=8)),
         Case("The best of the corpus are not among the candidates", query, corpus, missing, 2),
-        Case("As many as there are candidates", *drawn(n, 5, 5)),
-        Case("One result", *drawn(n, 6, 1)),
-        Case("All scores are negative", *drawn(n, 6, 4, lowest=-150)),
-        Case("Many candidates", *drawn(800, 800, 400)),
+        Case("As many as there are candidates", *drawn(n, count=5, k=5)),
+        Case("One result", *drawn(n, count=6, k=1)),
+        Case("All scores are negative", *drawn(n, count=6, k=4, lowest=-150)),
+        Case("Many candidates", *drawn(n=800, count=800, k=400)),
     ]
 
 
@@ -206,21 +218,23 @@ RESCORE = exercise("13-rescore", _rescore_cases, _rescored, points=2)(
     ],
     sorted_by_place={"candidates[order][:k]": "np.sort(candidates[order][:k])"},
     partly_ordered=[
-        {"np.argsort(-scores)": f"np.argpartition({found}"}
-        for found in ("-scores, k - 1)", "-scores, min(k, len(scores) - 1))", "scores, -k)[::-1]")
+        {"np.argsort(-scores)": "np.argpartition(-scores, k - 1)"},
+        {"np.argsort(-scores)": "np.argpartition(-scores, min(k, len(scores) - 1))"},
+        {"np.argsort(-scores)": "np.argpartition(scores, -k)[::-1]"},
     ],
 )
 
 
 def _decode_cases(rng):
     def codes(n, d):
-        return _numbers(rng, n, d, lambda: rng.randint(-128, 126)).astype(np.int8)
+        return _numbers(n, d, lambda: rng.randint(-128, 126), np.int8)
 
     _, low, high = _calibrated(rng, 1, 5)
     return [
         Case(
             "One vector of two numbers",
             codes(1, 2),
+            # steps of 1/2
             np.array([-20, 3], np.float32),
             np.array([107.5, 130.5], np.float32),
         ),
@@ -244,7 +258,7 @@ DECODE = completion("13-decode", _decode_cases, _decoded)(
     lower_end={"count + 0.5": "count"},
     upper_end=[{"count + 0.5": "count + 1"}, {"count + 0.5": "count - 0.5"}],
     not_shifted_back=[{"codes + 128.0": "codes.astype(float)"}, {"codes + 128.0": "codes - 128.0"}],
-    low_left_out=[{"low + (": "("}, {"low + (": "high + ("}],
+    low_left_out=[{"return low": "return 0"}, {"return low": "return high"}],
     not_times_step=[
         {" * step": ""},
         {"(count + 0.5) * step": "count + 0.5 * step"},
@@ -255,7 +269,7 @@ DECODE = completion("13-decode", _decode_cases, _decoded)(
 
 
 def _sign_cases(rng):
-    rows = _numbers(rng, 4, 40, lambda: rng.choice([-9, -4, -1, 2, 3, 8]) / 4)
+    rows = _numbers(4, 40, lambda: rng.choice([-9, -4, -1, 2, 3, 8]) / 4)
     return [
         Case("Two rows", rows[0, :4], rows[1:3, :4]),
         Case("One row", rows[0, :7], rows[1:2, :7]),

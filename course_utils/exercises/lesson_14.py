@@ -140,7 +140,7 @@ def _diagnose_cases(rng):
         # By the dot product, all lists are the same. The last text is in one that is right.
         ([205, 230], [290, 330, 180, 50, 260, 160], [50, 50, 1, 0.5, 2, 0.5], 2),
     ):
-        turn = rng.uniform(0, 360)
+        turn = rng.uniform(0, 360)  # all vectors are turned by it, so that their cosines stay
         # any order, but the last text stays last
         order = [*rng.sample(range(len(lengths) - 1), len(lengths) - 1), -1]
         queries = _plane(np.radians(np.add(query_angles, turn)), rng.uniform(0.5, 3))
@@ -160,11 +160,15 @@ DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
     shift_missed=[
         *_where_none_matches({', "shifted"': ""}, "fine", "lengths", "stuck"),
         # seen only where a place is beyond the last text
-        {"if ": 'if (word != "shifted" or np.max(found) == len(texts)) and '},
+        {
+            "if np.array_equal": (
+                'if (word != "shifted" or np.max(found) == len(texts)) and np.array_equal'
+            )
+        },
     ],
     stuck_missed=_where_none_matches({', "stuck"': ""}, "fine", "lengths", "shifted"),
     first_query_only={
-        "(queries, texts, k": "(queries[:1], texts, k",
+        "queries, texts, k=": "queries[:1], texts, k=",
         "(lists[word], found)": "(lists[word], found[:1])",
     },
     order_ignored=[
@@ -216,10 +220,13 @@ def _best_chunk(cosines, owners):
 BEST_CHUNK = completion("14-best-chunk", _best_chunk_cases, _best_chunk)(
     last_kept={"max(before, cosine)": "cosine"},
     first_kept={"max(before, cosine)": "before"},
-    zero_to_begin={"owner, cosine)": "owner, 0)"},
-    worst_kept={"max(": "min("},
+    zero_to_begin={"scores.get(owner, cosine)": "scores.get(owner, 0)"},
+    worst_kept={"max(before, cosine)": "min(before, cosine)"},
     averaged={"max(before, cosine)": "(before + cosine) / 2"},
-    added={"owner, cosine)": "owner, 0)", "max(before, cosine)": "before + cosine"},
+    added={
+        "scores.get(owner, cosine)": "scores.get(owner, 0)",
+        "max(before, cosine)": "before + cosine",
+    },
     best_of_all={"max(before, cosine)": "max(cosines)"},
 )
 
