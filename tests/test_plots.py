@@ -125,6 +125,12 @@ def test_the_drawing_loads_nothing(kind):
     assert "http" not in figure_of(kind).svg.replace("http://www.w3.org/", "")
 
 
+@each_kind
+def test_every_brace_of_the_stylesheet_has_its_partner(kind):
+    # a browser drops the rule after a stray one
+    assert figure_of(kind).svg.count("{") == figure_of(kind).svg.count("}")
+
+
 def test_odd_characters_stand_in_the_drawing_as_they_are():
     figure = plots.bars(
         ['<b>&"', "$x$ 0.125"], {"one": [0.125, 1]}, "a < b", "x", "y", 'with "<signs>" & a picture'

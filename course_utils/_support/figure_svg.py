@@ -172,7 +172,7 @@ def _following_the_mode(
         "stroke-linejoin:round;stroke-linecap:butt}"
         f"{','.join(f'{page} .cu-plot' for page in DARK)}{{{dark}}}"
         f".cu-svg.cu-plot text{{font-family:{FONTS['sans']};fill:#000;text-anchor:start;dominant-baseline:auto;"
-        "white-space:pre}}"
+        "white-space:pre}"
         ".cu-svg.cu-plot path{stroke-width:1}"
         ".cu-plot .halo text{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"
     )
