@@ -31,6 +31,7 @@ from course_utils.tools.grading.results import (
     Result,
     gravest,
 )
+from course_utils.tools.workspace.copies import REPORT_STUB
 
 from .grader import ROOT, points_of
 from .marks import ALL_04, ALL_05, BOTH, FULL, WORK, learners, result
@@ -412,6 +413,16 @@ def test_a_report_has_points_when_all_lines_of_its_rubric_have_some(tmp_path, tw
         manual.read_manual(path, list(two_reports.values()))
     assert (ada.by_hand["14-report"].points, ada.waiting) == (REPORT, 0)
     assert two_reports["José"].by_hand["14-report"].points is None
+
+
+@pytest.mark.parametrize(
+    "text, notes", [("My report.", []), (REPORT_STUB, ["nothing was filled in"])]
+)
+@pytest.mark.parametrize("lessons", [("14-report",), ("04", "14-report")])
+def test_who_wrote_a_report_has_filled_something_in(lessons, text, notes):
+    report = replace(stubs(), texts={"14-report": text})
+    ada = learners(("ada", "a.ipynb", 1, report), lessons=lessons)["ada"]
+    assert ada.notes == notes
 
 
 def test_what_a_person_writes_stays(tmp_path, two_reports):

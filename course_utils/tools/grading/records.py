@@ -344,7 +344,12 @@ class _LatestMarks:
         else:
             record.status, record.reason = self._standing(bool(record.handed_in), marks)
             notes += [f"not marked: {text}" for text in self.not_marked]
-        if record.files and all(mark.status in UNANSWERED for mark in record.exercises.values()):
+        no_answers = all(mark.status in UNANSWERED for mark in record.exercises.values())
+        # an exercise's text is its answer, which has a mark; the other texts a person marks
+        has_text = any(
+            _without_stub(text) for name, text in self.texts.items() if name not in self.expected
+        )
+        if record.files and no_answers and not has_text:
             notes.append("nothing was filled in")
         record.notes = list(dict.fromkeys(notes))
 
