@@ -88,9 +88,12 @@ NAMES = "ada/04_pooling.ipynb", "ada", "bob/work.zip", "../class"  # seen from t
     [
         (
             (*BIND, "--size", "65536", "--tmpfs", "{}/unpacked"),
-            r"Cannot unpack .*bob.* No space left on device; .*TMPDIR",
+            r"Cannot unpack .*bob.* No space left on device; .*larger disk",
         ),
-        ((*BIND, "--ro-bind", "{}/unpacked", "{}/unpacked"), "Read-only file system"),
+        (
+            (*BIND, "--ro-bind", "{}/unpacked", "{}/unpacked"),
+            "Read-only file system; choose a results folder that can be written to",
+        ),
         (("prlimit", "--fsize=65536"), "File too large"),
         (
             (*BIND, "--bind", "/proc/self/mem", "{}/class/ada/04_pooling.ipynb"),

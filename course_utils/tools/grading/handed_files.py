@@ -33,11 +33,12 @@ MOST_MEMBERS, MOST_MEMBERS_OF_ONE = 200_000, 20_000  # of an archive: a class's,
 ZIP = re.compile(r"\.zip$", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^\..*\.ipynb\.icloud$", re.IGNORECASE)
 ADVICE = {
-    errno.ENOSPC: "free some space there, or set TMPDIR to a folder on a larger disk",
-    errno.EDQUOT: "free some space there, or set TMPDIR to another disk",
+    # archives are unpacked in the results folder
+    errno.ENOSPC: "free some space in the results folder, or choose one on a larger disk",
+    errno.EDQUOT: "free some space in the results folder, or choose one on a larger disk",
     errno.EACCES: "give yourself permission to access it",
     errno.EPERM: "give yourself permission to access it",
-    errno.EROFS: "set TMPDIR to a writable folder",
+    errno.EROFS: "choose a results folder that can be written to",
     errno.ENOENT: "do not change the submissions while they are being read",
     errno.EMFILE: "raise `ulimit -n`",
     errno.EIO: "check the disk",
