@@ -149,6 +149,13 @@ def test_moodles_own_worksheet_is_filled_in(header, participant, learners, tmp_p
     assert nobody == [f"{participant}13", "Nobody", "n@x.org", nobody[3], *without_points]
 
 
+def test_a_row_of_moodles_worksheet_may_name_a_learner_by_an_id_with_capitals(learners):
+    row = {"ID": "Teilnehmer/in13", "Bewertung": "", "Zuletzt geändert (Bewertung)": "-"}
+    learners[0].learner = "AB12"
+    _, line = MOODLE.filled([row | {"Anmeldename": "AB12"}], learners)
+    assert line[1] == learners[0].points
+
+
 @pytest.mark.parametrize(
     "status, reason, sentence",
     [

@@ -180,7 +180,7 @@ def _filled_worksheet(
     if not identifier or not grade or DATES_OF_GRADES.isdisjoint(columns):
         return None
     # what a row may hold of a learner; of several, the platform's own number counts
-    by_key = {learner.learner: learner for learner in learners}
+    by_key = {learner.learner.casefold(): learner for learner in learners}
     by_key |= {learner.email.casefold(): learner for learner in learners if learner.email}
     by_key |= {reading.id: learner for learner in learners for reading in MOODLE.names_of(learner)}
     has_comma = any(
