@@ -11,7 +11,7 @@ NAMES = {
     "models": "load_encoder load_masked_lm load_glove",
     "pooling": "cls_pool mean_pool max_pool normalise",
     "embedding": "embed",
-    "nearest": "search closest_pairs",
+    "nearest": "search",
     "data": "load_reviews load_senses load_scored_pairs load_triplets load_queries load_docstrings load_doc_queries "
     "load_doc_judgements load_doc_questions load_plot_queries",
     "own_data": "load_texts doubtful_texts read_judged",

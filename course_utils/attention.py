@@ -60,24 +60,6 @@ def eager(encoder: PreTrainedModel) -> Generator[None]:
         encoder.set_attn_implementation(own)
 
 
-def attention_weights(
-    queries: torch.Tensor, keys: torch.Tensor, attention_mask: torch.Tensor | None = None
-) -> torch.Tensor:
-    """softmax(Q K^T / sqrt(d)): Vaswani et al. (2017), section 3.2.1, equation 1, without the
-    values.
-
-    queries, keys: (..., tokens, d).
-    attention_mask: (tokens,) or any shape that broadcasts to (..., queries, keys); 1 for a key to
-    attend to, 0 for padding, which gets weight 0.
-
-    Returns (..., tokens, tokens); each row sums to 1.
-    """
-    scores = queries @ keys.transpose(-1, -2) / math.sqrt(queries.shape[-1])
-    if attention_mask is not None:
-        scores = scores.masked_fill(attention_mask == 0, float("-inf"))
-    return scores.softmax(dim=-1)
-
-
 def head_scores(attentions: torch.Tensor) -> dict[str, torch.Tensor]:
     """Measure what each head does: a dictionary from a measure's name to a tensor (layers, heads).
 

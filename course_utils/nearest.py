@@ -33,7 +33,7 @@ def search(
             f"queries have {queries.shape[1]} dimensions and the corpus {corpus.shape[1]}; both "
             "must come from the same model"
         )
-    _check_k(k, len(corpus), f"the corpus has {len(corpus)} vectors")
+    _check_k(k, len(corpus))
     rows = min(len(queries), math.isqrt(BLOCK))
     columns = max(k, BLOCK // rows)
     places, cosines = [], []
@@ -72,38 +72,6 @@ def _highest(cosines: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]
     return values.gather(1, order), places.gather(1, order)
 
 
-def closest_pairs(vectors: ArrayLike | torch.Tensor, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """The k pairs of different rows with the highest cosine, the most similar first.
-
-    vectors: array or tensor of numbers (n, hidden), n at least 2.
-
-    Returns (pairs, cosines): an array (k, 2) of indices, the smaller one first, and an array (k,).
-    Errors as in `search`; there are n(n - 1)/2 pairs.
-    """
-    unit = _unit_vectors("vectors", vectors)
-    n = len(unit)
-    if n < 2:
-        raise ValueError("a pair needs at least two vectors")
-    _check_k(k, n * (n - 1) // 2, f"{n} vectors make {n * (n - 1) // 2} pairs")
-    pairs, cosines = torch.empty(0, 2, dtype=torch.int64), torch.empty(0)
-    rows = max(1, BLOCK // n)
-    with torch.inference_mode():
-        for start in range(0, n - 1, rows):
-            # each of these rows with all that come after the first of them
-            block = unit[start : start + rows] @ unit[start + 1 :].T
-            # a row with itself or an earlier one
-            block[torch.ones_like(block, dtype=torch.bool).tril(-1)] = -2
-            if len(cosines) == k and block.max() <= cosines[-1]:
-                continue  # no pair of these is among the nearest
-            values, places = block.flatten().topk(min(k, block.numel()))
-            one, other = places // block.shape[1] + start, places % block.shape[1] + start + 1
-            cosines = torch.cat([cosines, values])
-            pairs = torch.cat([pairs, torch.stack([one, other], dim=1)])
-            order = cosines.argsort(descending=True, stable=True)[:k]
-            cosines, pairs = cosines[order], pairs[order]
-    return pairs.numpy(), cosines.clamp(-1, 1).numpy()
-
-
 def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
     """The vectors as a float32 tensor (n, hidden), scaled to unit length. name: what an error calls
     them.
@@ -135,9 +103,11 @@ def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
     return scaled / scaled.norm(dim=1, keepdim=True)
 
 
-def _check_k(k: int, most: int, why: str) -> None:
-    """Raise TypeError or ValueError unless k is a whole number from 1 to `most`."""
+def _check_k(k: int, vectors: int) -> None:
+    """Raise TypeError or ValueError unless k is a whole number from 1 to that of the vectors."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise TypeError(f"k must be a whole number; got {type(k).__name__}")
-    if not 1 <= k <= most:
-        raise ValueError(f"k must be between 1 and {most} ({why}); got {k}")
+    if not 1 <= k <= vectors:
+        raise ValueError(
+            f"k must be between 1 and {vectors} (the corpus has {vectors} vectors); got {k}"
+        )

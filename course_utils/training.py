@@ -7,7 +7,6 @@ Lessons 10 and 11 use it. Nothing here trains; `transformers.Trainer` and
 from __future__ import annotations
 
 import math
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +18,6 @@ from ._support.bars import progress_bar
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from transformers import PreTrainedModel, Trainer
-
-MARGIN = 1.2  # a model on disk takes at most this many times the size of its weights
 
 
 class DivergedError(RuntimeError):
@@ -78,8 +75,8 @@ def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path)
     model: a SentenceTransformer or a transformers model (`save_pretrained`).
 
     It is written to a temporary folder and renamed, replacing an earlier model. Returns the
-    folder. Raises FileExistsError if something other than a model is there, and OSError if the
-    disk has too little room; nothing is written then.
+    folder. Raises FileExistsError if something other than a model is there, and OSError if it
+    cannot be written; what was there stays.
     """
     folder = Path(folder).expanduser().resolve()
     is_free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
@@ -88,13 +85,6 @@ def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path)
             f"{folder} is there already and holds no model, so it is left alone. Choose another name"
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    needed = MARGIN * sum(weight.numel() * weight.element_size() for weight in model.parameters())
-    free = shutil.disk_usage(folder.parent).free
-    if free < needed:
-        raise OSError(
-            f"the model needs {needed / 1e6:.0f} MB and {folder.parent} has {free / 1e6:.0f} MB "
-            "left. Nothing was written"
-        )
     with tempfile.TemporaryDirectory(
         dir=folder.parent, prefix=".saving-", ignore_cleanup_errors=True
     ) as beside:

@@ -1,4 +1,4 @@
-"""search and closest_pairs find what a full table finds, use little memory, and reject invalid input."""
+"""search finds what a full table finds, uses little memory, and rejects invalid input."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_utils import closest_pairs, search
+from course_utils import search
 from course_utils.nearest import BLOCK
 
 
@@ -44,31 +44,10 @@ def test_search_is_the_sorted_table(m, n, seed, block, data):
     assert all(len(set(row)) == k for row in places.tolist())
 
 
-@given(st.integers(2, 40), st.integers(0, 99), st.sampled_from([16, 200, BLOCK]), st.data())
-def test_closest_pairs_are_those_of_the_table(n, seed, block, data):
-    number_of_pairs = n * (n - 1) // 2
-    few = st.integers(1, min(3, number_of_pairs))
-    k = data.draw(st.integers(1, number_of_pairs) | few | st.just(number_of_pairs))
-    vectors = drawn(n, seed=seed)
-    if data.draw(st.booleans()):
-        vectors[-1] = 3 * vectors[0]  # two vectors with the same direction
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("course_utils.nearest.BLOCK", block)
-        pairs, cosines = closest_pairs(vectors, k)
-    full = cosine_table(vectors, vectors)
-    all_cosines = full[np.triu_indices(n, k=1)]
-    assert cosines == pytest.approx(-np.sort(-all_cosines)[:k], abs=1e-6)
-    first, second = pairs.T
-    assert full[first, second] == pytest.approx(cosines, abs=1e-6) and (first < second).all()
-    assert len({tuple(pair) for pair in pairs.tolist()}) == k
-
-
 def test_no_cosine_is_larger_than_1():
     vectors = drawn(2000, 384)
     _, with_themselves = search(vectors, vectors, 1)
     assert with_themselves.max() == 1
-    _, with_a_copy = closest_pairs([*vectors[:1], *vectors])
-    assert with_a_copy[0] == 1
 
 
 @pytest.mark.parametrize("block", [16, 200, BLOCK])
@@ -94,15 +73,16 @@ IN_MANY_FORMS = {
 
 @pytest.mark.parametrize("vectors", IN_MANY_FORMS.values(), ids=list(IN_MANY_FORMS))
 def test_any_kind_of_number_will_do(vectors):
-    places, _ = search(vectors, vectors, 1)
-    assert places.tolist() == [[0], [1], [2], [3]]
-    pairs, cosines = closest_pairs(vectors)
-    assert pairs.tolist() == [[0, 1]] and cosines[0] == pytest.approx((3 * 4 + 4 * 3) / 5**2)
+    places, cosines = search(vectors, vectors, 2)
+    assert places.tolist() == [[0, 1], [1, 0], [2, 3], [3, 0]]
+    assert cosines[:, 0] == pytest.approx(1)
+    assert cosines[:, 1] == pytest.approx(np.array([24, 24, 20, 20]) / 5**2)
 
 
 def test_very_long_and_very_short_vectors_keep_their_direction():
     vectors = np.array([[1e200, 1e200], [1e-200, 1e-200], [1, 0]])
-    assert closest_pairs(vectors)[0].tolist() == [[0, 1]]
+    places, _ = search(vectors, vectors, 1)
+    assert places.tolist() == [[0], [0], [2]]  # the first two have one direction
 
 
 def with_value(index, value):
@@ -126,11 +106,10 @@ def with_value(index, value):
 @pytest.mark.parametrize(
     "argument, call",
     [
-        ("vectors", closest_pairs),
         ("corpus", lambda vectors: search(drawn(2), vectors, 1)),
         ("queries", lambda vectors: search(vectors, drawn(2), 1)),
     ],
-    ids=["vectors", "corpus", "queries"],
+    ids=["corpus", "queries"],
 )
 def test_vectors_without_a_direction_are_refused(argument, call, vectors, words):
     with pytest.raises(ValueError, match=f"{argument}.*{words}"):
@@ -138,16 +117,10 @@ def test_vectors_without_a_direction_are_refused(argument, call, vectors, words)
 
 
 @pytest.mark.parametrize("k", [0, -1, 7])
-@pytest.mark.parametrize(
-    "function, arguments, why",
-    [
-        (search, (drawn(2), drawn(6)), r"\(the corpus has 6 vectors\)"),
-        (closest_pairs, (drawn(4),), r"\(4 vectors make 6 pairs\)"),
-    ],
-)
-def test_k_outside_the_corpus_is_refused(function, arguments, why, k):
-    with pytest.raises(ValueError, match=f"k must be between 1 and 6 {why}; got {k}"):
-        function(*arguments, k)
+def test_k_outside_the_corpus_is_refused(k):
+    words = rf"k must be between 1 and 6 \(the corpus has 6 vectors\); got {k}"
+    with pytest.raises(ValueError, match=words):
+        search(drawn(2), drawn(6), k)
 
 
 @pytest.mark.parametrize("k", [1.0, "1", True, None])
@@ -157,17 +130,16 @@ def test_k_that_is_no_whole_number_is_refused(k):
 
 
 @pytest.mark.parametrize(
-    "vectors, error, words",
+    "vectors, words",
     [
-        (drawn(1), ValueError, "at least two vectors"),
-        ([["a", "b"]], TypeError, "vectors must hold numbers; got <U1"),
-        (np.ones((3, 2), dtype=complex), TypeError, "vectors must hold numbers"),
+        ([["a", "b"]], "queries must hold numbers; got <U1"),
+        (np.ones((3, 2), dtype=complex), "queries must hold numbers; got complex128"),
     ],
-    ids=["one vector", "words", "complex numbers"],
+    ids=["words", "complex numbers"],
 )
-def test_what_has_no_pair_of_vectors_is_refused(vectors, error, words):
-    with pytest.raises(error, match=words):
-        closest_pairs(vectors)
+def test_what_holds_no_numbers_is_refused(vectors, words):
+    with pytest.raises(TypeError, match=words):
+        search(vectors, vectors, 1)
 
 
 def test_vectors_of_two_models_are_refused():
@@ -180,15 +152,14 @@ def test_vectors_of_two_models_are_refused():
 def test_ten_thousand_vectors_need_no_table_of_all_pairs():
     # A table of all pairs would take 400 MB; the process may grow by less than half of that.
     #
-    # Each function is called once before the measurement, so that what it imports is not counted.
+    # It is called once before the measurement, so that what it imports is not counted.
     program = """
 import numpy as np, resource, torch
-from course_utils import closest_pairs, search
+from course_utils import search
 vectors = np.random.default_rng(0).normal(size=(10_000, 32)).astype(np.float32)
-closest_pairs(vectors[:100]), search(vectors[:5], vectors[:100])
+search(vectors[:5], vectors[:100])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-closest_pairs(vectors, 10)
-search(vectors[:2000], vectors, 10)
+search(vectors, vectors, 10)
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
     done = subprocess.run(

@@ -15,7 +15,7 @@ from sentence_transformers import SentenceTransformer, util
 from sklearn.metrics.pairwise import cosine_similarity
 from transformers import AutoModel, AutoTokenizer
 
-from course_utils import benchmark, closest_pairs, embed, ranking, search
+from course_utils import benchmark, embed, ranking, search
 from course_utils._support.downloads import packaged_encoder
 from course_utils.embedding import hidden_states
 
@@ -57,7 +57,6 @@ def calls():
         "glove_vectors": lambda: benchmark.glove_vectors(TEXTS),
         "max_sim": lambda: np.array([ranking.max_sim(QUERY[:n], TABLE) for n in range(1, 9)]),
         "search": lambda: search(QUERY, TABLE, k=3)[1],
-        "closest_pairs": lambda: closest_pairs(TABLE, k=9)[1],
         "embed": lambda: embed(TEXTS),
         "embed, with laid-out weights": lambda: embed([" ".join(TEXTS * n) for n in range(1, 9)]),
         "hidden_states": lambda: next(hidden_states(TEXTS))[1][-1],
