@@ -99,18 +99,13 @@ def run_all_cells(page):
 
     # before that, JupyterLab drops requests to run cells
     page.wait_for_selector("text='Python 3 (ipykernel) | Idle'")
-    started = "() => [...document.querySelectorAll('.jp-InputPrompt')].some(prompt => /[*\\d]/.test(prompt.innerText))"
     for _ in range(3):  # on a busy machine it drops one even then
         page.click("text=Run >> nth=0")
         page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
         with contextlib.suppress(StillWaiting):
-            page.wait_for_function(started, timeout=20_000)
+            page.wait_for_function(in_page("hasStarted"), timeout=20_000)
             break
-    page.wait_for_function(
-        "() => document.querySelectorAll('.jp-CodeCell').length && "
-        "/\\d/.test([...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].pop().innerText)",
-        timeout=180_000,
-    )
+    page.wait_for_function(in_page("hasRunTheLastCell"), timeout=180_000)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]")
     # JupyterLab renders a cell only when it scrolls into view
     for cell in page.locator(".jp-CodeCell").all():
@@ -158,21 +153,10 @@ def inside(page, title="", least=1):
         .element_handle()
         .content_frame()
     )
-    frame.wait_for_function(
-        "least => document.querySelectorAll('svg line').length >= least", arg=least
-    )
+    frame.wait_for_function(in_page("hasDrawn"), arg=least)
     return frame
 
 
 def fits(frame, narrower_than=10_000):
     """Wait until the frame is narrower than so many pixels, and the view fits into it."""
-    frame.wait_for_function(
-        """narrower_than => {
-        const boxes = [...document.querySelectorAll('svg, svg text, svg rect, select')]
-            .map(element => element.getBoundingClientRect());
-        return innerWidth < narrower_than && Math.min(...boxes.map(box => box.left)) >= 0 &&
-            Math.max(...boxes.map(box => box.right)) <= innerWidth + 1 &&
-            Math.max(...boxes.map(box => box.bottom)) <= innerHeight &&
-            document.documentElement.scrollHeight <= innerHeight; }""",
-        arg=narrower_than,
-    )
+    frame.wait_for_function(in_page("viewFits"), arg=narrower_than)

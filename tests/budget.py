@@ -9,7 +9,8 @@ from pathlib import Path
 
 import nbformat
 
-ROOT = Path(__file__).resolve().parents[1]
+from .project import ROOT
+
 LIMITS = {  # statements; of the lessons, words
     "course_utils/*.py": 1_271,
     "course_utils/_support": 1_609,

@@ -4,15 +4,12 @@ All stored outputs are made by this Restart & Run All. Progress bars are off and
 libraries are removed from stored tracebacks, since they contain this machine's paths.
 """
 
-import base64
-import io
 import os
 import re
 import sys
 
 import nbformat
 from nbclient import NotebookClient
-from PIL import Image, ImageChops
 from tqdm import tqdm
 
 from course_utils._support.notebooks import NOTEBOOKS, parts
@@ -34,26 +31,13 @@ def without_library_frames(traceback):
     return [entry for entry, text in zip(traceback, uncoloured) if not text.startswith("File ")]
 
 
-def _figure(output):
-    """The PNG of an output, in base64. None for outputs without one."""
-    return output.get("data", {}).get("image/png")
-
-
-def _alike(old, new):
-    """Whether two PNGs, in base64, differ at most in the shade of edges; moved letters would be black on white."""
-    old, new = [Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB") for png in (old, new)]
-    colours = ImageChops.difference(old, new).getextrema()  # (least, largest difference) of each
-    # of 256 shades; a moved letter would make more
-    return old.size == new.size and max(largest for _, largest in colours) < 100
-
-
 def execute(path):
     """Run one notebook in place. If it raises nbclient's CellExecutionError, the file stays unchanged."""
-    notebook, stored = nbformat.read(path, as_version=4), {}
+    notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            stored[cell.id] = [_figure(output) for output in cell.outputs if _figure(output)]
-            cell.outputs, cell.execution_count = [], None
+            cell.outputs = []
+            cell.execution_count = None
     client = NotebookClient(
         notebook,
         resources={"metadata": {"path": str(path.parent)}},
@@ -66,10 +50,6 @@ def execute(path):
     client.execute()
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            if new := _figure(output):
-                # the stored one, if it hardly differs
-                alike = (old for old in stored[cell.id] if _alike(old, new))
-                output.data["image/png"] = next(alike, new)
             if output.output_type == "error":
                 output.traceback = without_library_frames(output.traceback)
             # a widget's number, which is another one in each run; the widget's picture is stored

@@ -10,9 +10,9 @@ import sys
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from .canary import ROOT
+
 # up to a blank, a quotation mark or a bracket; a pair of round brackets may belong to an address
 ADDRESS = re.compile(r"https?://\w(?:[^\s<>\"'`\](){}\\|]|\([^\s()]*\))*")
 GONE = (404, 410)  # HTTP statuses

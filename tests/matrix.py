@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 
-import nbformat
 from tqdm import tqdm
 
 from .execute import lessons
@@ -30,11 +29,6 @@ SETTINGS = {
         "MKL_DYNAMIC": "FALSE",
     },
 }
-
-
-def code_cells(lesson):
-    """How many code cells a lesson has."""
-    return sum(cell.cell_type == "code" for cell in nbformat.read(lesson, as_version=4).cells)
 
 
 def compare(notebooks, setting):

@@ -1,4 +1,4 @@
-// What the tests of the book and of the decks ask in a page. `in_page` of browser.py runs a function of this file there.
+// What the tests of JupyterLab, of the book and of the decks ask in a page. `in_page` of browser.py runs a function of this file there.
 
 const outer = thing => thing.outerHTML.slice(0, 200);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -44,12 +44,49 @@ export function focused() {
   return [thing.tagName, thing.className, thing.innerText.trim(), isOutlined];
 }
 
-export const opacities = lines => lines.map(line => line.getAttribute("stroke-opacity")).join();
+export const opacities = lines => lines.map(line => Number(line.getAttribute("stroke-opacity")));
+export const filterOf = frame => getComputedStyle(frame).filter;
 
 export function cutOff() {
   const isCut = thing => thing.scrollWidth > thing.clientWidth + 1 || thing.getBoundingClientRect().right > innerWidth;
   return all("pre, img, table").filter(isCut).map(outer);
 }
+
+// ---------------------------------------------------------------- JupyterLab
+
+export const namesCutOff = names =>
+  names.filter(name => name.scrollWidth > name.clientWidth).map(name => name.innerText);
+
+// Whether a cell has a number, or the star of one that waits.
+export const hasStarted = () => all(".jp-InputPrompt").some(prompt => /[*\d]/.test(prompt.innerText));
+
+export function hasRunTheLastCell() {
+  const prompts = all(".jp-CodeCell .jp-InputPrompt");
+  return prompts.length > 0 && /\d/.test(prompts.at(-1).innerText);
+}
+
+// ---------------------------------------------------------------- attention views
+
+export const hasDrawn = least => all("svg line").length >= least;
+
+export function viewFits(narrowerThan) {
+  const boxes = all("svg, svg text, svg rect, select").map(element => element.getBoundingClientRect());
+  return (
+    innerWidth < narrowerThan &&
+    Math.min(...boxes.map(box => box.left)) >= 0 &&
+    Math.max(...boxes.map(box => box.right)) <= innerWidth + 1 &&
+    Math.max(...boxes.map(box => box.bottom)) <= innerHeight &&
+    document.documentElement.scrollHeight <= innerHeight
+  );
+}
+
+export const showsLines = count => all("line[visibility=visible]").length === count;
+
+// What changes when the mouse points at a token.
+export const stateOfLines = () =>
+  all("svg *")
+    .map(part => [part.getAttribute("visibility"), part.getAttribute("stroke-opacity"), part.style.opacity].join())
+    .join(";");
 
 // ---------------------------------------------------------------- decks
 

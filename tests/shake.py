@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from .execute import lessons
+from .project import ROOT
 from .run import WORKERS, prepare
 
-ROOT = Path(__file__).resolve().parents[1]
 STARTUP = (
     "import sys\nsys.path.append({root!r})\n"
     "from tests.shaking import disturb\ndisturb({seed})\ndel sys, disturb\n"

@@ -366,7 +366,7 @@ def test_attention_views_draw_and_answer(site, open_page):
     within.select_option("#layer", "3")
     assert within.eval_on_selector_all("svg line", in_page("opacities")) != before
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    assert frame.evaluate("frame => getComputedStyle(frame).filter").startswith("invert")
+    assert frame.evaluate(in_page("filterOf")).startswith("invert")
     assert (page.outside, page.problems) == ([], [])
 
 

@@ -26,7 +26,16 @@ from course_utils.tools.workspace.copies import write_workspace
 from course_utils.tools.workspace.lab import write_side_by_side
 from course_utils.tools.workspace.live import write_live
 
-from .browser import bring_into_view, fits, in_chromium, inside, keep, run_all_cells, running_lab
+from .browser import (
+    bring_into_view,
+    fits,
+    in_chromium,
+    in_page,
+    inside,
+    keep,
+    run_all_cells,
+    running_lab,
+)
 from .commands import gone
 from .execute import KERNEL
 
@@ -47,15 +56,6 @@ CELLS = {
 }
 # {start of a view's title: its lines}: for each head, one for each pair of the sentence's 8 tokens
 LINES = {"Head view of layer 0": 12 * 64, "Model view": 72 * 64, "Head view of layer 1": 12 * 64}
-STATE = """() => [...document.querySelectorAll('svg *')].map(element =>
-    [element.getAttribute('visibility'), element.getAttribute('stroke-opacity'),
-        element.style.opacity].join()).join(';')"""
-
-OPACITIES = "lines => lines.map(line => +line.getAttribute('stroke-opacity'))"
-CUT_OFF = (
-    "names => names.filter(name => name.scrollWidth > name.clientWidth).map(name => name.innerText)"
-)
-VISIBLE = "count => document.querySelectorAll('line[visibility=visible]').length === count"
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_lesson_00_opens_unchanged_beside_its_contents_and_whole_names(page):
     ) == (1, 0)
     names = page.locator(".jp-DirListing-itemText", has_text=".ipynb")
     assert names.count() > len(cores())
-    assert names.evaluate_all(CUT_OFF) == []
+    assert names.evaluate_all(in_page("namesCutOff")) == []
 
 
 @in_chromium
@@ -169,19 +169,20 @@ def all_drawn(page):
     frame = page.locator("iframe[title^='Head view of layer 0']")
     bring_into_view(page, frame)
     within = inside(page, "Head view of layer 0")
-    opacities = within.eval_on_selector_all("svg line", OPACITIES)
+    opacities = within.eval_on_selector_all("svg line", in_page("opacities"))
     # a line's opacity is its weight, divided by the number of heads that are shown
     weights = attend(SENTENCE)[1][0].flatten()
     torch.testing.assert_close(12 * torch.tensor(opacities), weights, rtol=0, atol=5.1e-4)
-    state, picture = within.evaluate(STATE), frame.screenshot()
+    state = within.evaluate(in_page("stateOfLines"))
+    picture = frame.screenshot()
     within.locator("#left text", has_text="cat").hover()
-    within.wait_for_function(VISIBLE, arg=12 * 8)
+    within.wait_for_function(in_page("showsLines"), arg=12 * 8)
     # the lines that start at this token, of all heads
     assert within.locator("line[visibility=visible][left-token-index='2']").count() == 12 * 8
-    assert within.evaluate(STATE) != state
+    assert within.evaluate(in_page("stateOfLines")) != state
     assert frame.screenshot() != picture
     within.locator("#layer").hover()  # away from the tokens
-    within.wait_for_function(VISIBLE, arg=0)
+    within.wait_for_function(in_page("showsLines"), arg=0)
 
 
 def write_notebook(lab, name, sources):
@@ -234,13 +235,12 @@ def test_drawn_again_when_the_saved_notebook_is_opened(saved, lab, open_page):
 @in_chromium
 def test_views_follow_the_dark_theme(saved):
     frame = saved.locator("iframe[title^='Head view of layer 0']")
-    turned = "frame => getComputedStyle(frame).filter"
-    assert frame.evaluate(turned) == "none"
+    assert frame.evaluate(in_page("filterOf")) == "none"
     saved.click(".lm-MenuBar-itemLabel:text-is('Settings')")
     saved.hover(".lm-Menu-itemLabel:text-is('Theme')")
     saved.click(".lm-Menu-itemLabel:text-is('JupyterLab Dark')")
     saved.wait_for_selector("body[data-jp-theme-light=false] .jp-Notebook")
-    assert frame.evaluate(turned).startswith("invert")
+    assert frame.evaluate(in_page("filterOf")).startswith("invert")
     bring_into_view(saved, frame)
 
 

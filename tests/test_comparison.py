@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from notebooks import conftest as comparison
 
-from .matrix import SETTINGS, code_cells, compare
+from .matrix import SETTINGS, compare
 
 CONFTEST = Path(comparison.__file__)
 
@@ -132,4 +132,4 @@ def test_stored_outputs_survive_another_processor():
     lesson = CONFTEST.with_name("00_start_here.ipynb")
     passed, output = compare([lesson], "SSE, 4 threads")
     assert passed, output
-    assert f"{code_cells(lesson)} of {code_cells(lesson)} code cells compared" in output
+    assert re.search(r"\b([1-9]\d*) of \1 code cells compared", output), output

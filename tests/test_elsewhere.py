@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from packaging.requirements import Requirement
 
-from course_utils._support.notebooks import BEGIN, name_of, parts
+from course_utils._support.notebooks import name_of, parts
 from course_utils.tools import doctor
 from course_utils.tools.publish import PublishError, elsewhere
 from course_utils.tools.workspace.copies import learner_copy
@@ -132,7 +132,6 @@ def test_a_copy_for_colab_is_the_learners_with_two_more_cells(moved):
         )
         assert in_copy == in_learners
         text = path.read_text(encoding="utf-8")
-        assert BEGIN not in text
         assert not re.search(r"\]\([\w./]+\.ipynb", text), "a link that leads nowhere there"
 
 

@@ -14,12 +14,11 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from course_utils._support.notebooks import name_of, parts
+from course_utils._support.notebooks import NOTEBOOKS, name_of, parts
 
 from .sources import SOURCES
 
-FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
-GLOSSARY = nbformat.read(FOLDER / "glossary.ipynb", as_version=4)
+GLOSSARY = nbformat.read(NOTEBOOKS / "glossary.ipynb", as_version=4)
 LESSONS = {f"{name_of(path)}.ipynb": SOURCES[key] for key, path in parts().items()}
 TERMS = [cell for cell in GLOSSARY.cells if cell.id.startswith("term-")]
 ENTRIES = {cell.source.splitlines()[0].removeprefix("## "): cell for cell in TERMS}

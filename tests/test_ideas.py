@@ -4,14 +4,11 @@ import csv
 import io
 import linecache
 import random
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 
 import nbformat
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from fsrs import Card, Rating, Scheduler
 
 from course_utils import check, progress
@@ -20,7 +17,6 @@ from course_utils.diary import schedule
 from course_utils.diary.passed import remember
 from course_utils.diary.workspace import RECORD
 from course_utils.exercises import all_exercises
-from course_utils.tools.cli import main
 from course_utils.tools.ideas import asking, gains, route, sheets
 from course_utils.tools.ideas.inventory import FORMS, inventory
 from course_utils.tools.workspace.lab import write_at_first
@@ -229,12 +225,6 @@ def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("part", ["02", "08-thresholds"], ids=["core", "further part"])
-def test_a_prediction_has_one_right_option(part):
-    for name in sheets.predictions_of(part):
-        assert sum(option.right for option in sheets.sheet_of(name).options) == 1
-
-
 def test_a_lesson_without_predictions_is_named():
     with pytest.raises(ValueError, match="'99' has no predictions"):
         asking.predictions("99")
@@ -287,21 +277,6 @@ def test_a_clock_set_back_makes_nothing_due_earlier_or_later(workspace, path):
 def test_an_item_that_an_update_dropped_is_not_asked(workspace):
     schedule.begin(workspace, ["02-gone.after", "02-pad-batch gone", "02-recall-9", "77-quiz-x"])
     assert sheets.due_today(workspace)[0] == []
-
-
-WRITER = """
-import sys
-from course_utils.diary import schedule
-for number in range(25):
-    schedule.record(sys.argv[1], f"02-recall-{number}", True)
-"""
-
-
-def test_two_windows_lose_no_answer(workspace):
-    command = [sys.executable, "-c", WRITER, str(workspace)]
-    writers = [subprocess.Popen(command) for _ in range(2)]
-    assert [writer.wait() for writer in writers] == [0, 0]
-    assert len(schedule.read_schedule(workspace).answers) == 2 * 25
 
 
 # ---------------------------------------------------------------- what a class has gained
@@ -456,8 +431,6 @@ ANSWER = "A\n3\n"  # the first option, and "sure"
 def test_place_asks_in_a_terminal(workspace):
     printed = output_of("place", keys=ANSWER * 20)
     assert all(words in printed for words in ("20 of 20 · Lesson 10", "Begin with lesson"))
-    in_windows = CliRunner(charset="cp1252").invoke(main, ["place"], input=ANSWER * 20)
-    assert "20 of 20" in in_windows.output
     assert "04-mean-pool" in output_of("place", "--by-doing", "--workspace", workspace)
     output_of("place", keys="A\n", status=1)  # stopped
 

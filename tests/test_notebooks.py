@@ -77,13 +77,11 @@ each_lesson = pytest.mark.parametrize("key", SOURCES)
 
 
 @each_lesson
-def test_is_a_valid_notebook_that_was_run_from_top_to_bottom_and_begins_with_setup(key):
+def test_is_a_valid_notebook_that_begins_with_setup(key):
     notebook = SOURCES[key]
     nbformat.validate(notebook)
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     assert notebook.metadata.kernelspec.name == "python3"
-    counts = [cell.execution_count for cell in code_cells(notebook)]
-    assert counts == list(range(1, len(counts) + 1))
     assert code_cells(notebook)[0].source == SETUP
 
 
@@ -218,7 +216,6 @@ def test_an_exercise_has_its_text_above_and_its_check_below(key):
             )
             below = cells[place + 1]
             assert marks_of(below).get("grade_id") == f"{exercise.id}-check"
-            assert below.metadata.nbgrader.points == exercise.points
             assert below.source.startswith(f'check("{exercise.id}", ')
 
 

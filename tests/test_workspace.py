@@ -647,12 +647,6 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert re.search(message, run("update")[0])
 
 
-def test_lab_reports_an_impossible_workspace(tmp_path):
-    (tmp_path / "file").write_text("")
-    printed = output_of("lab", "--workspace", tmp_path / "file", status=1)
-    assert printed.startswith("Error: Cannot write ")
-
-
 def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
     # `lab` changes it for JupyterLab, and this, which a kernel reads
     monkeypatch.setenv("PATH", os.environ["PATH"])
