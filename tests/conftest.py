@@ -51,6 +51,15 @@ def random_model(kind, **sizes):
     return AutoModel.from_config(AutoConfig.for_model(kind, **sizes)).eval()
 
 
+def small_model(kind="bert", **sizes):
+    """Such a model that is as small as `tiny`, with the same weights each time."""
+    import torch
+
+    torch.manual_seed(0)
+    sizes = {"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **sizes}
+    return random_model(kind, **sizes)
+
+
 def is_local(host):
     """Whether a host is this machine's loopback, by name or by number."""
     if host in (None, "", "localhost", "ip6-localhost", b"localhost"):

@@ -106,32 +106,10 @@ def test_the_table_holds_what_the_measures_give(pairs):
 # The command
 
 
-BENCHMARK = ("benchmark", "--repeats", 20)
-
-
 def test_the_command_prints_the_table_for_any_model_and_file(pairs, tiny, tmp_path):
     path = tmp_path / "mine.csv"
     pairs[["sentence1", "sentence2", "score"]].to_csv(path, index=False)
-    text = output_of(*BENCHMARK, "--model", tiny, "--data", path)
+    text = output_of("benchmark", "--repeats", 20, "--model", tiny, "--data", path)
     assert f"{len(pairs)} pairs, " in text
     # the tiny model has two layers
     assert re.findall(r"layer (\d), mean +-?0\.\d\d \(", text) == ["0", "1", "2"]
-
-
-HEADER = "sentence1,sentence2,score\n"
-
-
-@pytest.mark.parametrize(
-    "arguments, words",
-    [
-        (["--data", "nowhere.csv"], "no file nowhere.csv"),
-        (["--model", "/nowhere/at/all", "--data", "course"], "neither a folder"),
-        (["--data", "bad.csv"], "bad.csv, line 2: the score"),
-        (["--data", "same.csv"], "constant"),
-    ],
-)
-def test_what_cannot_be_had_or_measured_is_one_sentence(arguments, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bad.csv").write_text(f"{HEADER}A b.,C d.,\n")
-    (tmp_path / "same.csv").write_text(f"{HEADER}A b.,C d.,2\nE f.,G h.,2\n")
-    assert words in output_of(*BENCHMARK, *arguments, status=1)

@@ -28,6 +28,8 @@ from course_utils._support.bars import progress_bar
 from course_utils._support.downloads import EncoderError, packaged_encoder
 from course_utils.pooling import POOLINGS
 
+# many texts here are too long on purpose; the test of the warning listens to all
+pytestmark = pytest.mark.filterwarnings("ignore:[0-9]+ of [0-9]+ sentences are longer")
 LONG = " ".join(["word"] * 2000)
 AWKWARD = {
     "empty": [""],
@@ -48,14 +50,6 @@ AWKWARD = {
 def library(encoder):
     """The packaged encoder loaded by sentence-transformers: transformer, mean pooling, normalisation."""
     return SentenceTransformer(str(packaged_encoder()), device="cpu")
-
-
-@pytest.fixture(autouse=True)
-def _cutting_is_expected(request):
-    with warnings.catch_warnings():
-        if "warning" not in request.node.name:
-            warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ sentences are longer")
-        yield
 
 
 def assert_same(ours, theirs):
@@ -227,11 +221,9 @@ def test_what_a_folder_says_is_done_as_the_library_does_it_or_refused(
         expected = SentenceTransformer(str(folder), device="cpu").encode(
             texts, normalize_embeddings=True
         )
-        with warnings.catch_warnings(action="ignore"):  # of what is cut
-            for model in (folder, load_encoder(folder)):
-                assert_same(embed(texts, model=model), expected)
-    with warnings.catch_warnings(action="ignore"):
-        assert embed(texts, "max", model=folder).shape == (3, 32)
+        for model in (folder, load_encoder(folder)):
+            assert_same(embed(texts, model=model), expected)
+    assert embed(texts, "max", model=folder).shape == (3, 32)
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,7 @@ def test_a_copy_that_is_graded_shows_no_solution():
 
 
 def test_a_solution_is_shown_and_without_the_source_a_sentence_says_so(tmp_path):
-    text = str(solution("04-mean-pool"))
-    assert "def my_mean_pool" in text
-    assert exercises.BEGIN not in text
+    assert exercises.BEGIN not in str(solution("04-mean-pool"))
     with pytest.raises(FileNotFoundError, match="Install the course again"):
         exercises.written_solution(exercises.find("04-mean-pool"), tmp_path)
 

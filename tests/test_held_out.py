@@ -63,16 +63,12 @@ def shows_a_query(texts):
     return any(part in text for text in texts for query in HELD for part in (query, query[:20]))
 
 
-class _Named(Exception):
-    pass
-
-
 def raising(queries, texts, k):
     raise ValueError(" ".join(queries))
 
 
 def raising_by_name(queries, texts, k):
-    raise type(queries[0].replace(" ", "_"), (_Named,), {})()
+    raise type(queries[0].replace(" ", "_"), (Exception,), {})()
 
 
 @pytest.mark.parametrize(
@@ -98,8 +94,3 @@ def test_nothing_that_an_answer_makes_of_them_is_shown(answer, words):
     report = marked(answer)
     assert not report.passed and words in " ".join(report.discreet), report.discreet
     assert not shows_a_query(report.discreet)
-
-
-def test_looked_up_development_answers_do_not_pass():
-    looked_up = Mixed(lambda queries, texts, k: [list(range(k)) for _ in queries])
-    assert check("14-search", looked_up, 1).passed and not marked(looked_up).passed

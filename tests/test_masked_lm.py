@@ -14,7 +14,7 @@ from course_utils import load_encoder, load_masked_lm, load_reviews, models
 from course_utils._support import adapter, downloads
 from course_utils.trainings import adapter as train
 
-from .conftest import PIECES, SIZES, random_model
+from .conftest import PIECES, small_model
 
 
 @pytest.fixture(scope="module")
@@ -31,19 +31,6 @@ def test_the_file_is_small_and_holds_tensors_only():
         torch.int8,
         torch.float32,
     }
-
-
-def test_words_and_layers_are_adapted_and_positions_are_the_encoders_own(adapted, encoder):
-    own = encoder[1].state_dict()
-    changed = {
-        name
-        for name, value in adapted[1].bert.state_dict().items()
-        if not torch.equal(value, own[name])
-    }
-    assert {name for name in changed if name.startswith("embeddings.")} == {
-        "embeddings.word_embeddings.weight"
-    }
-    assert {name.split(".")[2] for name in changed if name.startswith("encoder.")} == set("012345")
 
 
 @pytest.mark.nightly
@@ -67,8 +54,6 @@ def test_its_scores_on_reviews_are_those_of_the_model_card(adapted):
     assert [scores["top1"], scores["top5"]] == pytest.approx(
         [float(share) for share in row], abs=three_standard_errors
     )
-    assert scores["top1"] >= 0.38
-    assert scores["top5"] >= 0.57
 
 
 @pytest.mark.parametrize(
@@ -126,21 +111,14 @@ def test_an_encoder_without_a_head_is_refused(tiny):
 # The script
 
 
-def small_encoder(**settings):
-    torch.manual_seed(0)
-    return random_model(
-        "bert", **{"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **settings}
-    )
-
-
 def test_a_new_head_leaves_the_callers_random_generator_alone():
-    encoder, state = small_encoder(), torch.get_rng_state()
+    encoder, state = small_model(), torch.get_rng_state()
     adapter.masked_lm_on(encoder)
     assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_differences_in_8_bits_bring_a_model_back_up_to_half_a_step(one_thread):
-    encoder = small_encoder()
+    encoder = small_model()
     model = adapter.masked_lm_on(encoder)
     with torch.no_grad():
         for value in adapter.learned(model).values():
@@ -158,7 +136,7 @@ def test_differences_in_8_bits_bring_a_model_back_up_to_half_a_step(one_thread):
 
 
 def test_training_lowers_the_surprise_and_leaves_the_positions(tiny, one_thread):
-    tokenizer, encoder = load_encoder(tiny)[0], small_encoder(num_hidden_layers=1)
+    tokenizer, encoder = load_encoder(tiny)[0], small_model(num_hidden_layers=1)
     model = adapter.masked_lm_on(encoder)
     passages = train.passages(["a b c d e f g h i j"] * 100, tokenizer, random.Random(0))
     before = train.scores(model, tokenizer, passages)
@@ -177,9 +155,7 @@ def test_the_command_stores_what_it_trained(tiny, tmp_path, monkeypatch, one_thr
         " ".join(random.Random(number).sample("abcdefgh", 8)) + " a b c d." for number in range(150)
     ]
     monkeypatch.setattr(train, "TEXTS", {"letters": lambda: letters})
-    monkeypatch.setattr(
-        train, "load_encoder", lambda name: (load_encoder(tiny)[0], small_encoder())
-    )
+    monkeypatch.setattr(train, "load_encoder", lambda name: (load_encoder(tiny)[0], small_model()))
     path = tmp_path / "made.safetensors"
     done = CliRunner().invoke(train.main, ["--steps", "6", "--output", str(path)])
     assert done.exit_code == 0, done.output

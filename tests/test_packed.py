@@ -21,26 +21,20 @@ from course_utils._support.routes import MIN_TOKENS_TO_PACK, by_length, packaged
 from course_utils.embedding import has_bfloat16
 from course_utils.pooling import POOLINGS
 
-from .conftest import PIECES, SIZES, random_model
+from .conftest import PIECES, small_model
 from .project import ROOT
-
-
-def small(kind="bert", **sizes):
-    torch.manual_seed(0)
-    sizes = {"vocab_size": len(PIECES), "max_position_embeddings": 64, **SIZES, **sizes}
-    return random_model(kind, **sizes)
 
 
 @pytest.fixture(scope="module")
 def plain():
     """Such an encoder that no test changes."""
-    return small()
+    return small_model()
 
 
 @pytest.fixture
 def distilled(tiny):
     """(tokenizer, model) of an encoder that is not BERT."""
-    return load_encoder(tiny)[0], small("distilbert")
+    return load_encoder(tiny)[0], small_model("distilbert")
 
 
 @torch.inference_mode()
@@ -77,7 +71,7 @@ def test_every_token_vector_is_that_of_the_library(plain, lengths, seed):
     ],
 )
 def test_other_sizes_of_bert(sizes):
-    assert_as_in_the_library(small(**sizes), [list(range(5, 25))])
+    assert_as_in_the_library(small_model(**sizes), [list(range(5, 25))])
 
 
 @pytest.mark.parametrize("shift", [0, 60, 500, -500, torch.linspace(-500, 500, 8)[:, None]])
@@ -103,7 +97,7 @@ def test_a_machine_without_onednn(module, name, answer, plain, monkeypatch):
 
 def test_it_is_used_for_the_packaged_encoder_and_after_all_layers_were_asked_for(encoder):
     assert fits(encoder[1])
-    encoder = small()
+    encoder = small_model()
     with torch.inference_mode():
         encoder(
             input_ids=torch.tensor([[2, 5, 3]]), output_hidden_states=True, output_attentions=True
@@ -130,7 +124,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_encoder_is_left_to_the_library(change):
-    encoder = small()
+    encoder = small_model()
     assert fits(encoder)
     CHANGES[change](encoder)
     assert not fits(encoder)
