@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from course_utils import load_docstrings, load_plot_queries, load_texts
-from course_utils.exercises.search_engine import CORPUS, HELD_OUT
+from course_utils.exercises.search_engine import CORPUS, FOLDER
 from course_utils.own_data import doubtful_texts, read_judged
 
 
@@ -287,7 +287,7 @@ def plots():
 
 def held_out():
     # the queries and the judgements that only the grader uses
-    return [pd.read_csv(HELD_OUT / f"held_out_{name}.csv") for name in ("queries", "judgements")]
+    return [pd.read_csv(FOLDER / f"held_out_{name}.csv") for name in ("queries", "judgements")]
 
 
 def test_the_documentation_of_plots(plots):

@@ -77,8 +77,7 @@ def check(exercise_id: str, answer, seed: int | None = None) -> Report:
             for mistake in exercise.mistakes
             if mistake.card and mistake.message in report.mistakes
         ]
-        is_own_mistake = cards and not is_the_lessons(answer, exercise.lesson)
-        card = cards[0] if is_own_mistake else ""
+        card = cards[0] if cards and not is_the_lessons(answer, exercise.lesson) else ""
         checked(exercise.id, report.passed, card, hints_shown.get(exercise_id, 0))
     report.show()
     return report
@@ -129,13 +128,13 @@ def written_solution(exercise: Exercise, folder=NOTEBOOKS) -> str:
     )
 
 
-def is_the_lessons(answer, lesson: str, folder=NOTEBOOKS) -> bool:
+def is_the_lessons(answer, lesson: str) -> bool:
     """Whether a cell of the lesson defines this very function, whose mistake is shown on purpose."""
     try:
         text = inspect.getsource(answer).strip()
     except (OSError, TypeError):  # made by no source that is kept
         return False
-    return any(text in "".join(cell["source"]) for cell in _cells_of(lesson, folder))
+    return any(text in "".join(cell["source"]) for cell in _cells_of(lesson, NOTEBOOKS))
 
 
 def _cells_of(lesson, folder):

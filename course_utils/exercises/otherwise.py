@@ -14,13 +14,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+source_of = functools.cache(inspect.getsource)
+
 
 @dataclass(frozen=True)
 class Otherwise:
     """The function whose source is that of `reference`, with texts replaced.
 
-    swaps: (old text, new text), one after the other. Raises ValueError when it is first called if
-    an old text does not stand in the source.
+    reference: a function that stands at the left margin of its module. swaps: (old text, new text),
+    one after the other. Raises ValueError when it is first called if an old text does not stand in
+    the source.
     """
 
     reference: Callable[..., Any]
@@ -52,17 +55,3 @@ class Otherwise:
         except (ValueError, SyntaxError):
             return None
         return both
-
-
-@functools.cache
-def source_of(function: Callable[..., Any]) -> str:
-    """The source of a function, which stands at the left margin of its module."""
-    return inspect.getsource(function)
-
-
-def alone(reference: Callable[..., Any], *swaps: tuple[str, str]) -> Callable[..., Any]:
-    """A mistake of these swaps that is never tried together with another.
-
-    That would take long, or explain too much.
-    """
-    return Otherwise(reference, swaps).__call__

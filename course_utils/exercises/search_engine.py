@@ -24,8 +24,6 @@ WORDS = 40  # of each text
 TARGET = 0.56
 SHORTER_TARGET = 0.52  # where each query has lost its middle word
 HELD_OUT_TARGET = 0.4  # on queries that only the grader has
-# of held_out_queries.csv and held_out_judgements.csv, which the sandbox does not see
-HELD_OUT = FOLDER
 REVIEW = "it's bedeviled by labored writing and slack direction .".split()
 # the whole review and ever shorter beginnings: each step takes more than 0.1 off the cosine with it
 BEGINNINGS = [" ".join(REVIEW[:words]) for words in (9, 7, 5, 4, 2)]
@@ -169,7 +167,8 @@ def _pool():
         return {query: graded.droplevel(0).to_dict() for query, graded in by_query}
 
     dev = judged(TABLES / "plot_queries.csv", TABLES / "plot_judgements.csv")
-    held_out = judged(HELD_OUT / "held_out_queries.csv", HELD_OUT / "held_out_judgements.csv")
+    # which the sandbox does not see
+    held_out = judged(FOLDER / "held_out_queries.csv", FOLDER / "held_out_judgements.csv")
     graded_texts = list(
         dict.fromkeys(text for grades in [*dev.values(), *held_out.values()] for text in grades)
     )

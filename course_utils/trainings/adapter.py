@@ -30,9 +30,8 @@ HELD_OUT = 20  # one text in this many is never trained on
 LENGTHS = (32, 64, 128)
 SHORTEST = 5  # tokens of a passage, without [CLS] and [SEP]
 BATCH_TOKENS = 4096
-# the share of tokens that are masked in training; scores use 0.15, as in Devlin et al. (2019),
-# section 3.1
-MASKED = 0.2
+MASKED = 0.2  # the share of tokens that are masked in training
+MASKED_IN_SCORES = 0.15  # the same for scores, as in Devlin et al. (2019), section 3.1
 RATE = 1.5e-3  # the highest learning rate of the layers' tables
 
 
@@ -131,18 +130,16 @@ def masked_batch(
     )
 
 
-def scores(
-    model: Any, tokenizer: Any, passages: list[list[int]], share: float = 0.15, seed: int = 0
-) -> dict[str, float]:
+def scores(model: Any, tokenizer: Any, passages: list[list[int]]) -> dict[str, float]:
     """Scores over masked tokens of passages, by name.
 
     They are top-1 and top-5 accuracy, the mean surprisal in bits, and the number of masked tokens.
     """
     model.eval()
-    generator, hits, losses = torch.Generator().manual_seed(seed), [], []
+    generator, hits, losses = torch.Generator().manual_seed(0), [], []
     with torch.inference_mode():
-        for group in batches(passages, random.Random(seed)):
-            ids, mask, chosen, labels = masked_batch(group, tokenizer, share, generator)
+        for group in batches(passages, random.Random(0)):
+            ids, mask, chosen, labels = masked_batch(group, tokenizer, MASKED_IN_SCORES, generator)
             hidden = model.bert(input_ids=ids, attention_mask=mask).last_hidden_state[chosen]
             logits = model.cls(hidden)
             hits.append(logits.topk(5).indices == labels[:, None])
@@ -175,12 +172,7 @@ def optimizers_of(parameters: dict[str, torch.Tensor], rate: float) -> list[torc
 
 
 def train(
-    model: Any,
-    tokenizer: Any,
-    passages: list[list[int]],
-    steps: int,
-    rate: float = RATE,
-    seed: int = 0,
+    model: Any, tokenizer: Any, passages: list[list[int]], steps: int, rate: float = RATE
 ) -> int:
     """Train the word embeddings, all layers and the head in place, on passages, without dropout.
 
@@ -199,7 +191,7 @@ def train(
         torch.optim.lr_scheduler.LambdaLR(optimizer, share_of_rate) for optimizer in optimizers
     ]
     half = torch.autocast("cpu", torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported())
-    shuffle, generator = random.Random(seed), torch.Generator().manual_seed(seed)
+    shuffle, generator = random.Random(0), torch.Generator().manual_seed(0)
     waiting, tokens_read = [], 0  # waiting: the batches that are left of a pass over the passages
     with progress_bar(total=steps, unit="step") as bar:
         for _ in range(steps):
@@ -219,9 +211,9 @@ def train(
     return tokens_read
 
 
-def split(texts: list[str], tokenizer: Any, seed: int = 0) -> tuple[list[list[int]], ...]:
+def split(texts: list[str], tokenizer: Any) -> tuple[list[list[int]], ...]:
     """(passages to train on, passages held out) for one source of text."""
-    generator = random.Random(seed)
+    generator = random.Random(0)
     sides = [text for text in texts if not held_out(text)], list(filter(held_out, texts))
     return tuple(passages(side, tokenizer, generator) for side in sides)
 

@@ -2,7 +2,7 @@
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -114,14 +114,6 @@ def probabilities_of(
             places = longest_first[start : start + batch]
             probabilities[places] = logits_of(places).softmax(dim=1)[:, 1].numpy()
     return probabilities
-
-
-def chosen_rate(tries: Mapping[float, tuple[float, Any]]) -> float:
-    """The learning rate with the highest score; of equal scores, the one that was tried first.
-
-    tries: {rate: (score, anything else)}.
-    """
-    return max(tries, key=lambda rate: tries[rate][0])
 
 
 def rounded(values: Sequence[float], names: Sequence[str] = CHANGE) -> dict[str, float]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..models import progress_bar
 from . import learning_curve
-from .common import FOLDER, Bar, Folder, Row, chosen_rate, script, write_table
+from .common import FOLDER, Bar, Folder, Row, script, write_table
 from .learning_curve import SEEDS, accuracy, fine_tuned, probabilities
 
 EXAMPLES = 1600
@@ -59,7 +59,7 @@ def main(folder: Folder) -> None:
     for depth in (bar := progress_bar(iterable=DEPTHS | READ, unit="depth")):
         tries = {rate: trained(depth, rate, SEEDS[0], bar) for rate in RATES}
         rows += [row for row, _ in tries.values()]
-        rate = chosen_rate({rate: (row["validation"], None) for rate, (row, _) in tries.items()})
+        rate = max(tries, key=lambda rate: tries[rate][0]["validation"])
         answers[depth] = tries[rate][1].round(3)
         rows += [trained(depth, rate, seed, bar)[0] for seed in SEEDS[1:]]
     write_table(rows, folder / TABLE.name)

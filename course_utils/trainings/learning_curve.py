@@ -17,15 +17,17 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from ..data import load_reviews
 from ..embedding import embed
-from ..models import encoder_folder, progress_bar
+from ..models import encoder_folder
 from ..pooling import mean_pool
 from .common import (
     FOLDER,
     Folder,
     Model,
+    Row,
     Tokenizer,
     inputs_of,
     probabilities_of,
+    rows_of_each,
     script,
     training_settings,
     write_table,
@@ -204,25 +206,28 @@ def main(folder: Folder) -> None:
     1,500 others.
     """
     train, validation, test = review_parts()
-    rows = []
-    turns = [(size, seed) for size in SIZES for seed in SEEDS]
-    for size, seed in (bar := progress_bar(iterable=turns, unit="training")):
+
+    def rows_of(size: int, seed: int) -> list[Row]:
         examples = train.sample(size, random_state=seed)
         answers = baselines(examples["text"], examples["label"], test["text"])
         tuned = {}
         for pooling, name in TUNED.items():
             tuned[pooling] = fine_tuned(examples["text"], examples["label"], seed, pooling=pooling)
             answers[name] = probabilities(*tuned[pooling], test["text"])
-        scores = {name: accuracy(values, test["label"]) for name, values in answers.items()}
-        rows += [
-            {"examples": size, "seed": seed, "classifier": name, "accuracy": score}
-            for name, score in scores.items()
-        ]
-        summary = ", ".join(f"{name} {score:.3f}" for name, score in scores.items())
-        bar.write(f"{size} examples, seed {seed}: {summary}")
         if (size, seed) == (SIZES[-1], SEEDS[0]):  # of this training, the answers are kept, too
             on_validation = probabilities(*tuned["cls"], validation["text"])
             write_table({TUNED["cls"]: on_validation.round(3)}, folder / VALIDATION.name)
             kept = ("frozen encoder, mean", TUNED["cls"])
             write_table({name: answers[name].round(3) for name in kept}, folder / ANSWERS.name)
-    write_table(rows, folder / CURVE.name)
+        return [
+            {
+                "examples": size,
+                "seed": seed,
+                "classifier": name,
+                "accuracy": accuracy(values, test["label"]),
+            }
+            for name, values in answers.items()
+        ]
+
+    turns = [(size, seed) for size in SIZES for seed in SEEDS]
+    write_table(rows_of_each(turns, rows_of), folder / CURVE.name)

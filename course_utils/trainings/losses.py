@@ -16,7 +16,7 @@ from sentence_transformers.sentence_transformer import losses
 
 from ..data import load_triplets
 from . import negation
-from .common import FOLDER, Folder, Row, chosen_rate, rows_of_each, script, write_table
+from .common import FOLDER, Folder, Row, rows_of_each, script, write_table
 
 FILE = FOLDER / "losses.csv"  # one row per loss, seed and measure
 SEEDS, EPOCHS = (0, 1), 4
@@ -156,12 +156,16 @@ def at_the_lowest_rate(name: str) -> tuple[float, tuple[Any, int, float]]:
         tries[rate] = share, (model, steps, share)
         if share >= negation.GOAL:
             break
-    rate = chosen_rate(tries)
+    rate = max(tries, key=lambda rate: tries[rate][0])
     return rate, tries[rate][1]
 
 
-def rows_of_all() -> list[Row]:
-    """Rows for FILE: each loss, for each seed, is compared with TripletLoss of the same seed."""
+@script
+def main(folder: Folder) -> None:
+    """Train with each loss of the family to an equal gain; write what each gained and lost.
+
+    Each loss, for each seed, is compared with TripletLoss of the same seed.
+    """
     before = negation.measured(negation.fresh_encoder())
     of_triplet_loss = {}  # {seed: what was measured of it}
 
@@ -188,10 +192,5 @@ def rows_of_all() -> list[Row]:
 
     # TripletLoss comes first: the others are compared with it
     names = sorted(family(), key=lambda name: name != "TripletLoss")
-    return rows_of_each([(name,) for name in names], rows_of, unit="loss")
-
-
-@script
-def main(folder: Folder) -> None:
-    """Train with each loss of the family to an equal gain; write what each gained and lost."""
-    write_table(rows_of_all(), folder / FILE.name)
+    turns = [(name,) for name in names]
+    write_table(rows_of_each(turns, rows_of, unit="loss"), folder / FILE.name)

@@ -11,6 +11,7 @@ import math
 import numpy as np
 import pandas as pd
 import torch
+from sklearn.metrics import balanced_accuracy_score
 
 from ..data import load_triplets
 from ..embedding import has_bfloat16
@@ -22,7 +23,6 @@ from .common import (
     Folder,
     Model,
     Tokenizer,
-    chosen_rate,
     inputs_of,
     probabilities_of,
     script,
@@ -150,12 +150,6 @@ def paraphrase_probabilities(
     return probabilities_of(lambda places: logits_of(tokenizer, model, *texts[:, places]), lengths)
 
 
-def balanced_accuracy(probabilities: np.ndarray, labels: pd.Series) -> float:
-    """The mean of two shares: of the paraphrases recognised as such, and of the others."""
-    right = (np.asarray(probabilities) > 0.5) == labels
-    return float((right[labels == 1].mean() + right[labels == 0].mean()) / 2)
-
-
 def answers_of(way: str, bar: Bar) -> tuple[float, dict[str, np.ndarray]]:
     """(rate, answers) of one of WAYS: the chosen rate, and a dictionary of columns for ANSWERS.
 
@@ -168,7 +162,7 @@ def answers_of(way: str, bar: Bar) -> tuple[float, dict[str, np.ndarray]]:
     def train(name, rate, pairs=fit, **settings):
         tuned = trained_pairs(way, pairs, rate, **settings)
         on_dev = paraphrase_probabilities(*tuned, dev["first"], dev["second"])
-        score = round(balanced_accuracy(on_dev, dev["label"]), 4)
+        score = round(float(balanced_accuracy_score(dev["label"], on_dev > 0.5)), 4)
         bar.update()
         bar.write(f"{way}, {name}, rate {rate}: {score} on the development part")
         as_it_stands = paraphrase_probabilities(*tuned, test["first"], test["second"])
@@ -177,7 +171,7 @@ def answers_of(way: str, bar: Bar) -> tuple[float, dict[str, np.ndarray]]:
         return score, {column: as_it_stands.round(3), f"{column}, swapped": swapped.round(3)}
 
     tries = {rate: train("all kinds", rate) for rate in RATES}
-    rate = chosen_rate(tries)
+    rate = max(tries, key=lambda rate: tries[rate][0])
     answers = tries[rate][1]
     if way == "cross-encoder":
         for name, kinds in FEWER.items():
@@ -226,7 +220,8 @@ def split_answers(rate: float, bar: Bar) -> pd.DataFrame:
             answers = paraphrase_probabilities(*tuned, tested["first"], tested["second"])
             table[name] = answers.round(3)
             bar.update()
-            bar.write(f"{name}, turn {turn}: {balanced_accuracy(answers, tested['label']):.3f}")
+            score = balanced_accuracy_score(tested["label"], answers > 0.5)
+            bar.write(f"{name}, turn {turn}: {score:.3f}")
         tables.append(table)
     return pd.concat(tables).sort_values(["triplet", "turn"])
 

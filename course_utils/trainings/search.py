@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from safetensors.numpy import load_file, save_file
 
 from ..benchmark import glove_vectors
@@ -110,15 +109,13 @@ def others() -> dict[str, Callable[[Iterable[str]], np.ndarray]]:
     """{way: function from texts to unit vectors} of two weaker models, for summaries: the layers of
     the masked language model, and GloVe.
     """
+    from sklearn.preprocessing import normalize
+
     tokenizer, masked = load_masked_lm()
     layers: Any = (tokenizer, masked.base_model)
-
-    def by_glove(texts):
-        return normalise(torch.from_numpy(glove_vectors(list(texts)))).numpy()
-
     return {
         "summary, masked layers": lambda texts: embed(list(texts), model=layers),
-        "summary, GloVe": by_glove,
+        "summary, GloVe": lambda texts: normalize(glove_vectors(list(texts))),
     }
 
 
