@@ -19,21 +19,19 @@ from scipy.stats import binomtest, pearsonr
 from ..._support.files import write_whole
 from ..._support.notebooks import part_with
 from ...exercises.model import Mistake, told
+from ..publish.slides import ADDRESS
 from .csv_files import write_table
 from .places import Place, code_of, place_of
 from .reports import PAGES
 from .results import MARK_STATUSES, LearnerRecord
 from .texts import normalised
 
-LINES, COLUMNS = 25, 160  # of an example: what is beyond them is cut
 LONGEST = 5_000  # characters of an answer that may become an example
 MOST_CANDIDATES = 20  # answers that are read in search of an example
 IN_THE_PLAN = 3  # mistakes that the page proposes for the next lecture
 FEWEST = 4  # learners for an interval of a correlation: its standard error is 1 / sqrt(n - 3)
 WORD = re.compile(r"[^\W_]+")
 COUNTS = ("passed", "tried", "not attempted", "missing")
-# a web address with a host, or a relative or absolute folder
-ADDRESS = re.compile(r"(https?://[^/\s]|[\w.~-][\w./~-]*$|/[\w.~-])[^\s]*")
 HEADER = [
     *("exercise", "title", "kind", "name", "learners", *COUNTS),
     *("difficulty", "difficulty low", "difficulty high"),
@@ -257,7 +255,7 @@ def example(
     for text, own_names in shortest_first[:MOST_CANDIDATES]:
         code = _without_own_words(text, lesson) if len(text) <= LONGEST else ""
         if code and not _holds_a_name(code, own_names) and not _words(code) & telling_words:
-            return _shortened(code)
+            return code
     return ""
 
 
@@ -265,13 +263,6 @@ def _holds_a_name(code: str, names: Collection[str]) -> bool:
     # a short name counts only as a word
     words, letters = _words(code), normalised(code)
     return any(name in (letters if _is_telling(name) else words) for name in names)
-
-
-def _shortened(code: str) -> str:
-    lines = [line if len(line) <= COLUMNS else f"{line[:COLUMNS]} …" for line in code.splitlines()]
-    if len(lines) > LINES:
-        lines[LINES:] = [f"… ({len(lines) - LINES} more lines)"]
-    return "\n".join(lines)
 
 
 def _is_telling(name: str) -> bool:

@@ -36,7 +36,7 @@ from .rosters import read_roster
 from .sandbox import isolation_problem
 from .store import Entry, Store, opened
 from .submissions import Gathered, HandIn, gather
-from .texts import in_words, normalised
+from .texts import in_words
 
 RESULTS, SECRET = "results.jsonl", "page_names.secret"
 UNPACKED = ".unpacked"
@@ -280,10 +280,7 @@ def _make_folder(out: Path, source: str | Path, beside: Collection[str | Path]) 
                 f"{folder} is the submissions folder, or is inside it: choose a results folder "
                 f"outside {source}."
             )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GradeError(f"Cannot write to {out}: {error.strerror}.") from None
+    out.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
@@ -326,13 +323,7 @@ def _unpacking(out: Path) -> Generator[Path]:
 def _refuse_unknown(only: Collection[str], names: set[str]) -> None:
     """Raise GradeError if --only names somebody who is not of this class."""
     if unknown := set(only) - names:
-        similar = [
-            name
-            for name in sorted(names)
-            if any(normalised(wanted) in normalised(name) for wanted in unknown)
-        ]
-        hint = f"; similar: {in_words(similar[:3])}" if similar else ""
-        raise GradeError(f"--only: there is no such learner as {in_words(unknown)}{hint}.")
+        raise GradeError(f"--only: there is no such learner as {in_words(unknown)}.")
 
 
 def _is_valid(entry: Entry | None, hand_in: HandIn, made_with: str, seed: int | None) -> bool:

@@ -22,9 +22,7 @@ NOT_MARKED, DOUBTFUL, ENDED_BY_SIGNAL = (3, 4, 128)
 def mark(submissions: Path, out: Path, options: Options, course: Path | None = None) -> int:
     """Mark a class and print the outcome. course: an nbgrader course folder to write to.
 
-    Returns the exit status.
-
-    Raises what `grade` does, or click.ClickException.
+    Returns the exit status. Raises what `grade` does, or OSError.
     """
     if not options.isolated:
         warn(
@@ -43,12 +41,7 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
             warn(f"Stopped. What was marked is kept in {out}; run the same command to continue.")
         # Ctrl-C itself has no number, see `signals_as_ctrl_c`
         return ENDED_BY_SIGNAL + (interrupt.args[0] if interrupt.args else signal.SIGINT)
-    try:
-        _print_summary(learners, out, options)
-    except OSError as error:
-        raise click.ClickException(
-            f"All results are in {out}, but a summary cannot be printed: {error.strerror}."
-        ) from None
+    _print_summary(learners, out, options)
     if unmarked := [learner.learner for learner in learners if learner.points is None]:
         warn(
             f"Not marked: {in_words(unmarked)}. They have no points yet; run the same command "

@@ -27,7 +27,6 @@ from .results import NOT_MARKED, Result, result_from
 from .sandbox import ONE_THREAD, STARTING, Sandbox, SandboxError
 
 BUDGET = 2  # all notebooks of a learner may take so many times as long as one
-TOO_LONG = "it was not run: this learner's later notebooks had taken {:.0f} seconds"
 TRIES = 2  # a job whose marking process dies is retried once, in a new process
 JUDGING = 4 * 2**30  # bytes that judging may use beyond what the process has when it is ready
 
@@ -140,7 +139,11 @@ class _Fleet:
         """Have a job marked. Returns its key and the result."""
         learner, start = job.get("learner", job["key"]), time.monotonic()
         if self.spent[learner] > BUDGET * self.settings["seconds"]:
-            return job["key"], Result("unreadable", TOO_LONG.format(self.spent[learner]))
+            return job["key"], Result(
+                "unreadable",
+                "it was not run: this learner's later notebooks had taken "
+                f"{self.spent[learner]:.0f} seconds",
+            )
         result = self.result(job)
         self.spent[learner] += time.monotonic() - start
         return job["key"], result

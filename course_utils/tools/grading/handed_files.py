@@ -50,13 +50,6 @@ NUMBERS = itertools.count()
 IGNORED = "__MACOSX __pycache__ yours_saved live_copies venv site-packages node_modules".split()
 
 
-class MachineFault(GradeError):
-    """Something cannot be read or written through no learner's fault, such as a full disk.
-
-    The message says what to do in one sentence.
-    """
-
-
 @dataclass(frozen=True)
 class HandedFile:
     """A file whose owner is not yet known.
@@ -98,12 +91,15 @@ class LeftOut:
 
 @contextmanager
 def machine_faults(beginning: str) -> Generator[None]:
-    """Raise MachineFault for an OSError. beginning: of the sentence, such as "Cannot read X"."""
+    """Raise GradeError for an OSError, which says what to do.
+
+    beginning: of the sentence, such as "Cannot read X".
+    """
     try:
         yield
     except OSError as error:
         advice = ADVICE.get(error.errno or 0, "fix that")
-        raise MachineFault(
+        raise GradeError(
             f"{beginning}: {error.strerror or error}; {advice}, and run the command again."
         ) from None
 
@@ -208,8 +204,8 @@ def in_archive(
     label: the path that stands for the archive.
     whole: it is the class's archive, not one learner's; zips inside it are opened too.
 
-    An archive that cannot be unpacked is refused. Raises GradeError for the class's, and
-    MachineFault.
+    An archive that cannot be unpacked is refused. Raises GradeError for the class's, and for a
+    fault of the machine, such as a full disk.
     """
     unpacking = _Unpacking(folder, label, whole)
     try:

@@ -25,7 +25,7 @@ from .program import TRIES
 from .reading import cell_checksum
 from .results import Mark, Result, gravest
 from .running import SECONDS_OF_A_CELL, SECONDS_OF_ALL, WALL
-from .sandbox import PACKAGE, Ended, NotJudged, Sandbox, SandboxError, Session
+from .sandbox import PACKAGE, NotJudged, Sandbox, SandboxError, Session
 from .submission import MAX_FAILURE, MAX_PROBLEMS, MAX_REASON, MAX_TEXT
 from .texts import for_files, notebooks_named_in
 
@@ -393,8 +393,10 @@ class Marker:
             )
         if "raised" in reply:
             if reply["raised"][0] == "MemoryError":
-                raise Ended("memory", "running its cell took more memory than a submission may use")
-            raise Ended("crashed", "what your code sent back is not an answer")
+                raise NotJudged(
+                    "memory", "running its cell took more memory than a submission may use"
+                )
+            raise NotJudged("crashed", "what your code sent back is not an answer")
         return session, reply
 
     def judge(

@@ -8,7 +8,7 @@ have two readings; if another learner's number is among them, it is given to no 
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -134,7 +134,7 @@ class Owners:
         return {
             person: set(by_number)
             for person, by_number in handed_by.items()
-            if person.learner in listed or not _are_disjoint(by_number.values())
+            if person.learner in listed or not _are_disjoint(list(by_number.values()))
         }
 
     def _named(self, reading: Reading) -> Learner | None:
@@ -279,8 +279,7 @@ def _reliable_name(reading: Reading) -> tuple[Platform, str]:
     return reading.platform, normalised(reading.name) if reading.platform.repeats_name else ""
 
 
-def _are_disjoint(sets: Iterable[set[str]]) -> bool:
+def _are_disjoint(sets: Sequence[set[str]]) -> bool:
     """Whether no two of these sets share an element; with what is not known, "", any could."""
-    sets = list(sets)
     elements = [element for group in sets for element in group]
     return len(sets) < 2 or "" not in elements and len(elements) == len(set(elements))

@@ -11,7 +11,7 @@ from typing import Any
 from docutils.nodes import make_id
 
 from ..._support.fast_nbformat import read_notebook
-from ..._support.notebooks import lesson_cells, name_of, part_of, part_with, parts
+from ..._support.notebooks import lesson_cells, name_of, part_with, parts
 from ...exercises.model import told
 from ..publish.lectures import read_lecture
 from ..publish.slides import HEADING, lectures
@@ -38,28 +38,22 @@ class _Slide:
 class Place:
     """Where a lesson treats something.
 
+    lesson, deck_lesson: the keys of the notebook that has the section, and of the one whose lecture
+    has the slide.
     section, slide: their titles; "" without a slide.
     page, deck: the addresses of section and slide in the book and in what `course slides` writes.
     slide_number: counted from 1; 0 without a slide.
     question: the one that the slide asks, if it asks one.
     """
 
+    lesson: str
     section: str
     page: str
+    deck_lesson: str = ""
     slide: str = ""
     slide_number: int = 0
     deck: str = ""
     question: str = ""
-
-    @property
-    def lesson(self) -> str:
-        """The key of the notebook that has the section."""
-        return part_of(self.page.partition(".")[0])
-
-    @property
-    def deck_lesson(self) -> str:
-        """The key of the notebook whose lecture has the slide."""
-        return part_of(self.deck.partition(".")[0])
 
 
 def place_of(exercise: str, shown_in: str = "") -> Place | None:
@@ -84,6 +78,7 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
         return place
     return replace(
         place,
+        deck_lesson=part,
         slide=slide.title,
         slide_number=slide.index + 1,
         deck=f"{parts()[part].stem}.slides.html#/{slide.index}",
@@ -96,7 +91,7 @@ def _section_above(part: str, cell_index: int | None) -> Place | None:
     if cell_index is not None:
         for cell in reversed(cells_of(part)[: cell_index + 1]):
             if section := _section(cell):
-                return Place(section, f"{name_of(parts()[part])}.html#{make_id(section)}")
+                return Place(part, section, f"{name_of(parts()[part])}.html#{make_id(section)}")
     return None
 
 

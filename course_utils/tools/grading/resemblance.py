@@ -9,14 +9,12 @@ which is a window of 1. The library for it, copydetect, is not used: its last re
 and it takes a run that an answer repeats for one that was given out.
 """
 
-import inspect
 import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,9 +24,9 @@ from markupsafe import Markup, escape
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Literal, Name
 
-from ... import exercises
 from ..._support.files import write_whole
 from ..._support.notebooks import parts
+from ...exercises.model import FOLDER
 from .csv_files import write_table
 from .reports import PAGES, RESEMBLANCE
 from .results import ANSWERED, LearnerRecord
@@ -46,15 +44,6 @@ MOST, MOST_ANSWERS = 20, 6  # pairs on the page, and answers of each
 LONGEST = 6000  # characters of an answer that are compared
 # characters of a long answer that are read, and of a string that is left out
 MOST_READ, LONG_STRING = 60_000, 200
-# what the page says about the above
-RULES = {
-    "run": RUN,
-    "least": LEAST,
-    "common": COMMON,
-    "quantile": QUANTILE,
-    "passage": PASSAGE,
-    "longest": LONGEST,
-}
 HEADER = ["learner", "other", "exercise", "shared", "more than chance", "passage"]
 LEXER = PythonLexer(stripnl=False, ensurenl=False)
 WORD = re.compile(r"\w+")
@@ -112,7 +101,15 @@ def write_resemblance(out: Path, learners: Sequence[LearnerRecord]) -> None:
         shown.append((two_learners, pair, list(_sides(pair, texts, comparison.nobodys))))
     write_table(out / TABLE, HEADER, rows)
     page = PAGES.get_template("resemblance.html.j2").render(
-        comparison=comparison, learners=learners, pairs=shown, rules=RULES
+        comparison=comparison,
+        learners=learners,
+        pairs=shown,
+        run=RUN,
+        least=LEAST,
+        common=COMMON,
+        quantile=QUANTILE,
+        passage=PASSAGE,
+        longest=LONGEST,
     )
     write_whole(out / PAGE, page + "\n")
 
@@ -243,8 +240,7 @@ def given_out(lessons: tuple[str, ...]) -> frozenset[int]:
             elif path.name[:2] in lessons:  # texts hold code, too
                 given |= {*fingerprints(source), *_runs(_words(source))}
     for lesson in lessons:
-        module = import_module(f"{exercises.__name__}.lesson_{lesson}")
-        given |= fingerprints(inspect.getsource(module))
+        given |= fingerprints((FOLDER / f"lesson_{lesson}.py").read_text(encoding="utf-8"))
     return frozenset(given)
 
 

@@ -89,13 +89,6 @@ class NotJudged(BaseException):
         self.reply = reply or {}
 
 
-class Ended(NotJudged):
-    """A submission's process has ended or sent an invalid reply.
-
-    Its state is "crashed", "timeout", "memory" or, if the system killed it, "killed".
-    """
-
-
 def isolation_problem() -> str | None:
     """Why this machine cannot isolate a submission, in one sentence, or None if it can."""
     if not sys.platform.startswith("linux"):
@@ -344,7 +337,9 @@ class Sandbox:
 class Session:
     """One submission in its process.
 
-    Every method raises `Ended` if the process is gone, or OutOfTime after its time limit.
+    Every method raises OutOfTime after its time limit, and `NotJudged` if the process has ended or
+    sent an invalid reply; its state is "crashed", "timeout", "memory" or, if the system killed the
+    process, "killed".
     """
 
     def __init__(self, sandbox: Sandbox, patience: float = 20) -> None:
@@ -417,7 +412,9 @@ class Session:
             raise self._gone(time.monotonic() - begun) from None
         except wire.WireError as error:
             self.close()
-            raise Ended("crashed", f"what your code sent back is not an answer: {error}") from None
+            raise NotJudged(
+                "crashed", f"what your code sent back is not an answer: {error}"
+            ) from None
         self.begun = True
         return reply
 
@@ -441,15 +438,15 @@ class Session:
         if how["status"] == running.OUT_OF_TIME and was_long:
             return OutOfTime()
         if how["alive"]:
-            return Ended("crashed", "your code closed its connection to the grader")
+            return NotJudged("crashed", "your code closed its connection to the grader")
         if how["signal"] == 9 and how["seconds"] > self.sandbox.seconds - 1:
-            return Ended(
+            return NotJudged(
                 "timeout", f"your code used up its processor time ({how['seconds']:.0f} seconds)"
             )
         # SIGKILL cannot reach the first process of its namespace from inside; the kernel sends it
         # when memory runs out
         if how["signal"] == 9:
-            return Ended(
+            return NotJudged(
                 "killed", "the system ended your code's process, perhaps for lack of memory"
             )
         if how["status"] == sandbox_server.NOT_SHUT_IN and not self.begun:
@@ -460,7 +457,7 @@ class Session:
         ending = (
             f"by signal {how['signal']}" if how["signal"] else f"with exit status {how['status']}"
         )
-        return Ended("crashed", f"your code ended its process ({ending})")
+        return NotJudged("crashed", f"your code ended its process ({ending})")
 
     def close(self, gone: bool = False) -> dict:
         """End the process. Closing twice is harmless."""

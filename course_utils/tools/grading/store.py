@@ -5,7 +5,7 @@ result is on disk.
 import json
 import os
 from collections.abc import Collection, Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -33,14 +33,11 @@ class Entry:
 @contextmanager
 def opened(path: Path, anew: bool = False) -> Generator["Store"]:
     """The results in a file, locked against other writers. See `Store`."""
-    with ExitStack() as held:
-        try:
-            held.enter_context(alone(path, PATIENCE))
-        except Timeout:
-            raise GradeError(
-                f"Another `course grade` is already writing to {path.parent}."
-            ) from None
-        yield Store(path, anew)
+    try:
+        with alone(path, PATIENCE):
+            yield Store(path, anew)
+    except Timeout:
+        raise GradeError(f"Another `course grade` is already writing to {path.parent}.") from None
 
 
 class Store:

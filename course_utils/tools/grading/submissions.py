@@ -76,8 +76,8 @@ def gather(
     folder: an empty one, for unpacked archives.
     roster: see `read_roster`.
 
-    Raises GradeError if there are no hand-ins, MachineFault if something cannot be read or
-    unpacked through no learner's fault.
+    Raises GradeError if there are no hand-ins, or if something cannot be read or unpacked through
+    no learner's fault.
     """
     source, people = Path(source), roster or {}
     shown = for_messages(source, 300)

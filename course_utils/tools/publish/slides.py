@@ -37,7 +37,8 @@ EXPLORER = re.compile(r'data-explorer="(\w+)"')
 WORDS_IN_A_LOOK = 40  # a room looks at a slide for as long as 40 words take to say
 HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
 KINDS = ("title", "opening", "plain")  # of slides, by their level
-ADDRESS = re.compile(r"https?://[^/]|[\w./~%-]*$")
+# of a book or of decks: a web address with a host, or an absolute or relative folder
+ADDRESS = re.compile(r"https?://[^/\s]\S*|/([\w.~%-]\S*)?|[\w.~%-][\w./~%-]*")
 
 
 def lectures(sources: str | Path = NOTEBOOKS) -> dict[str, Path]:
@@ -244,7 +245,7 @@ def render(path: Path, book: str | None = None) -> str:
     """
     from nbconvert.exporters import HTMLExporter
 
-    if book and not ADDRESS.match(book):
+    if book and not ADDRESS.fullmatch(book):
         raise PublishError(
             f"--book must be an address (https://...) or a folder beside the deck; got {book!r}."
         )
