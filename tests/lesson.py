@@ -12,7 +12,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 
 from course_utils._support.notebooks import parts
-from course_utils.tools.authoring import ROOT, AuthoringError, renew
+from course_utils.tools.authoring import ROOT, renew
 from course_utils.tools.publish import PublishError
 from course_utils.tools.publish.elsewhere import write_links
 
@@ -67,7 +67,7 @@ def main(key):
         print(f"Executing {path.name}", flush=True)
         execute(path)
         changed += renew(key)  # a new picture counts in the minutes
-    except (AuthoringError, PublishError, CellExecutionError) as error:
+    except (ValueError, PublishError, CellExecutionError) as error:
         return str(error)
     renewed = ", ".join(str(file.relative_to(ROOT)) for file in dict.fromkeys(changed))
     print(f"Renewed: {renewed or 'nothing but outputs'}", flush=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import exercise_parts, parts
+from course_utils._support.notebooks import exercise_parts, kind_of, parts
 from course_utils.tools import authoring
 from course_utils.tools.publish.slides import render
 
@@ -136,15 +136,9 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     assert tomllib.loads(files()["98.toml"]) == {}
     notebook = nbformat.reads(files()["98_where_to_go_a_map.ipynb"], as_version=4)
     nbformat.validate(notebook)
-    assert authoring.kind_of(notebook) == kind
+    assert kind_of(notebook) == kind
     link = "[98 Where to go: a map](notebooks/98_where_to_go_a_map.ipynb)"
     assert rows_of(r"\d\w+")[-1] == f"| {link} | TODO | 5 | 0 |"
-
-
-def test_a_page_can_have_no_exercise(course):
-    course("new-lesson", "98", "A map", "--kind", "page")
-    text = course("new-exercise", "98", "first", status=1)
-    assert "is a page, which has no exercises" in text
 
 
 def test_the_first_exercise_of_a_new_lesson_makes_its_files(course):
@@ -202,7 +196,7 @@ def test_a_skeleton_of_a_lecture_is_a_deck_at_once_and_is_not_replaced(course):
 
 def test_make_lesson_runs_each_file_with_a_case_for_every_lesson(request):
     """Looks at the tests that pytest has collected: in `make test`, all of them."""
-    kinds = {path.name[:2]: authoring.kind_of(nbformat.read(path, 4)) for path in parts().values()}
+    kinds = {path.name[:2]: kind_of(nbformat.read(path, 4)) for path in parts().values()}
     lessons = {number for number, kind in kinds.items() if kind != "page"}
     lessons_of = defaultdict(set)  # {test: the lessons for which it has cases}
     for item in request.session.items:

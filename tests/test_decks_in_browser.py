@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import TimeoutError as NotYet
 
 from course_utils._support.notebooks import part_of
-from course_utils.tools.publish.slides import write_deck, write_pdf
+from course_utils.tools.publish.paper import print_pdf
+from course_utils.tools.publish.slides import write_deck
 
 from .browser import in_chromium, in_page, keep
 from .lectures import LECTURES, drawn, embed, is_quiz, read, written_lecture
@@ -173,8 +174,9 @@ def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(
 
 @in_chromium
 def test_a_deck_on_paper(small_deck):
-    assert write_pdf(small_deck) == ""
-    printed = small_deck.with_suffix(".pdf").read_bytes()
+    target = small_deck.with_suffix(".pdf")
+    assert print_pdf(small_deck, target, "?print-pdf") == ""
+    printed = target.read_bytes()
     assert printed.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", printed)) == 3
 
 

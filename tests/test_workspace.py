@@ -30,7 +30,7 @@ from course_utils.diary.workspace import RECORD, SAVED
 from course_utils.tools.grading.results import GradeError
 from course_utils.tools.grading.submissions import gather
 from course_utils.tools.workspace import copies, lab
-from course_utils.tools.workspace.copies import CopyError, update_workspace, write_workspace
+from course_utils.tools.workspace.copies import CopyError, write_workspace
 from course_utils.tools.workspace.merging import CODE_NOTE, FRAME_NOTE, TEXT_NOTE, fingerprint
 from course_utils.tools.workspace.overview import overview
 
@@ -143,6 +143,10 @@ def updates_nothing(workspace):
     before = (workspace / FILE).read_bytes()
     report = update_workspace(workspace, workspace.with_name("notebooks"))
     return report == [(FILE, "unchanged", "")] and (workspace / FILE).read_bytes() == before
+
+
+def update_workspace(workspace, sources):
+    return write_workspace(workspace, sources, merging=True)
 
 
 def reset(workspace, sources):

@@ -14,7 +14,6 @@ from .._support.notebooks import (
     ROOT,
     ROUTES,
     cores,
-    kind_of,
     lesson_named,
     name_of,
     part_of,
@@ -40,10 +39,6 @@ TABLES = {  # of tests/answers/lesson_NN.py, and what each begins with
 }
 
 
-class AuthoringError(ValueError):
-    """A skeleton cannot be written. The message is one sentence; nothing was changed."""
-
-
 def new_exercise(
     lesson: str,
     name: str,
@@ -62,7 +57,7 @@ def new_exercise(
     name: such as "weighted-pool".
     title: made from the name if omitted.
 
-    Raises AuthoringError, or ValueError for no lesson.
+    Raises ValueError, also for no lesson.
     """
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
@@ -97,20 +92,15 @@ def new_exercise(
 def _index_for_exercise(
     name: str, exercise: str, notebook: nbformat.NotebookNode, path: Path
 ) -> int:
-    """The place of a new exercise among the cells: before the recap. Raises AuthoringError."""
+    """The place of a new exercise among the cells: before the recap. Raises ValueError."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
-        raise AuthoringError(
+        raise ValueError(
             "An exercise's name must be lower-case words joined by hyphens, such as "
             f"weighted-pool; got {name!r}."
         )
-    if kind_of(notebook) == "page":
-        raise AuthoringError(
-            f"{path.name} is a page, which has no exercises; its first cell says so "
-            '("course.kind").'
-        )
     endings = [cell.source.startswith(ENDING) for cell in notebook.cells]
     if exercise in {cell.id for cell in notebook.cells} or not any(endings):
-        raise AuthoringError(
+        raise ValueError(
             f'{path.name} already has {exercise}, or no "{ENDING}" to insert it before.'
         )
     return endings.index(True)
@@ -122,7 +112,7 @@ def _with_answers(tables: str, exercise: str, path: Path) -> str:
         entry = f'\n    "{exercise}": [\n        {example}\n    ],\n}}'
         match = re.search(rf"^{table} = {{(.*?)\n?}}$", tables, re.MULTILINE | re.DOTALL)
         if match is None:
-            raise AuthoringError(f"{path} has no line that begins with {table} = {{")
+            raise ValueError(f"{path} has no line that begins with {table} = {{")
         tables = tables[: match.end(1)] + entry + tables[match.end() :]
     return tables
 
@@ -142,7 +132,7 @@ def new_lesson(
     number: two digits that no lesson has, such as "13".
     kind: one of KINDS. A further part has the number of its lesson, which exists.
 
-    Returns the lesson's path. Raises AuthoringError.
+    Returns the lesson's path. Raises ValueError.
     """
     is_further = kind == "further"
     if not re.fullmatch(r"\d\d", number) or (number in parts(folder)) != is_further:
@@ -151,10 +141,10 @@ def new_lesson(
             if is_further
             else "two digits that no other lesson has (a further part: --kind further)"
         )
-        raise AuthoringError(f"The number must be {wanted}; got {number!r}.")
+        raise ValueError(f"The number must be {wanted}; got {number!r}.")
     name = re.sub("[^a-z0-9]+", "_", title.lower()).strip("_")
     if not name or "\n" in title:
-        raise AuthoringError(
+        raise ValueError(
             f"A lesson needs a one-line title with letters from a to z; got {title!r}."
         )
     path = Path(folder) / (FURTHER if is_further else "") / f"{number}_{name}.ipynb"
@@ -163,7 +153,7 @@ def new_lesson(
     rows = list(re.finditer(ROW.format(name=r"(\d\d_\w+)") + ".*\n", text, re.MULTILINE))
     earlier_rows = [row for row in rows if row[1] < path.stem]
     if not earlier_rows:
-        raise AuthoringError(f"{table} has no table of lessons, or none before {number}.")
+        raise ValueError(f"{table} has no table of lessons, or none before {number}.")
     row_start = earlier_rows[-1].end()
     row = f"| {_link(f'{number} {title}', path)} | TODO | 5 | 0 |\n"
     skeleton = _notebook_from(
@@ -180,16 +170,16 @@ def new_lesson(
 def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
     """Write the skeleton of the lecture of a lesson or a further part. Returns its path.
 
-    Raises AuthoringError, or ValueError for no lesson.
+    Raises ValueError, also for no lesson.
     """
     path = lesson_named(key, folder)
     target = Path(folder) / "lectures" / f"{path.stem}.md"
     if target.exists():
-        raise AuthoringError(f"{target} exists already.")
+        raise ValueError(f"{target} exists already.")
     cells = read_notebook(path).cells
     with_output = [cell.id for cell in cells if cell.cell_type == "code" and cell.outputs]
     if not with_output:
-        raise AuthoringError(
+        raise ValueError(
             f"No cell of {path.name} shows anything yet: run it first (make lesson L={key})."
         )
     text = "\n".join(cell.source for cell in cells)
@@ -213,7 +203,7 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
 
     These are its title, minutes and exercises in a README's table (see `new_lesson`), the two
     numbers in its first cell, too, and the routes in the README and in lesson 00. Raises
-    AuthoringError.
+    ValueError.
     """
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
@@ -222,12 +212,10 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     numbers = r"(?P<learned> .*? \|) *\d+ *\| *\d+ *\|$"  # of minutes and exercises
     row = re.search(ROW.format(name=path.stem) + numbers, text, re.MULTILINE)
     if row is None or "TODO" in row["learned"]:
-        raise AuthoringError(
+        raise ValueError(
             f"{table} has no row for {path.stem} that says what one learns, minutes and exercises."
         )
     first_cell = notebook.cells[0]
-    if not MINUTES.search(first_cell.source):
-        raise AuthoringError(f'The first cell of {path.name} does not say "About N minutes".')
     minutes = lesson_minutes(notebook)
     answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
     exercises = sum(cell.cell_type == "code" for cell in answers)

@@ -17,10 +17,6 @@ from ..embedding import embed
 from ..models import model_digest, progress_bar
 
 
-class CorpusError(RuntimeError):
-    """The corpus cannot be embedded. The message is one sentence; what was written stays."""
-
-
 def embed_corpus(
     texts: Iterable[str], folder: str | Path, shard: int = 1000, model: str | None = None
 ) -> tuple[int, int]:
@@ -33,15 +29,11 @@ def embed_corpus(
     shard: texts in a shard. When going on, it must be the same.
     model: a hub name or a folder, as for `load_encoder`; the same on all machines.
 
-    Returns (shards written now, shards found). Raises CorpusError for a folder that holds the
+    Returns (shards written now, shards found). Raises ValueError for a folder that holds the
     vectors of other texts or of another model; TypeError or ValueError as `embed` does.
     """
     texts = list(texts)
     folder = Path(folder).expanduser()
-    if not texts or shard < 1:
-        raise ValueError(
-            f"at least one text and one text in a shard are needed; got {len(texts)} and {shard}"
-        )
     from safetensors.numpy import save
 
     digest = model_digest(model)
@@ -52,13 +44,13 @@ def embed_corpus(
     }
     strangers = sorted(set(folder.glob("*.safetensors")) - set(shards))
     if strangers:
-        raise CorpusError(
+        raise ValueError(
             f"{strangers[0]} is not a shard of these {len(texts):,} texts: name another folder."
         )
     missing = {path: members for path, members in shards.items() if not path.exists()}
     for path in shards.keys() - missing.keys():
         if _read(path)[1].get("texts") != _fingerprint([digest, *shards[path]]):
-            raise CorpusError(
+            raise ValueError(
                 f"{path} holds vectors of other texts, of another model, or of shards of another "
                 "size: name another folder."
             )
@@ -75,7 +67,7 @@ def embed_corpus(
 def lines_of(path: str | Path) -> list[str]:
     """The texts in a file, one a line.
 
-    Raises CorpusError, with the line, if it is not in UTF-8 or holds no text.
+    Raises ValueError, with the line, if it is not in UTF-8 or holds no text.
     """
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
@@ -83,22 +75,22 @@ def lines_of(path: str | Path) -> list[str]:
         text = None  # it is in another encoding
     # UTF-16 without accents is valid UTF-8, with a zero byte beside each letter
     if text is None or "\0" in text:
-        raise CorpusError(f"{path} is not text in UTF-8. Save it as UTF-8 in an editor.")
+        raise ValueError(f"{path} is not text in UTF-8. Save it as UTF-8 in an editor.")
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if not any(map(str.strip, lines)):
-        raise CorpusError(f"{path} holds no texts: it should have one in each line.")
+        raise ValueError(f"{path} holds no texts: it should have one in each line.")
     return lines
 
 
 def load_corpus(folder: str | Path) -> np.ndarray:
     """The vectors of all shards of a folder, in order: a float16 array (n, hidden).
 
-    Raises CorpusError if there are no shards, one in between is missing, or one is damaged. A last
+    Raises ValueError if there are no shards, one in between is missing, or one is damaged. A last
     shard that is missing is not noticed: compare the number of rows with that of your texts.
     """
     paths = sorted(Path(folder).expanduser().glob("*.safetensors"))
     if not paths or paths != [_path(paths[0].parent, number) for number in range(len(paths))]:
-        raise CorpusError(
+        raise ValueError(
             f"{folder} does not hold all shards from the first to the last: run `course embed` "
             "again."
         )
@@ -116,11 +108,11 @@ def _fingerprint(texts: Sequence[str]) -> str:
 
 
 def _read(path: Path) -> tuple[np.ndarray, dict[str, str]]:
-    """(vectors, metadata) of a shard. Raises CorpusError if it is damaged."""
+    """(vectors, metadata) of a shard. Raises ValueError if it is damaged."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, "np") as file:
             return file.get_tensor("vectors"), file.metadata() or {}
     except SafetensorError as error:
-        raise CorpusError(f"{path} is damaged ({error}): delete it, and run again.") from None
+        raise ValueError(f"{path} is damaged ({error}): delete it, and run again.") from None

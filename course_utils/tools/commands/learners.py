@@ -168,9 +168,9 @@ def reset(lesson: str | None, workspace: Path) -> None:
 @learners_workspace
 def update(workspace: Path) -> None:
     """Update your lessons to the current course. Nothing that you wrote is lost."""
-    from ..workspace.copies import report_lines, update_workspace
+    from ..workspace.copies import report_lines, write_workspace
 
-    report = update_workspace(workspace)
+    report = write_workspace(workspace, merging=True)
     for line in report_lines(report, workspace):
         click.echo(line)
     actions = {action for _, action, _ in report}

@@ -203,7 +203,8 @@ def slides(lesson: str, out: Path, pdf: bool, book: str | None) -> None:
 
     Press S for the speaker's notes.
     """
-    from ..publish.slides import book_seen_from, lectures, write_deck, write_pdf
+    from ..publish.paper import print_pdf
+    from ..publish.slides import book_seen_from, lectures, write_deck
 
     problem = ""
     if book is None:
@@ -212,7 +213,8 @@ def slides(lesson: str, out: Path, pdf: bool, book: str | None) -> None:
         deck = write_deck(number, out, book=book)
         click.echo(f"{deck} ({deck.stat().st_size / 1e6:.1f} MB)")
         if pdf and not problem:
-            problem = write_pdf(deck)
+            page = deck.resolve()
+            problem = print_pdf(page, page.with_suffix(".pdf"), "?print-pdf")
             if not problem:
                 click.echo(f"{deck.with_suffix('.pdf')}")
     click.echo("Open a deck in a browser; S opens the notes, ? lists all keys.")

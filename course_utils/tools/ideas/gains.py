@@ -26,10 +26,6 @@ REPEATS = 1000  # resamples of the learners for an interval
 INTERVALS = {"from": 0.025, "to": 0.975}  # the ends of one, as quantiles
 
 
-class GainsProblem(ValueError):
-    """The tables cannot be compared. The message is one sentence."""
-
-
 @dataclass(frozen=True)
 class Answers:
     """One form's table. `right`: a row for each learner and a column for each idea, 1 or 0.
@@ -47,7 +43,7 @@ class Answers:
 def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
     """The Answers in both tables, by the column that names most learners in both.
 
-    Raises GainsProblem, OSError.
+    Raises ValueError, OSError.
     """
     first, second = _read_table(Path(before)), _read_table(Path(after))
 
@@ -56,7 +52,7 @@ def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
 
     best = max(WHO, key=learners_in_both)
     if not learners_in_both(best):
-        raise GainsProblem(
+        raise ValueError(
             f"{before} and {after} have no column that names the same learners in both, such as ID "
             "number, SIS User ID, Username or Email address."
         )
@@ -74,7 +70,7 @@ def _read_table(path: Path) -> pd.DataFrame:
             io.StringIO(text), sep=sign, dtype=str, keep_default_na=False, index_col=False
         )
     except ValueError as error:
-        raise GainsProblem(
+        raise ValueError(
             f"{path} is not a table in CSV with a row of headings, in UTF-8: {error}."
         ) from None
 
@@ -99,7 +95,7 @@ def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers
     first_attempts = named[~named.index.duplicated()]
     right = _right_answers(first_attempts, form)
     if not right:
-        raise GainsProblem(
+        raise ValueError(
             f"No column of {path} holds answers to the {form} form. Export the report of "
             "responses, with the texts that were chosen."
         )
@@ -188,13 +184,13 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
     out.
 
     Columns: the `measures`, each but the two shares with its 95% bootstrap interval over learners;
-    resamples for which it does not exist do not count. Raises GainsProblem if fewer than two
+    resamples for which it does not exist do not count. Raises ValueError if fewer than two
     learners took both.
     """
     both = before.right.index.intersection(after.right.index)
     ideas = before.right.columns.intersection(after.right.columns)
     if len(both) < 2 or ideas.empty:
-        raise GainsProblem(
+        raise ValueError(
             f"{len(both)} learners and {len(ideas)} ideas are in both tables; there must be two "
             "and one."
         )

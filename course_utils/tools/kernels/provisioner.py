@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -96,7 +95,7 @@ def _start_server(socket_path: str) -> subprocess.Popen[bytes]:
 
 
 class Forked:
-    """A kernel forked by another process, with the interface of a subprocess.Popen.
+    """A kernel forked by another process, with what Jupyter uses of a subprocess.Popen.
 
     process: a file descriptor of it. Its exit status is not known here, and given as 0.
     """
@@ -114,16 +113,10 @@ class Forked:
             os.close(self.process)
         return self.returncode
 
-    def wait(self, timeout: float | None = None) -> int:
-        """0, when it has ended.
-
-        Raises subprocess.TimeoutExpired after `timeout` seconds.
-        """
-        begun = time.monotonic()
+    def wait(self) -> int:
+        """0, when it has ended."""
         while (status := self.poll()) is None:
-            if timeout is not None and time.monotonic() > begun + timeout:
-                raise subprocess.TimeoutExpired("kernel", timeout)
-            select.select([self.process], [], [], 0.1)
+            select.select([self.process], [], [])
         return status
 
     def send_signal(self, number: int) -> None:
@@ -142,7 +135,6 @@ def fork_kernel(
     command: list[str],
     env: Mapping[str, str] | None = None,
     cwd: str | Path | None = None,
-    independent: bool = False,
     stdin: int | None = None,
     stdout: int | IO | None = None,
     stderr: int | IO | None = None,
@@ -157,7 +149,7 @@ def fork_kernel(
     is_kernel = arguments[: len(LAUNCH)] == LAUNCH and _is_this_python(Path(command[0]))
     if not socket_path or os.environ.get(COLD) or unsupported or not is_kernel:
         return None
-    parent = 0 if independent else os.getpid()
+    parent = os.getpid()
     request = {
         "arguments": arguments,
         "folder": str(cwd or os.getcwd()),

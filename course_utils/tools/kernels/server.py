@@ -161,8 +161,7 @@ def be_kernel(request: dict[str, Any], threads: int) -> None:
     np.random.seed()
     torch.seed()
     gc.enable()
-    if request["parent"]:
-        threading.Thread(target=end_with, args=[request["parent"]], daemon=True).start()
+    threading.Thread(target=end_with, args=[request["parent"]], daemon=True).start()
     sys.argv = ["ipykernel_launcher", *request["arguments"][2:]]
     # With a parent handle of 1, ipykernel does not watch its parent, the warm process, which may
     # end before the kernel.

@@ -52,7 +52,7 @@ def write_encoder(
     weights: Mapping[str, torch.Tensor],
     config: PreTrainedConfig,
     prefix: str = "",
-) -> Path:
+) -> None:
     """Write a BertModel, or a BertForMaskedLM with a tied head if `weights` have one, as ONNX to
     `path`.
 
@@ -66,7 +66,7 @@ def write_encoder(
     head's mask multiplies its context, as in "Are sixteen heads really better than one?" (Michel et
     al. 2019, section 2.3); `attentions` are those before it.
 
-    The same weights give the same bytes. Returns the path.
+    The same weights give the same bytes.
     """
     arrays = {name: weight.numpy() for name, weight in weights.items()}
     linear = {}
@@ -96,9 +96,7 @@ def write_encoder(
     # 20 is the first version with Gelu
     opsets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    path = Path(path)
-    path.write_bytes(model.SerializeToString(deterministic=True))
-    return path
+    Path(path).write_bytes(model.SerializeToString(deterministic=True))
 
 
 def _stored(name: str, matrix: np.ndarray, is_half: bool) -> dict[str, np.ndarray]:

@@ -26,7 +26,6 @@ from .book import MARKER
 from .explorers import SOURCE
 from .lectures import Block, Lecture, Slide, read_lecture
 from .mathematics import with_mathml
-from .paper import print_pdf
 
 DECK = Path(__file__).parent / "deck"
 SIGN = (
@@ -307,11 +306,3 @@ def write_deck(
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, text)
     return target
-
-
-def write_pdf(deck: Path) -> str:
-    """Print a deck beside it, as NN_name.slides.pdf.
-
-    Returns "" or why there is no PDF, as text for the user.
-    """
-    return print_pdf(deck.resolve(), deck.resolve().with_suffix(".pdf"), "?print-pdf")

@@ -135,7 +135,8 @@ def write_workspace(
     """Bring a workspace up to date: write missing lessons, renew unedited ones, keep the rest.
 
     A copy that was run but not edited counts as unedited: JupyterLab stores outputs by itself.
-    merging: merge lessons that both sides changed, see `update_workspace`.
+    merging: merge lessons that both sides changed, after saving the learner's file in the folder
+    SAVED.
 
     Raises CopyError with a one-sentence message if there are no sources or the workspace cannot be
     written. Work done before the error is recorded.
@@ -154,24 +155,14 @@ def write_workspace(
     return reports
 
 
-def update_workspace(workspace: str | Path, sources: str | Path = NOTEBOOKS) -> list[FileReport]:
-    """Bring an existing workspace up to date, merging lessons that both sides changed.
-
-    A learner's file is saved in the folder SAVED before it is changed. Returns and raises what
-    `write_workspace` does.
-    """
-    return write_workspace(existing(workspace), sources, merging=True)
-
-
 def reset_lesson(
-    workspace: str | Path, key: str, sources: str | Path = NOTEBOOKS
+    workspace: Path, key: str, sources: str | Path = NOTEBOOKS
 ) -> tuple[str, Path | None]:
     """Restore one lesson, such as "04", after saving the learner's file in the folder SAVED.
 
     Returns (file name, path of the saved file or None). Raises CopyError with a one-sentence
     message, or ValueError for no lesson; the learner's file then stays where it was.
     """
-    workspace = existing(workspace)
     lesson = lesson_named(key, sources)
     target = workspace / f"{name_of(lesson)}.ipynb"
     text = copied(lesson)

@@ -47,11 +47,6 @@ class Lesson:
     def is_core(self) -> bool:
         return len(self.key) == 2
 
-    @property
-    def sign(self) -> str:
-        """Its number, or a plus for a further part, which stands below its core."""
-        return self.key if self.is_core else " +"
-
 
 def lessons(folder: str | Path = NOTEBOOKS) -> tuple[Lesson, ...]:
     """The lessons and their further parts in a folder, in order."""
