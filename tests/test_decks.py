@@ -27,7 +27,7 @@ from course_utils.tools.publish.slides import (
     deck_cells,
     lectures,
     render,
-    spread_minutes,
+    seconds_of_slides,
     write_deck,
 )
 
@@ -245,7 +245,7 @@ def test_a_file_that_is_no_lecture_is_named(tmp_path, front):
 def test_the_minutes_of_a_section_are_spread_over_its_slides_by_their_words(tmp_path):
     path = written_lecture(tmp_path, "# One {minutes=4}\n## Two\n# Three {minutes=2}\n", minutes=6)
     words = [20, 0, 100, 7]  # of the title and the three slides; a look counts as 40
-    assert spread_minutes(read_lecture(path), words) == [60, 40, 140, 120]
+    assert seconds_of_slides(read_lecture(path), words) == [60, 40, 140, 120]
 
 
 def test_a_lecture_that_was_saved_by_notepad_is_the_same(tmp_path):

@@ -13,8 +13,9 @@ from docutils.nodes import make_id
 from ..._support.fast_nbformat import read_notebook
 from ..._support.notebooks import lesson_cells, name_of, part_with, parts
 from ...exercises.model import told
+from ..publish.headings import LEVEL_AND_TITLE
 from ..publish.lectures import read_lecture
-from ..publish.slides import HEADING, lectures
+from ..publish.slides import lectures
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def _slides(part: str) -> list[_Slide]:
     heading_indices = {
         title: index
         for index, cell in enumerate(cells)
-        for _, title in HEADING.findall(cell.source)
+        for _, title in LEVEL_AND_TITLE.findall(cell.source)
     }
     cell_index = min((index for index, cell in enumerate(cells) if _section(cell)), default=0)
     slides = []

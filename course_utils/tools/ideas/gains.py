@@ -17,11 +17,12 @@ from ..._support.tables import begun
 from ..pages import filled
 from .inventory import Question, inventory
 
-WHO = (  # columns that name a learner, without signs, the best first; some of Moodle's in German
+# those that name a learner, without signs, the best first; some of Moodle's in German
+LEARNER_COLUMNS = (
     "idnumber", "sisuserid", "sisid", "studentid", "id", "username", "sisloginid", "loginid", "emailaddress", "email",
     "idnummer", "matrikelnummer", "anmeldename", "emailadresse",
 )  # fmt: skip
-ENOUGH = 0.8  # of a column's answers must be options of its question
+LEAST_SHARE = 0.8  # of a column's answers that must be options of its question
 REPEATS = 1000  # resamples of the learners for an interval
 INTERVALS = {"from": 0.025, "to": 0.975}  # the ends of one, as quantiles
 
@@ -50,7 +51,7 @@ def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
     def learners_in_both(name: str) -> int:
         return len(set(_learners(first, name)) & set(_learners(second, name)) - {""})
 
-    best = max(WHO, key=learners_in_both)
+    best = max(LEARNER_COLUMNS, key=learners_in_both)
     if not learners_in_both(best):
         raise ValueError(
             f"{before} and {after} have no column that names the same learners in both, such as ID "
@@ -65,9 +66,9 @@ def read_both(before: str | Path, after: str | Path) -> tuple[Answers, Answers]:
 def _read_table(path: Path) -> pd.DataFrame:
     """The table in a CSV file, as strings; what is missing at the end of a row is empty."""
     try:
-        text, _, sign = begun(path.read_bytes().decode("utf-8-sig"))
+        text, _, separator = begun(path.read_bytes().decode("utf-8-sig"))
         return pd.read_csv(
-            io.StringIO(text), sep=sign, dtype=str, keep_default_na=False, index_col=False
+            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, index_col=False
         )
     except ValueError as error:
         raise ValueError(
@@ -76,13 +77,14 @@ def _read_table(path: Path) -> pd.DataFrame:
 
 
 def _learners(table: pd.DataFrame, name: str) -> pd.Series:
-    """What the column of a name in WHO says in each row, "" where it says nothing.
+    """What the column of a name in LEARNER_COLUMNS says in each row, "" where it says nothing.
 
     Empty without such a column.
     """
     headings = [re.sub(r"[\W_]+", "", heading).lower() for heading in table.columns]
     if name not in headings:
         return pd.Series(dtype=str)
+    # Moodle writes a hyphen where it knows nothing
     return table.iloc[:, headings.index(name)].str.strip().str.lower().str.strip("-")
 
 
@@ -91,6 +93,7 @@ def _answers_in(table: pd.DataFrame, form: str, who: str, path: Path) -> Answers
 
     Of several attempts, the first counts.
     """
+    # the rows that name a learner, by that name
     named = table.set_index(_learners(table, who)).drop(index="", errors="ignore")
     first_attempts = named[~named.index.duplicated()]
     right = _right_answers(first_attempts, form)
@@ -127,23 +130,26 @@ def _right_answers(table: pd.DataFrame, form: str) -> dict[str, pd.Series]:
         idea: [_normal(option.text) for option in question.options]
         for idea, question in questions.items()
     }
-    right = {}
+    right_answers = {}
     text_on_the_left = ""
     for column, heading in enumerate(table.columns):
         answers = table.iloc[:, column].map(_normal)
-        text = _normal(f"{heading} {text_on_the_left}")
+        heading_and_left = _normal(f"{heading} {text_on_the_left}")
         answered = answers[answers != ""]
         fitting = [
             idea
             for idea in questions
-            if idea not in right and answered.isin(options[idea]).mean() >= ENOUGH
+            if idea not in right_answers and answered.isin(options[idea]).mean() >= LEAST_SHARE
         ]
-        with_its_text = [idea for idea in fitting if _normal(questions[idea].ask) in text]
-        # the best one, if any
-        for idea in (with_its_text or fitting)[:1]:
-            right[idea] = answers == options[idea][questions[idea].right]
+        with_its_text = [
+            idea for idea in fitting if _normal(questions[idea].ask) in heading_and_left
+        ]
+        candidates = with_its_text or fitting
+        if candidates:
+            best = candidates[0]
+            right_answers[best] = answers == options[best][questions[best].right]
         text_on_the_left = " ".join(answers[:1])
-    return {idea: right[idea] for idea in questions if idea in right}
+    return {idea: right_answers[idea] for idea in questions if idea in right_answers}
 
 
 def _normal(text: str) -> str:
@@ -162,20 +168,25 @@ def measures(first: np.ndarray, second: np.ndarray) -> dict[str, np.ndarray]:
     could be gained was gained, (after - before) / (1 - before) (Hake 1998, section I): nan where
     everybody was right before. "difficulty" is the share right in both forms together, and
     "discrimination" Pearson's correlation of an idea's answers with the number of right ones about
-    all others: nan where one of the two is constant.
+    all others: nan where one of the two is constant. It is written out for arrays of all ideas at
+    once.
     """
     total = np.concatenate([first, second])
     others = total.sum(axis=1, keepdims=True) - total
-    before, after = first.mean(axis=0), second.mean(axis=0)
-    item, rest = total - total.mean(axis=0), others - others.mean(axis=0)
+    before = first.mean(axis=0)
+    after = second.mean(axis=0)
+    item_deviation = total - total.mean(axis=0)
+    rest_deviation = others - others.mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.sqrt((item**2).sum(axis=0) * (rest**2).sum(axis=0))
+        product_of_spreads = np.sqrt(
+            (item_deviation**2).sum(axis=0) * (rest_deviation**2).sum(axis=0)
+        )
         return {
             "before": before,
             "after": after,
             "gain": np.where(before < 1, (after - before) / (1 - before), np.nan),
             "difficulty": total.mean(axis=0),
-            "discrimination": (item * rest).sum(axis=0) / spread,
+            "discrimination": (item_deviation * rest_deviation).sum(axis=0) / product_of_spreads,
         }
 
 
@@ -195,8 +206,8 @@ def gains(before: Answers, after: Answers) -> tuple[pd.DataFrame, int, list[str]
             "and one."
         )
     notices = [*before.notices, *after.notices]
-    if left := len(before.right) + len(after.right) - 2 * len(both):
-        notices.append(f"{left} learners are in one table only and were left out.")
+    if in_one_table_only := len(before.right) + len(after.right) - 2 * len(both):
+        notices.append(f"{in_one_table_only} learners are in one table only and were left out.")
     first = before.right.loc[both, ideas].to_numpy()
     second = after.right.loc[both, ideas].to_numpy()
     draws = np.random.default_rng(0).integers(0, len(both), (REPEATS, len(both)))
@@ -216,12 +227,15 @@ def in_words(table: pd.DataFrame, learners: int, notices: list[str]) -> str:
     shown = table[["before", "after"]].map("{:.2f}".format)
     for name, otherwise in (("gain", "nobody could"), ("discrimination", "none")):
         shown[name] = [_interval(row, name, otherwise) for _, row in table.iterrows()]
+    # ~(x > 0) is also true of an unknown interval
+    without_gain = table.index[~(table["gain to"] > 0) & (table["before"] < 1)]
+    doubtful = table.index[table["discrimination to"] < 0]
     return filled(
         "gains.txt.j2",
         learners=learners,
         table=shown.to_string(),
-        without=list(table.index[~(table["gain to"] > 0) & (table["before"] < 1)]),
-        doubtful=list(table.index[table["discrimination to"] < 0]),
+        without=list(without_gain),
+        doubtful=list(doubtful),
         notices=notices,
     )
 

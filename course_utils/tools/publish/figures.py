@@ -31,30 +31,36 @@ def number_figures(cells: list[NotebookNode], chapter: str) -> None:
     """
     number = 0
     for cell in cells:
+        # a figure is the first output with data
         outputs = [output for output in cell.get("outputs", []) if "data" in output]
-        page = outputs[0].data.get("text/html", "") if outputs else ""
-        is_view = "<iframe" in page  # an attention view, else a diagram
-        if not is_view and not DIAGRAM.search(page):
-            continue
-        number += 1
-        if is_view:
-            alt = outputs[0].metadata.get("image/png", {}).get("alt", "")
-        else:
-            alt = _alternative_text(cell.id, page)
-            outputs[0].data["text/html"] = _in_a_box(page)
-        if not alt:
-            raise PublishError(f"the cell {cell.id} shows a picture that has no alt text")
-        tags = cell.metadata.setdefault("tags", [])
-        if "hide-input" not in tags and "remove-input" not in tags:
-            tags.append("hide-input")
-        caption = cell.metadata.get("course", {}).get("caption") or SENTENCE.findall(alt)[0]
-        caption = MARKDOWN_SIGN.sub(r"\\\1", caption)
-        figure = {
-            "caption": f"**Figure {chapter}.{number}.** {caption}",
-            "name": f"figure-{chapter}-{number}",
-            "classes": "view" if is_view else "diagram",
-        }
-        cell.metadata["mystnb"] = {"image": {"alt": alt}, "figure": figure}
+        shown = outputs[0].data.get("text/html", "") if outputs else ""
+        if "<iframe" in shown or DIAGRAM.search(shown):
+            number += 1
+            _make_figure(cell, outputs[0], f"{chapter}.{number}")
+
+
+def _make_figure(cell: NotebookNode, output: NotebookNode, number: str) -> None:
+    """Fold a cell's code, and give its output a number, such as 5.3, and a caption."""
+    shown = output.data["text/html"]
+    is_view = "<iframe" in shown  # an attention view, else a diagram
+    if is_view:
+        alt = output.metadata.get("image/png", {}).get("alt", "")
+    else:
+        alt = _alternative_text(cell.id, shown)
+        output.data["text/html"] = _in_a_box(shown)
+    if not alt:
+        raise PublishError(f"the cell {cell.id} shows a picture that has no alt text")
+    tags = cell.metadata.setdefault("tags", [])
+    if "hide-input" not in tags and "remove-input" not in tags:
+        tags.append("hide-input")
+    caption = cell.metadata.get("course", {}).get("caption") or SENTENCE.findall(alt)[0]
+    caption = MARKDOWN_SIGN.sub(r"\\\1", caption)
+    figure = {
+        "caption": f"**Figure {number}.** {caption}",
+        "name": f"figure-{number.replace('.', '-')}",
+        "classes": "view" if is_view else "diagram",
+    }
+    cell.metadata["mystnb"] = {"image": {"alt": alt}, "figure": figure}
 
 
 def _alternative_text(cell_id: str, diagram: str) -> str | None:
@@ -67,7 +73,7 @@ def _alternative_text(cell_id: str, diagram: str) -> str | None:
 def _in_a_box(diagram: str) -> str:
     """A diagram without its own figure, since it stands in one of the book's.
 
-    The stylesheet gets the width with which it is drawn.
+    Its width goes to the stylesheet, as --wide.
     """
     width = re.search(r'viewBox="0 0 ([\d.]+)', diagram)
     style = f' style="--wide:{width[1]}"' if width else ""

@@ -18,36 +18,43 @@ TAG = re.compile(r"<[^>]*>")
 GAP = re.compile(r"(?<=\S) {2,}(?=\S)")  # between two columns
 WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}[.,;:!?]*(?!\S)")  # perhaps with punctuation behind it
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,/]*")
-# after a dot, an opening bracket and the like, outside tags
+# after an opening bracket, a comma, = or a dot that is not a decimal point; not before a closing
+# bracket or another such sign; and outside tags
 BREAK = re.compile(r"([(\[{,]|=+|\.(?!\d))(?![)\]},.:=])(?=[^<>]*(?:<|$))")
 # of listings, by language; others depend on their lines
 KINDS = {"ipython3": "code", "python": "code", "ipythontb": "text"}
+FURTHEST_COLUMN = 24  # of printed text: below one that begins further right there is no room
+WRAP_INDENT = {"code": 4, "text": 2, "table": 2}  # further in than the line itself
+MOST_INDENT = 20  # or deeply indented lines would have no room
 
 
 def set_listings(page: str) -> str:
     """A page of HTML with its listings set line by line."""
-    return LISTING.sub(_listing, page)
+    return LISTING.sub(_set_listing, page)
 
 
-def _listing(match: re.Match[str]) -> str:
+def _set_listing(match: re.Match[str]) -> str:
     start, language, inner = match.groups()
-    rows = inner.removeprefix("<span></span>").splitlines()
-    lines = [html.unescape(TAG.sub("", row)) for row in rows]
+    html_lines = inner.removeprefix("<span></span>").splitlines()
+    lines = [html.unescape(TAG.sub("", html_line)) for html_line in html_lines]
     kind = kind_of(language, lines)
-    widest_row = max(map(width, rows_in(lines)), default=0)
-    shown, columns = [], 0
-    for row, line in zip(rows, lines):
+    widest_row = max(map(width, table_rows(lines)), default=0)
+    shown = []
+    columns = 0
+    for html_line, line in zip(html_lines, lines):
+        is_sentence = not column_starts(line) and (is_prose(line) or width(line) > widest_row)
         css_class = "line"
         if set(line) == {"-"}:
             css_class = "line rule"
-        elif kind == "table" and not starts(line) and (is_prose(line) or width(line) > widest_row):
-            # above or below the rows; if it is too long, it goes on below
+        # above or below the rows of a table: it does not count for the width, and wraps
+        elif kind == "table" and is_sentence:
             css_class = "line sentence"
         else:
             columns = max(columns, width(line))
         if kind == "code":
-            row = breakable(row)
-        shown.append(f'<span class="{css_class}" style="--hang:{hang(kind, line)}">{row}\n</span>')
+            html_line = breakable(html_line)
+        style = f"--hang:{hang(kind, line)}"
+        shown.append(f'<span class="{css_class}" style="{style}">{html_line}\n</span>')
     return f'{start}<pre class="{kind}" style="--columns:{columns}">{"".join(shown)}</pre>'
 
 
@@ -57,20 +64,27 @@ def width(text: str) -> int:
     return len(signs) + sum(unicodedata.east_asian_width(sign) in "WF" for sign in signs)
 
 
-def starts(line: str) -> list[int]:
+def column_starts(line: str) -> list[int]:
     """Where the columns of a line after the first begin."""
     return [gap.end() for gap in GAP.finditer(line)]
 
 
 def is_prose(text: str) -> bool:
-    """Whether a text is words, which can go on below, and not numbers."""
+    """Whether a text is prose, which can go on below.
+
+    Prose has at least three words, is half words, and has at most one number.
+    """
     has_words = len(WORD.findall(text)) >= max(3, len(text.split()) / 2)
     return has_words and len(NUMBER.findall(text)) <= 1
 
 
-def rows_in(lines: list[str]) -> list[str]:
+def table_rows(lines: list[str]) -> list[str]:
     """The lines in columns whose last column is no prose."""
-    return [line for line in lines if starts(line) and not is_prose(line[starts(line)[-1] :])]
+    return [
+        line
+        for line in lines
+        if (starts := column_starts(line)) and not is_prose(line[starts[-1] :])
+    ]
 
 
 def kind_of(language: str, lines: list[str]) -> str:
@@ -80,29 +94,28 @@ def kind_of(language: str, lines: list[str]) -> str:
     """
     if language in KINDS:
         return KINDS[language]
-    rows = rows_in(lines)
-    not_blank = sum(bool(line.strip()) for line in lines)
+    rows = table_rows(lines)
+    lines_with_text = sum(bool(line.strip()) for line in lines)
+    has_enough_rows = len(rows) >= max(2, lines_with_text / 2)
     has_three_numbers = any(len(NUMBER.findall(row)) >= 3 for row in rows)
-    return "table" if has_three_numbers or len(rows) >= max(2, not_blank / 2) else "text"
+    return "table" if has_enough_rows or has_three_numbers else "text"
 
 
 def hang(kind: str, line: str) -> int:
     """How many columns the rest of a line that wraps stands in from the left.
 
-    In printed text it stands below the last column that begins within 24 characters, if there is
-    one.
+    In printed text it stands below the last column that is not too far right, if there is one.
     """
-    column_starts = [start for start in starts(line) if start <= 24]
-    if kind == "text" and column_starts:
-        return column_starts[-1]
-    # further in than the line itself
-    indent = len(line) - len(line.lstrip()) + (4 if kind == "code" else 2)
-    return min(indent, 20)  # or deeply indented lines would have no room
+    near_starts = [start for start in column_starts(line) if start <= FURTHEST_COLUMN]
+    if kind == "text" and near_starts:
+        return near_starts[-1]
+    indent = len(line) - len(line.lstrip())
+    return min(indent + WRAP_INDENT[kind], MOST_INDENT)
 
 
-def breakable(row: str) -> str:
-    """A row of code in HTML that can go on below after a dot, an opening bracket and the like.
+def breakable(html_line: str) -> str:
+    """A line of code in HTML that can go on below after a dot, an opening bracket and the like.
 
     Its text stays.
     """
-    return BREAK.sub(r"\1<wbr>", row)
+    return BREAK.sub(r"\1<wbr>", html_line)

@@ -23,8 +23,8 @@ from ..ideas.inventory import Option, inventory, read_prediction
 from ..pages import filled
 from . import PublishError
 from .book import read_lessons
+from .headings import LEVEL_AND_TITLE
 from .mathematics import with_mathml
-from .slides import HEADING
 
 READER = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).enable("table")
 # at the end of each export, so that nothing else is overwritten
@@ -82,14 +82,18 @@ def xhtml(markdown: str, inline: bool = False) -> str:
         ) from None
 
 
-def _content(node: ElementTree.Element, in_math: bool = False) -> str:
-    inside = [_markup(child, in_math) + escape(child.tail or "") for child in node]
+def _content(node: ElementTree.Element, *, in_math: bool = False) -> str:
+    """The inside of an element as XHTML."""
+    inside = [_markup(child, in_math=in_math) + escape(child.tail or "") for child in node]
     return escape(node.text or "") + "".join(inside)
 
 
-def _markup(node: ElementTree.Element, in_math: bool) -> str:
+def _markup(node: ElementTree.Element, *, in_math: bool) -> str:
+    """An element as XHTML: kept, replaced by its text, or with the attributes that work outside the
+    course.
+    """
     in_math = in_math or node.tag == "math"
-    content = _content(node, in_math)
+    content = _content(node, in_math=in_math)
     if in_math:
         attributes = {"xmlns": MATHML, **node.attrib} if node.tag == "math" else node.attrib
     elif node.tag == "img":
@@ -171,16 +175,19 @@ def _question(lesson: str, cells: list[NotebookNode], index: int) -> Question:
         above for above in cells[:index] if above.cell_type == "markdown" and not _is_quiz(above)
     ]
     text_above = "\n".join(above.source for above in cells_above)
-    headings = [_plain(title) for _, title in HEADING.findall(text_above)]
+    headings = [_plain(title) for _, title in LEVEL_AND_TITLE.findall(text_above)]
+    lesson_title = headings[0]
+    section = headings[-1]
+    # by default the cell above
     needed = CONTEXT.get(f"{lesson}-{cell.id}", (cells_above[-1].id,))
-    context = [_set_up(above) for above in cells_above if above.id in needed]
+    context = [_introduction_in(above) for above in cells_above if above.id in needed]
     *introduction, text = ask.split(BREAK)
-    origin = escape(ORIGIN.format(headings[0], headings[-1]))
+    origin = escape(ORIGIN.format(lesson_title, section))
     return Question(
         id=f"q{lesson}-{cell.id}",
         lesson=lesson,
-        lesson_title=headings[0],
-        title=headings[-1],
+        lesson_title=lesson_title,
+        title=section,
         context=f"<p><em>{origin}</em></p>\n{xhtml(BREAK.join([*context, *introduction]))}",
         text=xhtml(text, inline=True),
         options=tuple(map(_exported, options)),
@@ -194,12 +201,12 @@ def _exported(option: Option) -> Option:
     return Option(xhtml(option.text, inline=True), why, option.right)
 
 
-def _set_up(cell: NotebookNode) -> str:
+def _introduction_in(cell: NotebookNode) -> str:
     """What a cell says ahead of a question: all below its last heading.
 
     Of a cell that reads results, the last paragraph is enough.
     """
-    text = HEADING.split(cell.source)[-1].strip()
+    text = LEVEL_AND_TITLE.split(cell.source)[-1].strip()
     return text.split(BREAK)[-1] if cell.id.endswith("-read") else text
 
 

@@ -34,7 +34,6 @@ SIGN = (
 )
 EXPLORER = re.compile(r'data-explorer="(\w+)"')
 WORDS_IN_A_LOOK = 40  # a room looks at a slide for as long as 40 words take to say
-HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
 KINDS = ("title", "opening", "plain")  # of slides, by their level
 # of a book or of decks: a web address with a host, or an absolute or relative folder
 ADDRESS = re.compile(r"https?://[^/\s]\S*|/([\w.~%-]\S*)?|[\w.~%-][\w./~%-]*")
@@ -65,26 +64,30 @@ def explorer_pages(book: str, sources: str | Path = NOTEBOOKS) -> dict[str, str]
 
 
 def deck_cells(
-    lecture: Lecture, pages: dict[str, str] | None = None
+    lecture: Lecture, explorer_links: dict[str, str] | None = None
 ) -> list[nbformat.NotebookNode]:
     """The cells of a deck.
 
     Raw cells between them open and close slides, notes, and what appears at a press of a key.
 
-    pages: what `explorer_pages` returns, for links from the pictures of explorers; without it, no
-    links.
+    explorer_links: what `explorer_pages` returns, for links from the pictures of explorers; without
+    it, no links.
     """
-    notebooks: dict[Path, dict[str, nbformat.NotebookNode]] = {}
-    bodies = [_body(lecture, slide, notebooks, pages or {}) for slide in lecture.slides]
+    # {path: {id: cell}}: `_embedded` fills it, so that each notebook is read once
+    cells_by_notebook: dict[Path, dict[str, nbformat.NotebookNode]] = {}
+    bodies = [
+        _body(lecture, slide, cells_by_notebook, explorer_links or {}) for slide in lecture.slides
+    ]
     cells = []
     start = 0  # the minute in which the slide's section begins
-    durations = spread_minutes(lecture, list(map(_words, lecture.slides, bodies)))
+    durations = seconds_of_slides(lecture, list(map(_words, lecture.slides, bodies)))
     for slide, body, seconds in zip(lecture.slides, bodies, durations, strict=True):
         cells.append(_raw(f'<section class="{KINDS[slide.level]}" data-timing="{seconds}">'))
         for press, group in itertools.groupby(body, key=lambda cell: cell.metadata.press):
+            shown = list(group)
             if press:
-                group = [_raw('<div class="fragment">'), *group, _raw("</div>")]
-            cells += group
+                shown = [_raw('<div class="fragment">'), *shown, _raw("</div>")]
+            cells += shown
         times = filled("notes.md.j2", lecture=lecture, slide=slide, start=start)
         for note in filter(str.strip, [times, *slide.texts("notes")]):
             cells += [_raw('<aside class="notes">'), _text(note), _raw("</aside>")]
@@ -105,7 +108,7 @@ def _text(text: str, press: int = 0) -> nbformat.NotebookNode:
 
 
 def _code_cell(
-    source: str, outputs: list[nbformat.NotebookNode], press: int = 0, echo: bool = False
+    source: str, outputs: list[nbformat.NotebookNode], *, press: int = 0, echo: bool = False
 ) -> nbformat.NotebookNode:
     return nbformat.v4.new_code_cell(
         source, outputs=outputs, metadata={"press": press, "echo": echo}
@@ -121,14 +124,15 @@ def _words(slide: Slide, body: list[nbformat.NotebookNode]) -> int:
 def _body(
     lecture: Lecture,
     slide: Slide,
-    notebooks: dict[Path, dict[str, nbformat.NotebookNode]],
-    pages: dict[str, str],
+    cells_by_notebook: dict[Path, dict[str, nbformat.NotebookNode]],
+    explorer_links: dict[str, str],
 ) -> list[nbformat.NotebookNode]:
     """The cells that a slide shows; `metadata.press` says at which press of a key."""
     cells = [_heading_cell(lecture, slide)]
     for block in slide.blocks:
         if block.kind == "embed":
-            cells.append(_embedded(lecture, block, notebooks, pages))
+            cells.append(_embedded(lecture, block, cells_by_notebook, explorer_links))
+        # text that comes at once, before anything else, is set in one cell with the heading
         elif block.kind == "text" and block.press == 0 and len(cells) == 1:
             cells[0].source += f"\n\n{block.text.strip()}"
         elif block.kind == "text":
@@ -153,22 +157,22 @@ def _heading_cell(lecture: Lecture, slide: Slide) -> nbformat.NotebookNode:
 def _embedded(
     lecture: Lecture,
     block: Block,
-    notebooks: dict[Path, dict[str, nbformat.NotebookNode]],
-    pages: dict[str, str],
+    cells_by_notebook: dict[Path, dict[str, nbformat.NotebookNode]],
+    explorer_links: dict[str, str],
 ) -> nbformat.NotebookNode:
     """The cell that a block embeds, ready to be shown. Raises PublishError.
 
-    notebooks: {path: {id: cell}} of those that were read; what is read is added.
+    cells_by_notebook: {path: {id: cell}} of those that were read; what is read is added.
     """
     path = (lecture.path.parent / block.text).resolve()
-    if path not in notebooks:
+    if path not in cells_by_notebook:
         try:
-            notebooks[path] = {cell.id: cell for cell in read_notebook(path).cells}
+            cells_by_notebook[path] = {cell.id: cell for cell in read_notebook(path).cells}
         except (OSError, ValueError):
             raise lecture.wrong(
                 block.line, f"{block.text}, seen from the lecture's folder, is not a valid notebook"
             ) from None
-    cell = notebooks[path].get(block.cell)
+    cell = cells_by_notebook[path].get(block.cell)
     if cell is None:
         raise lecture.wrong(block.line, f"{path.name} has no cell {block.cell}")
     if cell.cell_type == "markdown":
@@ -180,12 +184,12 @@ def _embedded(
     outputs = deepcopy(cell.outputs)
     for output in outputs:
         if "text/html" in output.get("data", {}):
-            output.data["text/html"] = _on_a_slide(output.data["text/html"], pages)
+            output.data["text/html"] = _on_a_slide(output.data["text/html"], explorer_links)
     lines = [line for line in cell.source.splitlines() if line.strip() not in (BEGIN, END)]
-    return _code_cell("\n".join(lines), outputs, block.press, block.echo)
+    return _code_cell("\n".join(lines), outputs, press=block.press, echo=block.echo)
 
 
-def _on_a_slide(shown: str, pages: dict[str, str]) -> str:
+def _on_a_slide(shown: str, explorer_links: dict[str, str]) -> str:
     """An output as a slide shows it.
 
     An attention view gives the keys pressed in its frame to the deck; an explorer gets a link to
@@ -193,32 +197,34 @@ def _on_a_slide(shown: str, pages: dict[str, str]) -> str:
     """
     if "</iframe>" in shown:
         script = (DECK / "frame.html").read_text(encoding="utf-8")
+        # the frame's page stands in srcdoc='...', so the script goes, escaped, before the last quote
         return shown.replace("'></iframe>", f"{html.escape(script)}'></iframe>")
     explorer = EXPLORER.search(shown)
-    if explorer is None or explorer[1] not in pages:
+    if explorer is None or explorer[1] not in explorer_links:
         return shown
-    address = html.escape(pages[explorer[1]])
+    address = html.escape(explorer_links[explorer[1]])
     return (
         f'{shown}<p class="explore-link">'
         f'<a href="{address}" target="_blank" rel="noopener">Try it in the book</a></p>'
     )
 
 
-def spread_minutes(lecture: Lecture, words: list[int]) -> list[int]:
+def seconds_of_slides(lecture: Lecture, words: list[int]) -> list[int]:
     """The seconds of each slide: its share of its section's minutes, by its words.
 
     words: those that are read and said on each slide; a pause to look is added. What comes before
     the first section is part of that section.
     """
     weights = [WORDS_IN_A_LOOK + count for count in words]
-    starts = [index for index, slide in enumerate(lecture.slides) if slide.level == 1]
+    section_starts = [index for index, slide in enumerate(lecture.slides) if slide.level == 1]
     seconds = []
-    for (_, minutes), end in zip(lecture.sections, [*starts[1:], len(weights)]):
-        section = weights[len(seconds) : end]
+    for (_, minutes), section_end in zip(lecture.sections, [*section_starts[1:], len(weights)]):
+        # from the first slide that has no seconds yet
+        section_weights = weights[len(seconds) : section_end]
         # rounded as moments of the section, so that its slides take exactly its minutes
         moments = [
-            60 * minutes * weight // sum(section)
-            for weight in itertools.accumulate(section, initial=0)
+            60 * minutes * weight // sum(section_weights)
+            for weight in itertools.accumulate(section_weights, initial=0)
         ]
         seconds += [after - before for before, after in itertools.pairwise(moments)]
     return seconds
@@ -249,12 +255,12 @@ def render(path: Path, book: str | None = None) -> str:
             f"--book must be an address (https://...) or a folder beside the deck; got {book!r}."
         )
     lecture = read_lecture(path)
-    pages = {} if book is None else explorer_pages(book, path.parents[1])
+    explorer_links = {} if book is None else explorer_pages(book, path.parents[1])
     signs = json.loads(_read(DECK / "signs.json"))
     deck = {
         "title": lecture.title,
         **_styles_and_script(),
-        "own": _read(DECK / "deck.js"),
+        "own": _read(DECK / "deck.js"),  # the deck's own script; `script` is reveal.js
         "signs": {sign: SIGN.format(sign, drawn) for sign, drawn in signs.items()},
         "seconds": 60 * lecture.minutes,
     }
@@ -262,7 +268,7 @@ def render(path: Path, book: str | None = None) -> str:
         extra_template_basedirs=[str(DECK.parent)], template_name="deck", exclude_anchor_links=True
     )
     page, _ = exporter.from_notebook_node(
-        nbformat.v4.new_notebook(cells=deck_cells(lecture, pages)),
+        nbformat.v4.new_notebook(cells=deck_cells(lecture, explorer_links)),
         resources={"deck": deck, "metadata": {"name": path.stem}},
     )
     return page
@@ -302,7 +308,8 @@ def write_deck(
         raise PublishError(
             f"Lesson {number} has no lecture: `course new-lecture {number}` begins one, {path}."
         )
-    text, target = render(path, book), Path(out) / f"{path.stem}.slides.html"
+    text = render(path, book)
+    target = Path(out) / f"{path.stem}.slides.html"
     target.parent.mkdir(parents=True, exist_ok=True)
     write_whole(target, text)
     return target
