@@ -120,7 +120,7 @@ def test_the_route_of_a_profile(whole, half, begin, skip, sections):
     for question in route.placing():  # who does not know guesses, and may be right
         sure = 2 if question.id.removesuffix(".before") in known else 0
         assert session.answer(question.right, sure) == "", "no feedback before the end"
-    way = route.route(known & {item.removesuffix(".before") for item, _, _ in session.given})
+    way = route.route(known & {item.removesuffix(".before") for item, _, _ in session.answered})
     assert (way.begin, list(way.skip)) == (begin, skip)
     assert sorted({idea_id[:2] for idea_id in way.sections}) == sections
     assert f"Begin with lesson {begin}" in session.end()

@@ -14,6 +14,7 @@ from .._support.notebooks import (
     ROOT,
     ROUTES,
     cores,
+    is_core,
     lesson_named,
     name_of,
     part_of,
@@ -135,6 +136,7 @@ def new_lesson(
     Returns the lesson's path. Raises ValueError.
     """
     is_further = kind == "further"
+    # a further part has its core's number, a core one of its own
     if not re.fullmatch(r"\d\d", number) or (number in parts(folder)) != is_further:
         wanted = (
             "that of a lesson, as a further part has the number of its core"
@@ -207,9 +209,10 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     """
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
-    table = _table(len(lesson) > 2, folder, readme)
+    table = _table(not is_core(part_of(path)), folder, readme)
     text = table.read_text(encoding="utf-8")
-    numbers = r"(?P<learned> .*? \|) *\d+ *\| *\d+ *\|$"  # of minutes and exercises
+    # | link | learned | minutes | exercises |
+    numbers = r"(?P<learned> .*? \|) *\d+ *\| *\d+ *\|$"
     row = re.search(ROW.format(name=path.stem) + numbers, text, re.MULTILINE)
     if row is None or "TODO" in row["learned"]:
         raise ValueError(
@@ -218,7 +221,7 @@ def renew(lesson: str, folder: str | Path = NOTEBOOKS, readme: Path = README) ->
     first_cell = notebook.cells[0]
     minutes = lesson_minutes(notebook)
     answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
-    exercises = sum(cell.cell_type == "code" for cell in answers)
+    exercises = sum(cell.cell_type == "code" for cell in answers)  # a report is text
     first_cell.source = _with_minutes_and_exercises(first_cell.source, minutes, exercises)
     title = first_cell.source.partition("\n")[0].removeprefix("# ")
     new_row = f"| {_link(title, path)} |{row['learned']} {minutes} | {exercises} |"
@@ -270,9 +273,10 @@ def with_routes(
         )
     links = [
         f"[{number}]({folder}{paths[number].name})"
-        for number in ROUTES["one day"] or ()
+        for number in ROUTES["one day"] or ()  # None: all cores
         if number in paths
     ]
+    # "a, b and c"
     listed = ", ".join(links[:-2] + [" and ".join(links[-2:])])
     return re.sub(
         r"^(- \*one day\* .*?: the cores )\[.*\]\(.*?\)", rf"\1{listed}", text, flags=re.MULTILINE
@@ -282,7 +286,7 @@ def with_routes(
 def _link(title: str, path: Path) -> str:
     """A lesson as its table names it; that of cores is outside their folder."""
     title = title.partition(", further:")[0]  # the column beside it says what the part is about
-    folder = "notebooks" if len(part_of(path)) == 2 else FURTHER
+    folder = "notebooks" if is_core(part_of(path)) else FURTHER
     return f"[{title}]({folder}/{path.name})"
 
 

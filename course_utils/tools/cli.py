@@ -46,9 +46,9 @@ def main() -> None:
             stream.reconfigure(errors=instead)
 
 
-# lessons are written in a clone
-for room in (learners, teachers) if INSTALLED else (learners, teachers, authors):
-    for command in vars(room).values():
+# the commands of authors need a clone, where lessons are written
+for module in (learners, teachers) if INSTALLED else (learners, teachers, authors):
+    for command in vars(module).values():
         if isinstance(command, click.Command):
             main.add_command(command)
 

@@ -23,9 +23,9 @@ RELOAD = "If {which} is open in JupyterLab, choose File > Reload Notebook from D
 @click.command()
 def doctor() -> None:
     """Check this machine: Python, packages, kernel, encoder, disk, memory, hub."""
-    from ..doctor import main as examine
+    from .. import doctor as checks
 
-    sys.exit(examine())
+    sys.exit(checks.main())
 
 
 @click.command()
@@ -123,7 +123,7 @@ def _ask(session: Session) -> None:
     from ..ideas.asking import plain
 
     while (sheet := session.sheet()) is not None:
-        number = len(session.given) + 1
+        number = len(session.answered) + 1
         click.echo(f"\n{number} of {session.count} · {sheet.about}\n{plain(sheet.ask)}")
         if sheet.back:
             click.prompt("Answer in your head, then press Enter", default="", show_default=False)

@@ -206,7 +206,7 @@ def slides(lesson: str, out: Path, pdf: bool, book: str | None) -> None:
     from ..publish.paper import print_pdf
     from ..publish.slides import book_seen_from, lectures, write_deck
 
-    problem = ""
+    problem = ""  # after the first one no more is printed, and the decks are still written
     if book is None:
         book = book_seen_from(out)
     for number in lectures() if lesson == "all" else [lesson]:
@@ -303,9 +303,9 @@ def cards(out: Path) -> None:
 def gains(before: Path, after: Path, out: Path | None) -> None:
     """What a class has learned: its answers to `course quiz --before` and `--after`."""
     from ..._support.files import write_whole
-    from ..ideas import gains
+    from ..ideas import gains as of_class
 
-    table, learners, notices = gains.gains(*gains.read_both(before, after))
+    table, learners, notices = of_class.gains(*of_class.read_both(before, after))
     if out is not None:
         write_whole(out, table.round(3).to_csv(index_label="idea"))
-    click.echo(gains.in_words(table, learners, notices), nl=False)
+    click.echo(of_class.in_words(table, learners, notices), nl=False)

@@ -34,7 +34,7 @@ A_DAY = 12  # things asked in a review: five minutes
 class Session:
     """Things to ask in order.
 
-    `left` are the ids still to ask, `given` (id, whether right, how sure) of the others.
+    `left` are the ids still to ask, `answered` (id, whether right, how sure) of the others.
     """
 
     shows_feedback = True
@@ -42,7 +42,7 @@ class Session:
     def __init__(self, items: Iterable[str], folder: Path | None = None) -> None:
         self.left = list(items)
         self.count = len(self.left)
-        self.given: list[tuple[str, bool, int | None]] = []
+        self.answered: list[tuple[str, bool, int | None]] = []
         self.folder = folder
 
     def sheet(self) -> Sheet | None:
@@ -60,14 +60,15 @@ class Session:
         sheet = sheet_of(self.left[0])
         option = sheet.options[number]
         if self.folder is not None:
-            record(self.folder, sheet.item, option.right, sure, HARD if option is PARTLY else None)
+            rating = HARD if option is PARTLY else None  # half remembered
+            record(self.folder, sheet.item, option.right, sure, rating)
         self.left.pop(0)
-        self.given.append((sheet.item, option.right, sure))
+        self.answered.append((sheet.item, option.right, sure))
         return sheet.feedback(option) if self.shows_feedback else ""
 
     def end(self) -> str:
         """What is said at the end, in Markdown."""
-        return f"{sum(right for _, right, _ in self.given)} of {len(self.given)} right."
+        return f"{sum(right for _, right, _ in self.answered)} of {len(self.answered)} right."
 
 
 class Placing(Session):
@@ -82,7 +83,9 @@ class Placing(Session):
         super().__init__(asked.id for asked in placing())
 
     def end(self) -> str:
-        known = {item.partition(".")[0] for item, right, sure in self.given if right and sure != 0}
+        known = {
+            item.partition(".")[0] for item, right, sure in self.answered if right and sure != 0
+        }
         return filled("route.md.j2", route=route(known))
 
 
@@ -101,7 +104,7 @@ class Reviewing(Session):
 
     def end(self) -> str:
         lines = [self.notice] if self.notice else []
-        lines.append(super().end() if self.given else "Nothing is left to ask today.")
+        lines.append(super().end() if self.answered else "Nothing is left to ask today.")
         if self.waiting:
             lines.append(f"{self.waiting} more can wait until tomorrow, or run this again.")
         lines += [
@@ -173,13 +176,13 @@ def predictions(lesson: str | int) -> Asked:
 # ---------------------------------------------------------------- the view
 
 
-def shown(session: Session, last: str = "") -> dict[str, Any]:
+def view_of(session: Session, last: str = "") -> dict[str, Any]:
     """What the widget's view shows: the next sheet as HTML, or the end.
 
     last: what is said about the last answer, in Markdown.
     """
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    state = {"done": len(session.given), "of": session.count, "last": markdown.render(last)}
+    state = {"done": len(session.answered), "of": session.count, "last": markdown.render(last)}
     sheet = session.sheet()
     if sheet is None:
         return {**state, "end": markdown.render(session.end())}
@@ -204,7 +207,7 @@ class Asked(anywidget.AnyWidget):
     given = traitlets.Dict().tag(sync=True)
 
     def __init__(self, session: Session) -> None:
-        super().__init__(shown=shown(session))
+        super().__init__(shown=view_of(session))
         self.session = session
         self.observe(self._answer, "given")
 
@@ -222,12 +225,11 @@ class Asked(anywidget.AnyWidget):
         if not self.session.left or given.get("item") != self.session.left[0]:
             return  # of another window, or a second click
         try:
-            self.shown = shown(
-                self.session, self.session.answer(given["option"], given.get("sure"))
-            )
+            feedback = self.session.answer(given["option"], given.get("sure"))
+            self.shown = view_of(self.session, feedback)
         except (ScheduleProblem, OSError) as problem:
             self.shown = {
-                **shown(self.session),
+                **view_of(self.session),
                 "problem": f"This answer could not be recorded: {problem}",
             }
 

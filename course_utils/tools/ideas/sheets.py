@@ -77,7 +77,8 @@ def sheet_of(item: str) -> Sheet:
         return Sheet(item, ask, f"{lesson}, from memory", back=back)
     exercise_id, _, name = item.partition(" ")
     exercise = find(exercise_id)
-    mistake = {mistake.name: mistake for mistake in exercise.mistakes}[name]
+    mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
+    mistake = mistakes[name]
     ask = (
         f"An answer to “{exercise.title}” got this message:\n\n> {mistake.does}\n\n"
         "Why is that wrong?"
@@ -115,9 +116,9 @@ def _cells(path: Path) -> list[Mapping[str, Any]]:
 
 
 def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], list[str], Schedule]:
-    """(items to ask, exercises to write again, the schedule), without limit.
+    """(items to ask, exercises to write again, the schedule).
 
-    New items of finished cores come last.
+    New items of finished cores come last, at most NEW_A_DAY a day; the others have no limit.
 
     Raises ScheduleProblem, OSError.
     """
@@ -128,8 +129,10 @@ def due_today(folder: Path, now: datetime | None = None) -> tuple[list[str], lis
     to_write = [item for item in due if item in exercises]
     candidates = [item for lesson in _finished_cores(folder) for item in material(lesson)]
     new = [item for item in candidates if item not in schedule.cards]
+    # without exercises: those are begun by passing them
     begun = _begun_on(now or datetime.now(UTC), schedule) - exercises.keys()
-    return to_ask + new[: max(0, NEW_A_DAY - len(begun))], to_write, schedule
+    places_left = max(0, NEW_A_DAY - len(begun))
+    return to_ask + new[:places_left], to_write, schedule
 
 
 def _begun_on(day: datetime, schedule: Schedule) -> set[str]:
@@ -162,7 +165,8 @@ def _finished_cores(folder: Path) -> list[str]:
 def _is_known(item: str) -> bool:
     """Whether the course still has this item: an update may have dropped it."""
     try:
-        return bool(sheet_of(item))
+        sheet_of(item)
+        return True
     except (KeyError, ValueError, AttributeError):
         return False
 

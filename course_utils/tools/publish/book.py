@@ -21,6 +21,7 @@ from ..._support.notebooks import (
     END,
     FURTHER,
     NOTEBOOKS,
+    is_core,
     lesson_cells,
     name_of,
     part_of,
@@ -95,8 +96,9 @@ def _chapter(path: Path, earlier: Iterable[str]) -> str:
     number = path.stem[:2]
     if not number.isdigit():
         return path.stem[0].upper()
-    if len(part_of(path)) == 2:
+    if is_core(part_of(path)):
         return str(int(number))
+    # a lesson has six further parts at most
     before = sum(name.startswith(f"{FURTHER}/{number}_") for name in earlier)
     return f"{int(number)}{'abcdef'[before]}"
 
@@ -117,6 +119,7 @@ def for_readers(cells: list[nbformat.NotebookNode], chapter: str) -> list[nbform
             continue
         if PASSED in str(cell.outputs) and re.search(r"^check\(", cell.source, re.MULTILINE):
             cell.outputs = []  # the check of the solution; the book shows a stub
+        # the solution's own cell follows the stub
         if BEGIN in cell.source:
             kept.append(_folded_solution(cell.source))
             cell.source = stub_out(cell.source)
@@ -149,7 +152,8 @@ def _made_accessible(shown: str) -> str:
     shown = shown.replace(
         '<meta charset="utf-8">', '<meta charset="utf-8"><title>Attention view</title>'
     )
-    return re.sub(r"(?=aspect-ratio:(\d+)/)", r"--wide:\1px;", shown, count=1)  # for book.css
+    # gives book.css the width of a view, in pixels
+    return re.sub(r"(?=aspect-ratio:(\d+)/)", r"--wide:\1px;", shown, count=1)
 
 
 def write_book(
@@ -172,8 +176,8 @@ def write_book(
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
         dir=out.parent, prefix="book-", ignore_cleanup_errors=True
-    ) as room:
-        site = _build(Path(room), lessons, sources, say)
+    ) as temporary:
+        site = _build(Path(temporary), lessons, sources, say)
         if out.exists():
             shutil.rmtree(out)
         site.rename(out)
@@ -181,17 +185,18 @@ def write_book(
 
 
 def _build(
-    room: Path,
+    temporary: Path,
     lessons: Mapping[str, nbformat.NotebookNode],
     sources: str | Path,
     say: Callable[[str], object],
 ) -> Path:
     """Build the site in a temporary folder. Returns its folder."""
-    source = room / "source"
+    source = temporary / "source"
     (source / FURTHER).mkdir(parents=True)
     for name, notebook in lessons.items():
-        further = [f"/{other}" for other in lessons if other.startswith(f"{FURTHER}/{name[:2]}_")]
-        if further and name[:2] in LESSONS:  # they hang below their core in the table of contents
+        key = part_of(name)
+        further = [f"/{other}" for other in lessons if other.startswith(f"{FURTHER}/{key}_")]
+        if further and key in LESSONS:  # they hang below their core in the table of contents
             toctree = "\n".join(["```{toctree}", ":hidden:", "", *further, "```"])
             notebook.cells.append(nbformat.v4.new_markdown_cell(toctree))
         nbformat.write(notebook, source / f"{name}.ipynb")
@@ -199,13 +204,13 @@ def _build(
     front = source / "index.md"
     front.write_text(title_page(lessons, sources), encoding="utf-8")
     say(f"Reading {len(lessons)} lessons, which takes a minute or two.")
-    pdf = _paper(source, room / "paper", say)
+    pdf = _paper(source, temporary / "paper", say)
     if pdf:
         front.write_text(
             title_page(lessons, sources, PDF, pdf.stat().st_size / 1e6), encoding="utf-8"
         )
     say("Writing the pages.")
-    site = room / "site"
+    site = temporary / "site"
     _sphinx("html", source, site)
     if pdf:
         shutil.copy2(pdf, site)
@@ -221,7 +226,7 @@ def _paper(source: Path, folder: Path, say: Callable[[str], object]) -> Path | N
         return None
     _sphinx("singlehtml", source, folder)
     page = folder / "index.html"
-    # Sphinx 9 gives no id there
+    # on the one page, Sphinx 9 links to #document-NAME#SECTION, and gives nothing the first id
     text = re.sub(r'href="#document-[\w-]+#', 'href="#', page.read_text(encoding="utf-8"))
     page.write_text(text, encoding="utf-8")
     say("Printing the PDF, which takes about half a minute.")
@@ -253,7 +258,7 @@ def _sphinx(builder: str, source: Path, out: Path) -> None:
                 status=None,
                 warning=warnings,
             )
-            app.connect("html-page-context", _finish)
+            app.connect("html-page-context", _finish_page)
             app.build()
         except SphinxError as error:
             raise PublishError(
@@ -264,13 +269,13 @@ def _sphinx(builder: str, source: Path, out: Path) -> None:
         raise PublishError(f"Sphinx warns: {messages.splitlines()[0].replace(f'{source}/', '')}")
 
 
-def _finish(app: Any, name: str, template: str, context: dict, doctree: Any) -> None:
+def _finish_page(app: Any, name: str, template: str, context: dict, doctree: Any) -> None:
     """The last change of a page, called by Sphinx before it is written."""
     context["metatags"] = context.get("metatags", "") + POLICY
     if "body" in context:
         # MyST-NB's name for folded code is not the one that can be read on it
-        named = '<summary aria-label="Toggle hidden content">'
-        context["body"] = set_listings(context["body"].replace(named, "<summary>"))
+        hidden_summary = '<summary aria-label="Toggle hidden content">'
+        context["body"] = set_listings(context["body"].replace(hidden_summary, "<summary>"))
 
 
 def _add_explorers(site: Path, say: Callable[[str], object]) -> None:
@@ -286,7 +291,7 @@ def _add_explorers(site: Path, say: Callable[[str], object]) -> None:
         write_explorers(site / "_static" / "explore")
     except PublishError as error:
         say(f"{error} The book shows their pictures.")
-        attribute = " data-picture-of="
+        attribute = " data-picture-of="  # which no script looks for
 
     # decks link to the id, also where no script runs
     def with_id(explorer: re.Match[str]) -> str:

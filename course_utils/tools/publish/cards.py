@@ -43,14 +43,17 @@ NOTE_TYPE = genanki.Model(
 )
 
 
-def _note(kind: str, key: str, lesson: str, *fields: str) -> genanki.Note:
+def _note(
+    kind: str, key: str, lesson: str, *, about: str, front: str, back: str, more: str = ""
+) -> genanki.Note:
     """A card.
 
     key: what it is known by.
-    fields: about, front, back, and the exercise's text, as XHTML.
+    about, front, back, more: its fields as XHTML; `more` is the exercise's text.
     """
     guid = genanki.guid_for("sentence-embeddings-course", kind, key)
-    return genanki.Note(NOTE_TYPE, fields, tags=[f"lesson-{lesson}", kind.lower()], guid=guid)
+    tags = [f"lesson-{lesson}", kind.lower()]
+    return genanki.Note(NOTE_TYPE, (about, front, back, more), tags=tags, guid=guid)
 
 
 def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
@@ -58,17 +61,23 @@ def term_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
 
     lessons: notebooks by name, as `read_lessons` gives them.
     """
-    text = BREAK.join(cell.source for notebook in lessons.values() for cell in notebook.cells)
+    all_texts = BREAK.join(cell.source for notebook in lessons.values() for cell in notebook.cells)
     entries = [cell for cell in lessons["glossary"].cells if cell.id.startswith("term-")]
     notes = []
     for entry in entries:
         heading, *meaning, origin = entry.source.strip().split(BREAK)
         anchor = entry.id.removeprefix("term-")
         (lesson,) = re.findall(r"First in lesson \[(\d\d)\]", origin)
-        term = xhtml(_as_written(heading.lstrip("# "), anchor, text), inline=True)
-        about = f"Sentence embeddings, lesson {lesson}"
-        fields = (about, f"What does <strong>{term}</strong> mean?", xhtml(BREAK.join(meaning)), "")
-        notes.append(_note("Terms", anchor, lesson, *fields))
+        term = xhtml(_as_written(heading.lstrip("# "), anchor, all_texts), inline=True)
+        note = _note(
+            "Terms",
+            anchor,
+            lesson,
+            about=f"Sentence embeddings, lesson {lesson}",
+            front=f"What does <strong>{term}</strong> mean?",
+            back=xhtml(BREAK.join(meaning)),
+        )
+        notes.append(note)
     return notes
 
 
@@ -101,14 +110,16 @@ def mistake_cards(lessons: Mapping[str, NotebookNode]) -> list[genanki.Note]:
                 f"<blockquote>{MESSAGE.renderInline(mistake.does)}</blockquote>"
                 "Why is that wrong, or what is right?"
             )
-            fields = (
-                about,
-                front,
-                MESSAGE.renderInline(mistake.because),
-                texts.get(exercise.id, ""),
+            note = _note(
+                "Mistakes",
+                f"{exercise.id} {mistake.does}",
+                exercise.lesson,
+                about=about,
+                front=front,
+                back=MESSAGE.renderInline(mistake.because),
+                more=texts.get(exercise.id, ""),
             )
-            key = f"{exercise.id} {mistake.does}"
-            notes.append(_note("Mistakes", key, exercise.lesson, *fields))
+            notes.append(note)
     return notes
 
 
@@ -122,8 +133,9 @@ def deck(sources: str | Path = NOTEBOOKS) -> tuple[bytes, int, int]:
     notes = {"Terms": term_cards(lessons), "Mistakes": mistake_cards(lessons)}
     decks = []
     for name, number in DECKS.items():
-        decks.append(genanki.Deck(number, f"Sentence embeddings::{name}"))
-        decks[-1].notes = notes[name]
+        anki_deck = genanki.Deck(number, f"Sentence embeddings::{name}")
+        anki_deck.notes = notes[name]
+        decks.append(anki_deck)
     package = io.BytesIO()
     genanki.Package(decks).write_to_file(package)
     with zipfile.ZipFile(package, "a") as archive:

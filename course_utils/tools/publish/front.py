@@ -98,7 +98,7 @@ def _links(lessons: Mapping[str, NotebookNode]) -> dict[str, str]:
     """For each cell, such as "08-thresholds:pooling", a link to the heading above it."""
     links = {}
     for name, notebook in lessons.items():
-        key, heading = part_of(name), ""
+        key, heading = part_of(name), ""  # the last heading so far
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 heading = [heading, *HEADING.findall(cell.source)][-1]

@@ -179,7 +179,14 @@ def _add_slides(lecture: Lecture, body: str, start: int) -> None:
             press += 1
         elif piece["file"]:
             blocks.append(
-                Block("embed", line, piece["file"], press, piece["cell"], bool(piece["echo"]))
+                Block(
+                    "embed",
+                    line,
+                    piece["file"],
+                    press,
+                    cell=piece["cell"],
+                    echo=bool(piece["echo"]),
+                )
             )
         else:
             _add_text(lecture, line, press, piece["code"] or piece["text"])

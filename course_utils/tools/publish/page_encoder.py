@@ -56,8 +56,8 @@ def write_encoder(
     """Write a BertModel, or a BertForMaskedLM with a tied head if `weights` have one, as ONNX to
     `path`.
 
-    weights: tensors by name. config: `num_attention_heads` and `layer_norm_eps` of the model's
-    configuration. prefix: before the names of the encoder's weights.
+    weights: tensors by name. config: `num_hidden_layers`, `num_attention_heads` and `layer_norm_eps`
+    of the model's configuration. prefix: before the names of the encoder's weights.
 
     Inputs of the graph: `input_ids` and `attention_mask`, int64 (batch, tokens); `head_mask`,
     float32 (layers, heads). Outputs: `hidden_states` (layers + 1, batch, tokens, hidden);
@@ -71,15 +71,15 @@ def write_encoder(
     arrays = {name: weight.numpy() for name, weight in weights.items()}
     linear = {}
     for name, array in arrays.items():
-        if layer := LINEAR.fullmatch(name):
-            linear[layer[1]] = array
+        if match := LINEAR.fullmatch(name):
+            linear[match[1]] = array
     half = {name for name in linear if any(part in name for part in HALF)}
     text = filled(
         "encoder.onnx.j2",
         half=half,
         shapes={name: matrix.shape for name, matrix in linear.items()},
         block=MATRIX_BLOCK,
-        layers=sum(name.endswith(".attention.output.dense") for name in linear),
+        layers=config.num_hidden_layers,
         heads=config.num_attention_heads,
         epsilon=config.layer_norm_eps,
         prefix=prefix,

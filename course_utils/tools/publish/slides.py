@@ -18,7 +18,16 @@ from urllib.parse import quote
 
 from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import write_whole
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS, lesson_named, name_of, part_of, parts
+from ..._support.notebooks import (
+    BEGIN,
+    END,
+    NOTEBOOKS,
+    is_core,
+    lesson_named,
+    name_of,
+    part_of,
+    parts,
+)
 from ...diagrams.the_way import LESSONS, the_way
 from ..pages import filled
 from . import PublishError
@@ -147,7 +156,7 @@ def _body(
 def _heading_cell(lecture: Lecture, slide: Slide) -> nbformat.NotebookNode:
     if slide.level:
         return _text(f"{'#' * (slide.level + 1)} {slide.title}")
-    further = ", further" if len(part_of(lecture.lesson)) > 2 else ""
+    further = "" if is_core(part_of(lecture.lesson)) else ", further"
     return _text(
         f"# {lecture.title}\n{lecture.subtitle}\n\n"
         f"Lesson {lecture.lesson[:2]}{further} · {lecture.minutes} minutes"

@@ -251,6 +251,7 @@ def write_copy(target: Path, text: str, record: dict[str, Any]) -> str:
         last_written = list(_recorded_checksums(record, target.name).values())
         if present is None:
             return "unreadable"
+        # it stands there already, or the course has not changed since it was written
         if fingerprint(text) in (present, last_written):
             action = "unchanged"
         elif present == last_written:
@@ -271,8 +272,8 @@ def _merge_and_save(
     learners, course = parse_notebook(content), parse_notebook(text)
     if learners is None or course is None:
         return FileReport(target.name, "unreadable")
-    base = _recorded_checksums(record, target.name)
-    cells, counts = merge(learners["cells"], course["cells"], base)
+    checksums_written = _recorded_checksums(record, target.name)
+    cells, counts = merge(learners["cells"], course["cells"], checksums_written)
     merged_text = write_notebook({
         **learners,
         "cells": cells,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..._support.notebooks import NOTEBOOKS, ROUTES, part_of, parts
+from ..._support.notebooks import NOTEBOOKS, ROUTES, is_core, part_of, parts
 from ...models import ENV_VAR
 from .copies import GLOSSARY, LEFT_ALONE, report_lines, write_workspace
 from .live import write_live
@@ -155,7 +155,7 @@ def _write_lessons(workspace: Path, say: Callable[[str], object]) -> None:
         say(line)
     lessons = {report.name: report.action for report in reports if report.name != GLOSSARY}
     written = sum(action in ("written", "renewed") for action in lessons.values())
-    cores = sum(len(part_of(name)) == 2 for name in lessons)
+    cores = sum(is_core(part_of(name)) for name in lessons)
     news = f"{written} of them newly written" if written else "all already there"
     say(
         f"Your lessons are in {workspace.resolve()}: {cores} lessons and {len(lessons) - cores} "

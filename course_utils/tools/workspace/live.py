@@ -125,7 +125,8 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
 
     shell = get_ipython()
     # what JupyterLab sent to run this cell; an IPython without a kernel has no `get_parent`
-    request = getattr(shell, "get_parent", dict)() or {}
+    get_request = getattr(shell, "get_parent", dict)
+    request = get_request() or {}
     running_id = str(request.get("metadata", {}).get("cellId", ""))
     cell = _cell_to_reveal(lesson, number, running_id)
     if shell is None or cell is None:
@@ -135,7 +136,8 @@ def reveal(lesson: str | None = None, number: int | None = None) -> None:
             'reveal("04", 1).'
         )
         return
-    lines = map(str.strip, request.get("content", {}).get("code", "").splitlines())
+    code = request.get("content", {}).get("code", "")
+    lines = [line.strip() for line in code.splitlines()]
     # anything but comments and the call of `reveal` itself
     has_own_code = any(line and not line.startswith(("#", "reveal(")) for line in lines)
     shell.set_next_input(cell.source, replace=not has_own_code)
@@ -150,4 +152,5 @@ def _cell_to_reveal(
     cells = typed_cells(read_notebook(path)) if path else []
     if lesson is None:
         return {_live_id(key, cell.id): cell for cell in cells}.get(running_id)
-    return dict(enumerate(cells, 1)).get(number or 0)  # 0, which no cell has, for None
+    numbered = dict(enumerate(cells, 1))
+    return numbered.get(number or 0)  # 0, which no cell has, for None

@@ -92,7 +92,7 @@ def checksums(notebook_text: str) -> dict[str, str]:
 
 
 def merge(
-    learners: list[Cell], new: list[Cell], base: dict[str, str]
+    learners: list[Cell], new: list[Cell], checksums_written: dict[str, str]
 ) -> tuple[list[Cell], Counter[str]]:
     """Merge the learner's cells with the course's new ones.
 
@@ -100,18 +100,20 @@ def merge(
     Where both changed a cell, the course's version is used, with the learner's text in a note
     below.
 
-    base: checksum by id of what the course last wrote, or empty if unknown; every difference then
-    counts as changed by both.
+    checksums_written: checksum by id of what the course last wrote, or empty if unknown; every
+    difference then counts as changed by both.
     """
     counts: Counter[str] = Counter()
     course = {cell["id"]: cell for cell in new}
-    learners = identified(learners, course, base)
+    learners = identified(learners, course, checksums_written)
     versions = {cell["id"]: cell for cell in learners if cell["id"] in course}
-    followers = _followers(learners, course, base, counts)
+    followers = _followers(learners, course, checksums_written, counts)
     texts_present = {cell["source"] for cell in learners}
-    merged = followers[""]
+    merged = list(followers[""])
     for cell in new:
-        for part in _merge_cell(cell, versions.get(cell["id"]), base.get(cell["id"]), counts):
+        for part in _merge_cell(
+            cell, versions.get(cell["id"]), checksums_written.get(cell["id"]), counts
+        ):
             # an interrupted update may have left the same note
             if not (NOTE_ID.fullmatch(part["id"]) and part["source"] in texts_present):
                 merged.append(part)
@@ -120,7 +122,10 @@ def merge(
 
 
 def _followers(
-    learners: list[Cell], course: dict[str, Cell], base: dict[str, str], counts: Counter[str]
+    learners: list[Cell],
+    course: dict[str, Cell],
+    checksums_written: dict[str, str],
+    counts: Counter[str],
 ) -> dict[str, list[Cell]]:
     """The learner's own cells by the id of the course's cell above; "" for those on top."""
     followers: dict[str, list[Cell]] = {"": []}
@@ -128,7 +133,7 @@ def _followers(
     for cell in learners:
         if cell["id"] in course:
             id_above = cell["id"]
-        elif base.get(cell["id"]) == checksum(cell):
+        elif checksums_written.get(cell["id"]) == checksum(cell):
             counts["removed"] += 1
         else:
             followers.setdefault(id_above, []).append(cell)
@@ -193,13 +198,15 @@ def _note_about(cell: Cell, kind: str, text: str) -> Cell:
     return note
 
 
-def identified(learners: list[Cell], course: dict[str, Cell], base: dict[str, str]) -> list[Cell]:
+def identified(
+    learners: list[Cell], course: dict[str, Cell], checksums_written: dict[str, str]
+) -> list[Cell]:
     """The learner's cells, each with the id of the matching course cell, or an unused one.
 
     An editor may have dropped or duplicated ids. A cell is then identified by its text, an answer
     by the name of its exercise.
     """
-    unused_ids = dict.fromkeys([*base, *course])  # in order
+    unused_ids = dict.fromkeys([*checksums_written, *course])  # in order
     used_ids = {""}
     cells: list[Cell] = []
     for cell in learners:
@@ -209,12 +216,12 @@ def identified(learners: list[Cell], course: dict[str, Cell], base: dict[str, st
         unused_ids.pop(cell_id, None)
         cells.append({**cell, "id": cell_id})
     for cell in cells:
-        if cell["id"] not in base and cell["id"] not in course:
+        if cell["id"] not in checksums_written and cell["id"] not in course:
             # the first unused id of the course that fits; else the cell's own id, or a new one
             matching = (
                 unused_id
                 for unused_id in unused_ids
-                if _is_same_cell(cell, course.get(unused_id), base.get(unused_id))
+                if _is_same_cell(cell, course.get(unused_id), checksums_written.get(unused_id))
             )
             cell["id"] = next(matching, cell["id"] or _new_id())
             unused_ids.pop(cell["id"], None)
@@ -246,6 +253,7 @@ def has_other_frame(answer: Cell, stub: Cell) -> bool:
     """Whether an answer lacks a line of its frame."""
     lines = {line.strip() for line in answer["source"].splitlines()}
     frame = {line.strip() for line in stub["source"].splitlines()}
+    # an answer replaces the stub, so those lines may be missing
     return not frame <= lines.union(STUB)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..._support.notebooks import NOTEBOOKS, ROUTES, lesson_cells, parts
+from ..._support.notebooks import NOTEBOOKS, ROUTES, is_core, lesson_cells, parts
 from ...diary.passed import passed
 from ...diary.schedule import Schedule, ScheduleProblem
 from ...diary.workspace import RECORD, current
@@ -21,7 +21,7 @@ from ..pages import filled
 
 WORDS_A_MINUTE = 200
 CELL_SECONDS = 30  # to run a code cell and look at what it prints
-OPEN_QUESTIONS = "recall", "which-first"  # cells of questions with an answer to open
+OPEN_QUESTIONS = ("recall", "which-first")  # cells of questions with an answer to open
 LINE_SECONDS = 3  # to read a line of it, unless the cell is folded
 PICTURE_MINUTES = QUESTION_MINUTES = 1
 EXERCISE = re.compile(
@@ -45,7 +45,7 @@ class Lesson:
 
     @property
     def is_core(self) -> bool:
-        return len(self.key) == 2
+        return is_core(self.key)
 
 
 def lessons(folder: str | Path = NOTEBOOKS) -> tuple[Lesson, ...]:
@@ -103,8 +103,9 @@ def _running_minutes(cell: Mapping[str, Any]) -> float:
     if "nbgrader" in cell["metadata"] or "completion" in cell["metadata"].get("tags", []):
         return 0
     is_folded = cell["metadata"].get("jupyter", {}).get("source_hidden")
-    lines = 0 if is_folded else sum(bool(line.strip()) for line in _text(cell).splitlines())
-    return (CELL_SECONDS + lines * LINE_SECONDS) / 60 + _is_picture(cell) * PICTURE_MINUTES
+    lines = [line for line in _text(cell).splitlines() if line.strip()]
+    seconds = CELL_SECONDS + (0 if is_folded else len(lines) * LINE_SECONDS)
+    return seconds / 60 + (PICTURE_MINUTES if _is_picture(cell) else 0)
 
 
 def _is_picture(cell: Mapping[str, Any]) -> bool:
@@ -192,6 +193,7 @@ class Overview:
     @property
     def next(self) -> tuple[Lesson, str] | None:
         """(lesson, id of its first open exercise), cores first; None if nothing is open."""
+        # cores first: False sorts before True
         for lesson in sorted(self.lessons, key=lambda lesson: not lesson.is_core):
             for exercise, _ in lesson.exercises:
                 if exercise not in self.passed:
@@ -270,13 +272,17 @@ class Overview:
                 f"{name}: {right} of {asked} right" for name, (asked, right) in self.sure.items()
             )
             lines.append(f"how sure you were: {shares}")
-        return lines + ([self.notice] if self.notice else [])
+        if self.notice:
+            lines.append(self.notice)
+        return lines
 
     def plan(self) -> str:
         """The lessons with their minutes and what is passed, and what comes next, in lines."""
-        wide = max((len(lesson.title) for lesson in self.lessons), default=0)
-        most = max((len(lesson.exercises) for lesson in self.lessons), default=0)
-        return filled("plan.txt.j2", picture=self, wide=wide, most=most)
+        title_width = max((len(lesson.title) for lesson in self.lessons), default=0)
+        squares_width = max((len(lesson.exercises) for lesson in self.lessons), default=0)
+        return filled(
+            "plan.txt.j2", picture=self, title_width=title_width, squares_width=squares_width
+        )
 
     def __repr__(self) -> str:
         return f"{self.totals}\n\n{self.plan()}"
