@@ -285,7 +285,7 @@ def _merge_and_save(
         saved = save_beside(content, saved_files, target.name)
         _replace(target, content, merged_text)
         description = f"{in_words(counts)}; your previous file is {SAVED}/{saved.name}"
-        if not base:
+        if not checksums_written:
             description += (
                 "; there is no record of which cells you changed, so every text that differs "
                 "counts as yours"
