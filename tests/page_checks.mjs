@@ -1,4 +1,5 @@
-// What the tests of JupyterLab, of the book and of the decks ask in a page. `in_page` of browser.py runs a function of this file there.
+// What the tests of JupyterLab, of the book, of the explorers and of the decks ask in a page. `in_page` of browser.py
+// runs a function of this file there.
 
 const outer = thing => thing.outerHTML.slice(0, 200);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -87,6 +88,44 @@ export const stateOfLines = () =>
   all("svg *")
     .map(part => [part.getAttribute("visibility"), part.getAttribute("stroke-opacity"), part.style.opacity].join())
     .join(";");
+
+// ---------------------------------------------------------------- explorers
+
+const inExplorer = (view, selector) => document.querySelector(`[data-explorer-view='${view}'] ${selector}`);
+
+export function hasAnswered(view) {
+  const line = inExplorer(view, ".cu-line");
+  return line && line.textContent !== "…";
+}
+
+export const pictureOf = view => inExplorer(view, ".cu-place").innerHTML;
+
+// The kind of the control in this explorer that has the focus; empty when the focus is elsewhere.
+export function kindOfFocus(view) {
+  const active = document.activeElement;
+  return active.closest(`[data-explorer-view='${view}']`) ? active.type || active.tagName : "";
+}
+
+export async function axeFindsInExplorers() {
+  const result = await window.axe.run(".explore-start", {resultTypes: ["violations"]});
+  const begin = node => node.html.slice(0, 120);
+  return result.violations.map(found => [found.id, found.nodes.map(begin).slice(0, 3)]);
+}
+
+export function movingParts() {
+  const explorers = document.getAnimations().map(motion => motion.effect.target.closest("[data-explorer-view]"));
+  return explorers.filter(explorer => explorer?.dataset.explorerView).length;
+}
+
+// How many parts move as soon as a new answer stands in place of the line `before`.
+export async function movingPartsOfNewAnswer(before) {
+  const line = inExplorer("Losses", ".cu-line");
+  const field = inExplorer("Losses", "input[type=range]");
+  field.value = 3;
+  field.dispatchEvent(new Event("input", {bubbles: true}));
+  while (line.textContent === before) await new Promise(requestAnimationFrame);
+  return movingParts();
+}
 
 // ---------------------------------------------------------------- decks
 

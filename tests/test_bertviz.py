@@ -1,4 +1,4 @@
-"""bertviz's own calls, drawn offline: the same views everywhere, and nothing asked for elsewhere."""
+"""bertviz's own calls, drawn offline: the same views everywhere, nothing asked for elsewhere."""
 
 import base64
 import inspect
@@ -20,20 +20,22 @@ from .browser import fits, in_chromium, inside
 from .test_attention import random_attentions
 
 AWKWARD = [
-    "[CLS]", "</script>", "<b>", "##ing", '"', "'", "&amp;", "\\", "$$", "$x^$", "🙂", "<!--", "é", "PYTHON_PARAMS",
-    "const params = 1;", "https://cdnjs.cloudflare.com/x.js", "bertviz-" + "0" * 32, "Ġword", "</iframe>", "[SEP]",
+    "[CLS]", "</script>", "<b>", "##ing", '"', "'", "&amp;", "\\", "$$", "$x^$", "🙂", "<!--",
+    "é", "PYTHON_PARAMS", "const params = 1;", "https://cdnjs.cloudflare.com/x.js",
+    "bertviz-" + "0" * 32, "Ġword", "</iframe>", "[SEP]",
 ]  # fmt: skip
 
 
-def head_view(attention, tokens, **more):
+def head_view(attention, tokens, **options):
     """The library's call as lessons make it, but for the view itself in place of its display."""
-    return bertviz.head_view(list(attention[:, None]), tokens, html_action="return", **more)
+    return bertviz.head_view(list(attention[:, None]), tokens, html_action="return", **options)
 
 
-def model_view(attention, tokens, **more):
-    return bertviz.model_view(list(attention[:, None]), tokens, html_action="return", **more)
+def model_view(attention, tokens, **options):
+    return bertviz.model_view(list(attention[:, None]), tokens, html_action="return", **options)
 
 
+# a test's `view`; the library's function has the same name
 VIEWS = pytest.mark.parametrize("view", [head_view, model_view])
 
 
@@ -50,7 +52,9 @@ def document(view):
 
 def data(view):
     """The data passed to bertviz inside the frame."""
-    return json.JSONDecoder().raw_decode(document(view).split("const params = ", 1)[1])[0]
+    _, _, after = document(view).partition("const params = ")
+    params, _ = json.JSONDecoder().raw_decode(after)  # the JSON ends before its line does
+    return params
 
 
 def stored_size(view):
@@ -80,11 +84,14 @@ def test_a_view_holds_the_weights_with_three_decimals(view):
 def test_a_models_own_tuple_is_taken_and_nothing_is_changed(view):
     attentions, tokens = random_attentions(2, 3, 4), list("abcd")
     kept = attentions.clone()
-    html, library_view = view(attentions, tokens)._repr_html_(), getattr(bertviz, view.__name__)
+    html = view(attentions, tokens)._repr_html_()
+    library_view = getattr(bertviz, view.__name__)
+    # a model gives a tuple; in training, tensors with gradients
     with_gradients = [layer[None].requires_grad_() for layer in attentions.clone()]
     for arguments in ((tuple(attentions[:, None]), tuple(tokens)), (with_gradients, tokens)):
         assert library_view(*arguments, html_action="return")._repr_html_() == html
-    assert (torch.equal(attentions, kept), tokens) == (True, list("abcd"))
+    assert torch.equal(attentions, kept), "the caller's tensor"
+    assert tokens == list("abcd"), "the caller's list"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +114,7 @@ def test_a_models_own_tuple_is_taken_and_nothing_is_changed(view):
 def test_what_is_shown_at_first(view, chosen, shown):
     attentions = random_attentions(3, 4, 4)
     params = data(view(attentions, list("abcd"), **chosen))
-    assert params | shown == params
+    assert shown.items() <= params.items()
     layers, heads = params["include_layers"], params.get("include_heads", range(4))
     weights = torch.tensor(params["attention"][0]["attn"])
     torch.testing.assert_close(weights, attentions[layers][:, heads], rtol=0, atol=5.01e-4)
@@ -117,6 +124,7 @@ def test_what_is_shown_at_first(view, chosen, shown):
 def test_another_processor_changes_last_decimals_only(view):
     attentions = random_attentions(2, 6, 12)
     uniform = torch.rand(attentions.shape, generator=torch.Generator().manual_seed(1))
+    # up to 0.000012 more or less, so a third decimal may change by one
     disturbed = (attentions + (uniform - 0.5) * 2.4e-5).clamp(0, 1)
     ours, theirs = view(attentions, AWKWARD[:12]), view(disturbed, AWKWARD[:12])
     assert ours._repr_html_() != theirs._repr_html_()
@@ -131,10 +139,9 @@ def test_ids_come_from_the_content(view):
     views = [view(attentions, list("abcd"), **chosen) for chosen in settings]
     views += [view(attentions, list("abce")), view(attentions[:1], list("abcd"))]
     ids = [data(made)["root_div_id"] for made in views]
-    assert (
-        re.findall('<div id="(bertviz-[0-9a-f]{12})"', "".join(map(document, views))),
-        len(set(ids)),
-    ) == (ids, len(ids))
+    assert len(set(ids)) == len(ids)
+    pages = "".join(map(document, views))
+    assert re.findall('<div id="(bertviz-[0-9a-f]{12})"', pages) == ids
 
 
 @VIEWS
@@ -156,13 +163,18 @@ def test_nothing_is_asked_for_elsewhere(view):
 
 
 @VIEWS
-def test_the_stored_size_is_bounded_and_a_large_view_says_so(view):
+def test_the_stored_size_is_bounded(view):
     # a pair of sentences, which bertviz stores twice: whole, and in parts
     pair, limit = random_attentions(6, 12, 12), LARGE[view.__name__]
     assert stored_size(view(pair, ["token"] * 12, sentence_b_start=7)) < 550_000
-    with pytest.warns(UserWarning, match=f"^{limit + 1} tokens make a large view"):
-        view(random_attentions(1, 1, limit + 1), ["a"] * (limit + 1))
     assert stored_size(view(random_attentions(6, 12, limit), ["a"] * limit)) < 1_300_000
+
+
+@VIEWS
+def test_a_large_view_warns(view):
+    too_many = LARGE[view.__name__] + 1
+    with pytest.warns(UserWarning, match=f"^{too_many} tokens make a large view"):
+        view(random_attentions(1, 1, too_many), ["a"] * too_many)
 
 
 RANDOM = list(random_attentions(2, 3, 4)[:, None])
@@ -170,40 +182,50 @@ RANDOM = list(random_attentions(2, 3, 4)[:, None])
 
 @VIEWS
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "error", "words"),
     [
-        ({"include_layers": [2]}, r"choose one layer or more from 0 to 1; got \[2\]"),
+        ({"include_layers": [2]}, ValueError, r"choose one layer or more from 0 to 1; got \[2\]"),
         (
             {"tokens": list("abc")},
+            ValueError,
             r"3 tokens need attention \(1, heads, 3, 3\) of each layer; got \(1, 3, 4, 4\)",
         ),
-        ({"attention": [torch.zeros(3, 4, 4)]}, r"got \(3, 4, 4\)"),
-        ({"attention": [torch.zeros(2, 3, 4, 4)]}, r"got \(2, 3, 4, 4\)"),
-        ({"attention": torch.zeros(2, 3, 4, 4)}, "must be a list with a tensor"),
-        ({"attention": (None, None)}, "eager"),
-        ({"attention": ()}, "eager"),
-        ({"heads": [3]}, r"choose one head or more from 0 to 2; got \[3\]"),
-        ({"heads": []}, r"choose one head or more from 0 to 2; got \[\]"),
-        ({"tokens": [101, 102, 103, 104]}, "tokens must be a list of strings"),
-        ({"tokens": None}, "tokens must be a list of strings"),
+        ({"attention": [torch.zeros(3, 4, 4)]}, ValueError, r"got \(3, 4, 4\)"),
+        ({"attention": [torch.zeros(2, 3, 4, 4)]}, ValueError, r"got \(2, 3, 4, 4\)"),
+        ({"attention": torch.zeros(2, 3, 4, 4)}, ValueError, "must be a list with a tensor"),
+        ({"attention": (None, None)}, ValueError, "eager"),
+        ({"attention": ()}, ValueError, "eager"),
+        ({"tokens": [101, 102, 103, 104]}, TypeError, "tokens must be a list of strings"),
+        ({"tokens": None}, TypeError, "tokens must be a list of strings"),
     ],
 )
-def test_arguments_that_do_not_fit_are_named(view, arguments, words):
-    if "heads" in arguments and view is model_view:
-        arguments = {"include_heads": arguments["heads"]}
+def test_arguments_that_do_not_fit_are_named(view, arguments, error, words):
     arguments = {"attention": RANDOM, "tokens": list("abcd"), **arguments}
-    with pytest.raises(TypeError if "tokens must" in words else ValueError, match=words):
+    with pytest.raises(error, match=words):
         getattr(bertviz, view.__name__)(**arguments)
 
 
+@pytest.mark.parametrize("heads", [[3], []])
+@pytest.mark.parametrize("view, name", [(head_view, "heads"), (model_view, "include_heads")])
+def test_heads_that_are_not_there_are_named(view, name, heads):
+    words = f"choose one head or more from 0 to 2; got {heads}"
+    with pytest.raises(ValueError, match=re.escape(words)):
+        getattr(bertviz, view.__name__)(RANDOM, list("abcd"), **{name: heads})
+
+
 @VIEWS
-def test_the_call_is_the_librarys(view, capsys):
-    """It has the same arguments and help; it displays and returns nothing."""
+def test_the_call_has_the_arguments_and_the_help_of_the_librarys(view):
     ours = getattr(bertviz, view.__name__)
     theirs, module = ours.__wrapped__, sys.modules[f"bertviz.{view.__name__}"]
-    assert (inspect.signature(ours), ours.__doc__) == (inspect.signature(theirs), theirs.__doc__)
+    assert inspect.signature(ours) == inspect.signature(theirs)
+    assert ours.__doc__ == theirs.__doc__
     stand_in()  # again, which changes nothing
     assert getattr(bertviz, view.__name__) is ours is getattr(module, view.__name__)
+
+
+@VIEWS
+def test_the_call_displays_and_returns_nothing(view, capsys):
+    ours = getattr(bertviz, view.__name__)
     assert ours(RANDOM, list("abcd")) is None
     assert "View object" not in capsys.readouterr().out
     assert "<iframe" in ours(RANDOM, list("abcd"), html_action="return").data
@@ -218,12 +240,15 @@ def test_awkward_tokens_arrive_as_they_are(view, recwarn):
     names = [f"Sentence {start} -> Sentence {end}" for start, end in ("AA", "BB", "AB", "BA")]
     assert [part["name"] for part in parts[1:]] == names
     (line,) = [line for line in document(made).splitlines() if "const params = " in line]
-    assert ("<" in line, line.isascii()) == (False, True)
+    assert "<" not in line
+    assert line.isascii()
     assert not [warning for warning in recwarn if issubclass(warning.category, UserWarning)]
 
 
 def sanitised(view):
-    """(cells of the table, other text) of what is left of a page without frames, scripts and styles."""
+    """(cells of the table, other text) of what is left of a page without frames, scripts and
+    styles.
+    """
     page = BeautifulSoup(view._repr_html_(), "html.parser")
     for element in page(["iframe", "script", "style"]):
         element.decompose()
@@ -235,8 +260,8 @@ def test_without_frames_a_table_is_left():
     attentions = random_attentions(2, 3, len(AWKWARD))
     cells, text = sanitised(head_view(attentions, AWKWARD, layer=1, heads=[0, 2]))
     assert text == (
-        "Head view of layer 1 (counted from 0), mean of heads 0, 2: how much each of 20 tokens (rows) looks at each "
-        "(columns). (Where scripts run, bertviz's view covers this table.)"
+        "Head view of layer 1 (counted from 0), mean of heads 0, 2: how much each of 20 tokens "
+        "(rows) looks at each (columns). (Where scripts run, bertviz's view covers this table.)"
     )
     assert cells[0] == ["", *AWKWARD]
     assert [row[0] for row in cells[1:]] == AWKWARD
@@ -245,10 +270,9 @@ def test_without_frames_a_table_is_left():
         [f"{weight:.2f}" for weight in row] for row in mean.tolist()
     ]
     cells, _ = sanitised(model_view(attentions, AWKWARD))
-    assert ([len(row) for row in cells], float(cells[2][3])) == (
-        [4, 4, 4],
-        pytest.approx(attentions[1, 2].max().item(), abs=0.0051),
-    )
+    assert [len(row) for row in cells] == [4, 4, 4]
+    # printed with two decimals
+    assert float(cells[2][3]) == pytest.approx(attentions[1, 2].max().item(), abs=0.0051)
 
 
 @VIEWS
@@ -256,10 +280,12 @@ def test_text_and_png_stand_in_where_html_cannot_be_shown(view):
     attentions = random_attentions(2, 3, 4)
     made = view(attentions, list("abcd"))
     png, metadata = made._repr_png_()
-    assert (png[:4], 2_000 < len(png) < 40_000) == (b"\x89PNG", True)
+    assert png.startswith(b"\x89PNG")
+    assert 2_000 < len(png) < 40_000
     first, *rest = repr(made).splitlines()
     assert first == f"Figure. {metadata['alt']}"
     assert 30 < len(metadata["alt"]) < 200
+    # a head view says its heads' mean, a model view each head's largest weight
     if view is head_view:
         shown = zip("abcd", attentions[0].mean(0).tolist())
     else:
@@ -271,12 +297,15 @@ def test_text_and_png_stand_in_where_html_cannot_be_shown(view):
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
 
 
-# ---------------------------------------------------------------- alone on a page (in JupyterLab: test_browser.py)
+# ---------------------------------------------------------------- alone on a page
+# (in JupyterLab: test_browser.py)
 
 
 @pytest.fixture(scope="module")
 def shown(open_page):
-    """A function that puts a view alone on a dark page and returns the page and the content of the view's frame."""
+    """A function that puts a view alone on a dark page and returns the page and the content of the
+    view's frame.
+    """
     page = open_page()
 
     def show(view):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from course_utils._support.cell_needs import CONDITIONS
+from course_utils._support.figures import NO_TITLE, WITHOUT_WORDS
 from course_utils._support.notebooks import BEGIN, END, exercise_parts, kind_of, lesson_cells
 from course_utils.exercises import all_exercises, check, tasks_of
 from course_utils.tools.grading.marking import assignment
@@ -122,9 +123,11 @@ def test_pictures_have_alternative_text_and_carry_their_data(key):
     for cell in code_cells(SOURCES[key]):
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
-                alt = output.metadata["image/png"]["alt"]
+                alt, text = output.metadata["image/png"]["alt"], output.data["text/plain"]
                 assert len(alt) > 30, cell.id
-                assert output.data["text/plain"].startswith(f"Figure. {alt}\n"), cell.id
+                assert NO_TITLE not in alt, cell.id
+                assert re.match(rf"Figure\. {re.escape(alt)}\n.", text), cell.id
+                assert WITHOUT_WORDS not in text, cell.id
 
 
 @each_lesson

@@ -6,7 +6,6 @@ import re
 import nbformat
 import pytest
 
-from course_utils._support.figures import NO_TITLE, WITHOUT_WORDS
 from course_utils._support.notebooks import NOTEBOOKS, kind_of, lesson_cells, part_of, parts
 
 PATHS = {path.stem: path for path in (*parts().values(), NOTEBOOKS / "glossary.ipynb")}
@@ -68,40 +67,53 @@ def test_there_are_diagrams_and_their_text_says_what_they_say(name):
     assert least <= len(drawn) <= 6, drawn
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_every_figure_has_a_title_or_a_description_and_says_its_data(name):
-    for cell in read(name).cells:
-        for output in cell.get("outputs", []):
-            text = output.get("data", {}).get("text/plain", "")
-            if text.startswith("Figure."):
-                assert NO_TITLE not in text and WITHOUT_WORDS not in text, cell.id
-                assert len(text.splitlines()) > 1, cell.id
+def texts_of(name):
+    """The cells of text whose formulas count."""
+    cells = for_learners(name, "markdown")
+    return [cell for cell in cells if not cell.source.startswith("## Further reading")]
+
+
+def first_number(name):
+    """The number of a part's first formula: the parts of a lesson count on."""
+    earlier = [other for other in LESSONS[: LESSONS.index(name)] if other[:2] == name[:2]]
+    return 1 + sum(len(numbers_of_formulas(for_learners(part, "markdown"))) for part in earlier)
 
 
 @each_lesson
-def test_formulas_are_typeset_numbered_and_explained(name):
-    # Each formula names its symbols and the variables that hold them, in its cell or the next.
-    cells = for_learners(name, "markdown")
-    cells = [cell for cell in cells if not cell.source.startswith("## Further reading")]
-    earlier = [other for other in LESSONS[: LESSONS.index(name)] if other[:2] == name[:2]]
-    first = 1 + sum(len(numbers_of_formulas(for_learners(part, "markdown"))) for part in earlier)
-    numbers = numbers_of_formulas(cells)
+def test_formulas_are_numbered_in_their_order(name):
+    numbers, first = numbers_of_formulas(texts_of(name)), first_number(name)
     assert numbers == [(int(name[:2]), first + place) for place in range(len(numbers))]
-    for cell, after in zip(cells, [*cells[1:], cells[-1]]):
-        prose = CODE.sub("", cell.source)
-        assert not NOT_TYPESET.search(TYPESET.sub("", prose)), cell.id
+
+
+@each_lesson
+def test_formulas_are_typeset_and_each_has_a_number(name):
+    for cell in texts_of(name):
+        prose = TYPESET.sub("", CODE.sub("", cell.source))
+        assert not NOT_TYPESET.search(prose), cell.id
         formulas = numbers_of_formulas([cell])
         assert cell.source.count("$$") == 2 * len(formulas), f"{cell.id}: a formula has no number"
-        if formulas:
+
+
+@each_lesson
+def test_a_formulas_variables_are_named_in_its_cell_or_the_next(name):
+    cells = texts_of(name)
+    for cell, after in zip(cells, [*cells[1:], cells[-1]]):
+        if numbers_of_formulas([cell]):
             assert SYMBOL_AND_VARIABLE.search(cell.source + after.source), (
                 f"{cell.id}: no variable is named"
             )
-        if "formula" in cell.source:
-            for lesson, number in re.findall(r"\((\d+)\.(\d+)\)", prose):
-                if int(lesson) == int(name[:2]):
-                    assert 0 < int(number) < first + len(numbers), (
-                        f"{cell.id}: there is no formula ({lesson}.{number})"
-                    )
+
+
+@each_lesson
+def test_formulas_that_a_text_names_exist(name):
+    cells = texts_of(name)
+    next_number = first_number(name) + len(numbers_of_formulas(cells))
+    for cell in [cell for cell in cells if "formula" in cell.source]:
+        for lesson, number in re.findall(r"\((\d+)\.(\d+)\)", CODE.sub("", cell.source)):
+            if int(lesson) == int(name[:2]):
+                assert 0 < int(number) < next_number, (
+                    f"{cell.id}: there is no formula ({lesson}.{number})"
+                )
 
 
 @each_lesson
