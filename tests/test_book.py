@@ -523,7 +523,7 @@ def lesson(*cells):
     )
 
 
-FAILED = cell("boxes", "error", ename="DiagramError", evalue="too wide", traceback=[])
+FAILED = cell("boxes", "error", ename="ValueError", evalue="too wide", traceback=[])
 CAPTIONED = view(name="again")
 CAPTIONED.metadata["course"] = {"caption": "A *dot* of 1 $."}
 SMALL = {
@@ -644,7 +644,7 @@ def test_a_link_to_nothing_stops_the_book_and_the_older_one_stays(tmp_path, less
         (lesson(view("")), r"cell view .*picture that has no alt text"),
         (lesson(diagram("")), r"cell boxes .*no alt text"),
         (lesson(diagram(inside="<rect>")), r"picture of the cell boxes cannot be drawn"),
-        (lesson(FAILED), r"cell boxes ended with DiagramError"),
+        (lesson(FAILED), r"cell boxes ended with ValueError"),
         (lesson(new_code_cell(f"{BEGIN}\nx = 1")), r"no matching marker"),
     ],
     ids=range(9),

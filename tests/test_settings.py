@@ -31,9 +31,9 @@ def lesson(tmp_path, monkeypatch):
         (tmp_path / "00_start.ipynb").write_text(json.dumps({"cells": [text, *written]}))
 
     monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
-    notebooks.tagged.cache_clear()
+    notebooks.cells_with_needs.cache_clear()
     yield write
-    notebooks.tagged.cache_clear()
+    notebooks.cells_with_needs.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 from .bars import ipython_shell
 from .hub_cache import PUBLIC_NAME
-from .notebooks import tagged
+from .notebooks import cells_with_needs
 
 CHECKPOINT = re.compile(rf'checkpoint = "{PUBLIC_NAME}"$', re.MULTILINE)
 # tags of cells, and what the cell is about
@@ -75,15 +75,13 @@ def _need(source: str) -> str | None:
     JupyterLab sends a cell's tags with the request, so a cell is recognised after a learner has
     edited it. Other programs send the text alone, which is looked up in the source lessons.
     """
-    from IPython import get_ipython
-
     # The request that runs this cell. Only the shell of a kernel has `get_parent`; without a kernel,
     # the request is empty.
-    request = getattr(get_ipython(), "get_parent", dict)() or {}
+    request = getattr(ipython_shell(), "get_parent", dict)() or {}
     for tag in request.get("metadata", {}).get("tags", ()):
         if tag in CONDITIONS:
             return tag
-    for text, is_answer, tag in tagged("needs-"):
+    for text, is_answer, tag in cells_with_needs():
         if source == text or (is_answer and text and source.startswith(text)):
             return tag
     return None

@@ -174,9 +174,9 @@ def kind_of(notebook: Mapping[str, Any]) -> str:
 
 
 @cache
-def tagged(prefix: str) -> list[tuple[str, bool, str]]:
-    """[(text, whether it is an answer, tag)] of the lessons' code cells with a tag that begins with
-    `prefix`.
+def cells_with_needs() -> list[tuple[str, bool, str]]:
+    """[(text, whether it is an answer, tag)] of the lessons' code cells with a tag that says
+    what they need.
 
     An answer's text is only the part above its solution, since the learner writes the rest.
     """
@@ -186,5 +186,5 @@ def tagged(prefix: str) -> list[tuple[str, bool, str]]:
         ("".join(cell["source"]).split(BEGIN)[0].strip(), BEGIN in "".join(cell["source"]), tag)
         for cell in cells
         for tag in cell["metadata"].get("tags", [])
-        if tag.startswith(prefix)
+        if tag.startswith("needs-")
     ]

@@ -21,15 +21,10 @@ WIDTH = 520
 MIDDLE = WIDTH / 2
 TIP_LENGTH, TIP_WIDTH = 9, 9  # of an arrow
 FROM_ARROW = {"across": 12, "up": 8}  # how far a text stands from an arrow that runs like this
-BRACKET = 6  # the height of a bracket
 
 Place = Sequence[float]  # (x, y)
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 Thing = TypeVar("Thing")
-
-
-class DiagramError(ValueError):
-    """A diagram cannot be drawn. The message names it."""
 
 
 class Diagram:
@@ -63,7 +58,7 @@ class Canvas:
     height: in units. At most 260 lets a slide show the drawing at its full width. gap: between the
     tip of an arrow and the box that it leads to, in `box_from`.
 
-    Each method raises DiagramError for something outside the drawing, or for a text that is wider
+    Each method raises ValueError for something outside the drawing, or for a text that is wider
     than its box.
     """
 
@@ -72,7 +67,6 @@ class Canvas:
 
         self._svg = drawsvg
         self.name = name
-        self.width = WIDTH
         self.height = height
         self.gap = gap
         self._drawing = drawsvg.Group()
@@ -81,12 +75,12 @@ class Canvas:
         self.told: list[str] = []
 
     def _refuse(self, why: str) -> None:
-        raise DiagramError(f"The diagram {self.name!r} cannot be drawn: {why}.")
+        raise ValueError(f"The diagram {self.name!r} cannot be drawn: {why}.")
 
     def _inside(self, *places: Place) -> None:
         for x, y in places:
-            if not (0 <= x <= self.width and 0 <= y <= self.height):
-                self._refuse(f"({x:g}, {y:g}) is outside {self.width} x {self.height}")
+            if not (0 <= x <= WIDTH and 0 <= y <= self.height):
+                self._refuse(f"({x:g}, {y:g}) is outside {WIDTH} x {self.height}")
 
     def _kind(self, kind: str) -> str:
         if kind not in KINDS:
@@ -146,8 +140,6 @@ class Canvas:
         anchor: whether x is the "start", "middle" or "end" of the text. kind: the colour. quiet:
         for remarks.
         """
-        if size < SMALL:
-            self._refuse(f"type of {size} units is too small")
         # without one of the other anchors, the stylesheet has the middle
         flags = {"mono": mono, "bold": bold, "quiet": quiet, anchor: anchor != "middle"}
         classes = " ".join(name for name, wanted in flags.items() if wanted)
@@ -158,7 +150,7 @@ class Canvas:
             width = text_width(line, size, mono)
             left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
             # 4 units more, since the width of a text is only estimated
-            if left < -4 or left + width > self.width + 4:
+            if left < -4 or left + width > WIDTH + 4:
                 self._refuse(f"{line!r} is too wide there")
             height = y + (number - (len(lines) - 1) / 2) * size * LINE_SPACING
             self._inside((x, height))
@@ -169,11 +161,6 @@ class Canvas:
     def label(self, x: float, y: float, text: object, **look: Any) -> None:
         """A small text that starts at x, with the look of a `text`."""
         self.text(x, y, text, SMALL, "start", **look)
-
-    def conclusion(self, y: float, text: str, **look: Any) -> None:
-        """A bold line in the middle that says what the drawing shows, in a step of its own."""
-        with self.step():
-            self.text(MIDDLE, y, text, bold=True, **look)
 
     def box(
         self,
@@ -198,22 +185,14 @@ class Canvas:
         place = (float(x), float(y), width, height)
         self._rectangle(*place, _classes(self._kind(kind), dashed, thick), rx=round_by)
         if shade:
-            self._shade(*place, kind, shade, rx=round_by)
+            darkness = round(DARKEST * min(1.0, max(0.0, float(shade))), 2)
+            self._rectangle(*place, f"{kind}-tip", rx=round_by, fill_opacity=darkness)
         if str(text):
-            self._written(*place, text, size, mono=mono, bold=bold)
+            for line in str(text).split("\n"):
+                if text_width(line, size, mono) > width:
+                    self._refuse(f"{line!r} is wider than its box of {width:g}")
+            self.text(x + width / 2, y + height / 2, text, size, mono=mono, bold=bold)
         return x, y, x + width, y + height
-
-    def _shade(self, x, y, width, height, kind, shade, **attributes) -> None:
-        """Darken a box. shade: from 0 to 1."""
-        share = round(DARKEST * min(1.0, max(0.0, float(shade))), 2)
-        self._rectangle(x, y, width, height, f"{kind}-tip", **attributes, fill_opacity=share)
-
-    def _written(self, x, y, width, height, text, size, **look) -> None:
-        """A text in the middle of a box, in which it must fit."""
-        for line in str(text).split("\n"):
-            if text_width(line, size, look.get("mono", False)) > width:
-                self._refuse(f"{line!r} is wider than its box of {width:g}")
-        self.text(x + width / 2, y + height / 2, text, size, **look)
 
     def box_from(
         self,
@@ -259,7 +238,6 @@ class Canvas:
         width: float | None = None,
         height: float = 28,
         gap: float = 6,
-        size: float = SMALL,
     ) -> list[Box]:
         """A row of tokens. Special ones, [MASK] and [PAD] look different. Returns their boxes.
 
@@ -272,9 +250,11 @@ class Canvas:
             kinds = [kinds] * len(tokens)
         boxes = []
         for token, kind in zip(tokens, kinds, strict=True):
-            wide = width or text_width(str(token), size, True) + 12
+            wide = width or text_width(str(token), SMALL, True) + 12
             boxes.append(
-                self.box(x, y, wide, height, token, kind, size, mono=True, dashed=kind == "padding")
+                self.box(
+                    x, y, wide, height, token, kind, SMALL, mono=True, dashed=kind == "padding"
+                )
             )
             x += wide + gap
         return boxes
@@ -308,45 +288,15 @@ class Canvas:
                 self._rectangle(*cell, f"{cell_kind}-tip", fill_opacity=opacity)
         return x, y, x + width, y + height
 
-    def grid(
-        self,
-        x: float,
-        y: float,
-        values: Sequence[Sequence[float]],
-        cell: float = 34,
-        height: float = 34,
-        shaded: bool = True,
-    ) -> None:
-        """A matrix of numbers: each in its cell, darker for larger if `shaded`.
-
-        cell, height: the size of a cell.
-        """
-        largest = max(abs(value) for value in itertools.chain(*values)) or 1
-        for row, row_values in enumerate(values):
-            for column, value in enumerate(row_values):
-                place = (float(x + column * cell), float(y + row * height), cell, height)
-                self._rectangle(*place, "head")
-                if shaded:
-                    self._shade(*place, "head", abs(value) / largest)
-                self._written(*place, f"{round(value, 2) + 0.0:.2f}", SMALL)  # + 0.0: no -0.0
-
-    def cells(
-        self,
-        x: float,
-        y: float,
-        size: float,
-        number: int,
-        filled: Sequence[int],
-        kind: str = "head",
-    ) -> None:
+    def cells(self, x: float, y: float, size: float, number: int, filled: Sequence[int]) -> None:
         """A small square matrix of `number` rows: in row i, cell filled[i] is filled."""
-        self._rectangle(float(x), float(y), size, size, f"{self._kind(kind)}-line")
+        self._rectangle(float(x), float(y), size, size, "head-line")
         side = size / number
         squares = []
         for row, column in enumerate(filled):
             corner = f"M{x + side * column:.1f},{y + side * row:.1f}"
             squares.append(f"{corner} h{side:.1f} v{side:.1f} h-{side:.1f} z")
-        self._outline(" ".join(squares), f"{kind}-tip")
+        self._outline(" ".join(squares), "head-tip")
 
     def arrow(
         self,
@@ -403,20 +353,13 @@ class Canvas:
             self.arrow(start, end, tip=False, **look)
         self.arrow(*last, text, tip=tip, **look)
 
-    def bracket(self, x0: float, x1: float, y: float) -> None:
-        """A bracket over what lies from x0 to x1."""
-        self._inside((x0, y), (x1, y))
-        self._outline(f"M{x0:.1f},{y:.1f} v{-BRACKET} H{x1:.1f} v{BRACKET}", "plain-line")
-
     def finish(self, alt: str) -> Diagram:
         """The finished diagram.
 
         alt: what the drawing says, in words: for a screen reader it is the diagram.
         """
-        if len(alt) < 40:
-            self._refuse("its alternative text is too short to say what it shows")
         drawing = self._svg.Drawing(
-            self.width,
+            WIDTH,
             self.height,
             class_="cu-svg",
             role="img",

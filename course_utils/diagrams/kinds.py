@@ -21,7 +21,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .canvas import SMALL, TEXT, WIDTH, Canvas, Diagram, DiagramError, Place
+from .canvas import MIDDLE, SMALL, TEXT, WIDTH, Canvas, Diagram, Place
 from .look import KIND_OF_TOKEN, KINDS, in_lines, text_width
 
 Cell = str | tuple[object, str] | tuple[object, str, int] | None
@@ -113,7 +113,7 @@ class Item(NamedTuple):
 def read(cell: Cell) -> Item | None:
     """What a cell says about itself. A text alone is a token, special ones look different.
 
-    Raises DiagramError for a look with an unknown word.
+    Raises ValueError for a look with an unknown word.
     """
     if cell is None:
         return None
@@ -124,7 +124,7 @@ def read(cell: Cell) -> Item | None:
     for word in words:
         if not (word in KINDS or word in WORDS or word.isdigit()):
             known = ", ".join([*KINDS, *WORDS])
-            raise DiagramError(
+            raise ValueError(
                 f"There is no look {word!r}. A look has words of {known}, or a number."
             )
     kind = next((word for word in words if word in KINDS), "plain")
@@ -187,7 +187,8 @@ def _finish(canvas: Canvas, alt: str, rows: Iterable[str], conclusion: str) -> D
     lines = _broken(conclusion)
     if lines:
         middle = canvas.height - CONCLUSION * len(lines) / 2 - 4
-        canvas.conclusion(middle, "\n".join(lines))
+        with canvas.step():
+            canvas.text(MIDDLE, middle, "\n".join(lines), bold=True)
     written = "; ".join(text for text in (*rows, conclusion) if text)
     return canvas.finish(f"{alt} {written}.")
 

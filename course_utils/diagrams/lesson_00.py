@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from .canvas import MIDDLE, SMALL, Canvas, Diagram
+from .canvas import MIDDLE, SMALL, WIDTH, Canvas, Diagram
 
 ARROW = 112  # the length of a vector of length 1
 
@@ -22,7 +22,7 @@ def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diag
 
     for column, ((level, turned), cosine) in enumerate(pairs.items()):
         angle = math.acos(cosine)
-        x = canvas.width / len(pairs) * column + 22
+        x = WIDTH / len(pairs) * column + 22
         for turn in (0, angle):
             canvas.arrow((x, base), place(x, turn, ARROW), kind="sentence", thick=True)
         # the arc of the angle, as eight short lines

@@ -51,7 +51,11 @@ def one_head(
 
     def row_of_numbers(name: str, numbers: Sequence[float], shaded: bool) -> None:
         canvas.label(2, TOP[name] + 12, name)
-        canvas.grid(left, TOP[name], [numbers], cell=step, height=24, shaded=shaded)
+        for column, number in enumerate(numbers):
+            shade = number / max(numbers) if shaded else 0
+            written = f"{round(number, 2) + 0.0:.2f}"  # + 0.0: no -0.0
+            x = left + column * step
+            canvas.box(x, TOP[name], step, 24, written, "head", SMALL, round_by=0, shade=shade)
 
     for column, (x, token) in enumerate(zip(middles, tokens)):
         looks = column == place

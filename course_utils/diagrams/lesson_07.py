@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .canvas import SMALL, Canvas, Diagram
+from .canvas import SMALL, WIDTH, Canvas, Diagram
 from .look import text_width
 
 # the tops of the tokens and of two rows of vectors, and the size of a vector
@@ -56,7 +56,7 @@ def interventions(
     }
 
     for panel, (title, value) in enumerate(zip(remarks, bits, strict=True)):
-        left = 1 + panel * (canvas.width - 2 - across) / 2
+        left = 1 + panel * (WIDTH - 2 - across) / 2
         canvas.text(left + across / 2, 10, title, bold=True)
         middles, x = [], left
         for token, wide in zip(masked if title == "masked" else tokens, widths):

@@ -8,7 +8,7 @@ import numpy as np
 from .canvas import SMALL, Canvas, Diagram, in_lines
 
 
-def frozen_and_trained(encoder: int, regression: int, head: int, hidden: int = 384) -> Diagram:
+def frozen_and_trained(encoder: int, regression: int, head: int, hidden: int) -> Diagram:
     """A frozen encoder with logistic regression, above an encoder that is trained with its head.
 
     encoder, regression, head: how many weights each has. hidden: the length of a sentence vector.

@@ -44,7 +44,8 @@ def the_way(here: str = "") -> Diagram:
     for x, (lesson, text) in zip((16, 184, 352), WHOLE.items()):  # above the stages, side by side
         _number(canvas, x, 14, lesson, here)
         canvas.label(x + 18, 14, text, quiet=here != lesson)
-    canvas.bracket(8, 512, 34)
+    # a bracket over all stages
+    canvas.path((8, 34), (8, 28), (512, 28), (512, 34), tip=False)
     _fine_tuning(canvas, here)
     return canvas.finish(_in_words(here))
 

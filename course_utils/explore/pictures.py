@@ -7,7 +7,7 @@ places and sizes in the units of the drawing, which is 520 wide.
 
 import math
 
-from ..diagrams.canvas import SMALL, Canvas, in_lines, text_width
+from ..diagrams.canvas import SMALL, WIDTH, Canvas, in_lines, text_width
 
 GROUPS = ("token", "sentence", "head", "masked")  # the kinds of sentences, by colour
 RIGHT = 510  # where the rows of a drawing end; they begin at 10
@@ -228,7 +228,7 @@ def _silence(state, answer):
         canvas.text(20, 30 + 40 * layer + size / 2, layer + 1, SMALL, quiet=True)
         for head, rows in enumerate(heads):
             most = [row.index(max(row)) for row in rows]
-            canvas.cells(50 + step * head, 26 + 40 * layer, size, tokens, most, "head")
+            canvas.cells(50 + step * head, 26 + 40 * layer, size, tokens, most)
     return canvas.finish(
         f"The {sum(map(len, maps))} heads for “{state['text']}”, a row for each layer. In each map a row is a token "
         "that looks, and the filled cell is the token it looks at most."
@@ -314,7 +314,7 @@ def _losses(state, answer):
     # the origin is at (260, 180), and a length of 1 is 85 units
     places = [(260 + 85 * x, 180 - 85 * y) for x, y in points]
     (x, y), radius = places[0], 85 * (answer["distances"][0] + state["margin"])
-    if state["kind"] == "triplet" and radius <= min(x, y, canvas.width - x, canvas.height - y):
+    if state["kind"] == "triplet" and radius <= min(x, y, WIDTH - x, canvas.height - y):
         canvas.circle(x, y, radius, look="ring", dashed=True)  # outside, a negative costs nothing
     lengths = [math.hypot(*gradient) for gradient in answer["gradients"]]
     longest = max(lengths) or 1
