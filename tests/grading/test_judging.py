@@ -42,7 +42,7 @@ def test_an_answer_that_takes_for_ever_to_compare_fails_its_exercise_for_time(
     monkeypatch, one_thread
 ):
     isolation()
-    monkeypatch.setattr(marking, "JUDGING", 0.5)
+    monkeypatch.setattr(marking, "SECONDS_OF_JUDGING", 0.5)
 
     def compared_for_ever(*_):
         while True:

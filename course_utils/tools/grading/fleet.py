@@ -28,7 +28,8 @@ from .sandbox import ONE_THREAD, STARTING, Sandbox, SandboxError
 
 BUDGET = 2  # all notebooks of a learner may take so many times as long as one
 TRIES = 2  # a job whose marking process dies is retried once, in a new process
-JUDGING = 4 * 2**30  # bytes that judging may use beyond what the process has when it is ready
+# bytes that judging may use beyond what the process has when it is ready
+MEMORY_OF_JUDGING = 4 * 2**30
 
 
 class MarkingProcess:
@@ -206,7 +207,9 @@ def main() -> None:
             # imports what the checks import, before memory is limited
             exercises_of({key[:2] for key in settings["lessons"]})
             sandbox.wait()
-            sandbox_server.limit("AS", sandbox_server.mapped() + settings.get("judging", JUDGING))
+            sandbox_server.limit(
+                "AS", sandbox_server.mapped() + settings.get("judging", MEMORY_OF_JUDGING)
+            )
             reply({"ready": True})
             for line in sys.stdin:
                 job = json.loads(line)

@@ -28,7 +28,7 @@ from .texts import for_keys, for_messages, notebooks_named_in
 LARGEST = 256 * 2**20  # bytes per notebook
 LARGEST_ARCHIVE = 16 * 2**30  # bytes of all notebooks in one archive
 LARGEST_OF_ONE = 512 * 2**20  # bytes of all notebooks in an archive that one learner handed in
-MOST_OF_ONE = 100  # notebooks in such an archive, and per path in a class's
+MOST_OF_ONE = 100  # notebooks in such an archive; in a class's, files of one and the same path
 MOST_MEMBERS, MOST_MEMBERS_OF_ONE = 200_000, 20_000  # of an archive: a class's, one learner's
 ZIP = re.compile(r"\.zip$", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^\..*\.ipynb\.icloud$", re.IGNORECASE)
@@ -45,7 +45,7 @@ ADVICE = {
 }
 ENCRYPTED, IN_UTF8 = 0x1, 0x800  # of a member's flags
 DAMAGED = (None, errno.EINVAL)  # the errno values of a damaged archive
-NUMBERS = itertools.count()
+FILE_NUMBERS = itertools.count()  # of unpacked files
 # yours_saved and live_copies hold a learner's files from before a reset, and live copies
 IGNORED = "__MACOSX __pycache__ yours_saved live_copies venv site-packages node_modules".split()
 
@@ -113,7 +113,10 @@ def is_ignored(folder: str) -> bool:
 
 
 def refused(parts: tuple[str, ...], problem: str, outer: int | None = None) -> HandedFile:
-    """A file that may be a notebook, and is not read."""
+    """A file that may be a notebook, and is not read.
+
+    outer: see `HandedFile`; None for all parts.
+    """
     return HandedFile(parts, outer or len(parts), problem=problem)
 
 
@@ -207,7 +210,7 @@ def in_archive(
     An archive that cannot be unpacked is refused. Raises GradeError for the class's, and for a
     fault of the machine, such as a full disk.
     """
-    unpacking = _Unpacking(folder, label, whole)
+    unpacking = _Unpacking(folder, label, whole=whole)
     try:
         with open_zip(path, MOST_MEMBERS if whole else MOST_MEMBERS_OF_ONE) as archive:
             members = archive.infolist()
@@ -220,7 +223,7 @@ def in_archive(
     except Exception as error:  # each compression method has its own errors
         if isinstance(error, OSError) and error.errno not in DAMAGED:
             with machine_faults(f"Cannot unpack {for_messages(path, 300)}"):
-                raise
+                raise  # again in here, so that it becomes a sentence with advice
         problem = for_messages(str(error) or type(error).__name__, 300)
         if whole:
             raise GradeError(
@@ -235,8 +238,6 @@ class _Unpacking:
 
     def __init__(self, folder: Path, label: tuple[str, ...], whole: bool) -> None:
         self.folder, self.label, self.whole = folder, label, whole
-        # how many parts of a path no learner chose; None for all of them
-        self.outer = None if whole else len(label) or None
         self.bytes_left = LARGEST_ARCHIVE if whole else LARGEST_OF_ONE
         self.notebooks = Counter()  # by path; of one learner's archive, all together
 
@@ -249,17 +250,20 @@ class _Unpacking:
         inner = parts_of(member)
         if member.is_dir() or not inner or _is_skipped(member):
             return
-        parts, name = (*self.label, *inner), inner[-1]
+        name = inner[-1]
+        parts = (*self.label, *inner)
+        # learners chose what is in their own archives
+        outer = len(parts) if self.whole else len(self.label)
         is_zip = bool(ZIP.search(name))
-        is_read = self.whole if is_zip else is_notebook(name)
+        is_opened = self.whole if is_zip else is_notebook(name)
         if name.startswith("."):
-            yield from hidden(parts, self.outer)
+            yield from hidden(parts, outer)
         elif stat.S_ISLNK(member.external_attr >> 16):
-            yield refused(parts, "it is a link, which is not followed", self.outer)
-        elif not is_read:
-            yield HandedFile(parts, self.outer or len(parts))
-        elif problem := self._excess(member, inner, is_zip):
-            yield refused(parts, problem, self.outer)
+            yield refused(parts, "it is a link, which is not followed", outer)
+        elif not is_opened:
+            yield HandedFile(parts, outer)
+        elif problem := self._counted_excess(member, inner, is_zip):
+            yield refused(parts, problem, outer)
         else:
             path, digest = self._unpack(archive, member, ".zip" if is_zip else ".ipynb")
             if is_zip:
@@ -267,12 +271,10 @@ class _Unpacking:
                 path.unlink()
             else:
                 self.bytes_left -= member.file_size
-                yield HandedFile(
-                    parts, self.outer or len(parts), path, digest, _seconds(member.date_time)
-                )
+                yield HandedFile(parts, outer, path, digest, _seconds(member.date_time))
 
-    def _excess(self, member: zipfile.ZipInfo, inner: tuple[str, ...], is_zip: bool) -> str:
-        """Why a member is beyond the limits; "" if it is within them."""
+    def _counted_excess(self, member: zipfile.ZipInfo, inner: tuple[str, ...], is_zip: bool) -> str:
+        """Count a member. Returns why it is beyond the limits, "" if it is within them."""
         path = inner if self.whole else ()
         self.notebooks[path] += 1
         most = min(LARGEST_OF_ONE if is_zip else LARGEST, self.bytes_left)
@@ -286,7 +288,7 @@ class _Unpacking:
         self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, suffix: str
     ) -> tuple[Path, str]:
         """Write a member to a numbered file. Returns this and its SHA-256."""
-        path = self.folder / f"{next(NUMBERS):06d}{suffix}"
+        path = self.folder / f"{next(FILE_NUMBERS):06d}{suffix}"
         digest, left = hashlib.sha256(), member.file_size
         try:
             with archive.open(member) as packed, open(path, "wb") as unpacked:

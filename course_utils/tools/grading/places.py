@@ -64,15 +64,18 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
 
     Of a cell of another part, the slide alone is taken. Returns None if there is no such cell.
     """
-    shown_in = shown_in or told(exercise)[1]
-    named_part, _, cell_id = shown_in.rpartition(" ")
+    _, shown_by_exercise = told(exercise)
+    named_part, _, cell_id = (shown_in or shown_by_exercise).rpartition(" ")
     own_part = part_with(exercise)
     own_cells = _cell_indices(own_part)
+    # the section is one of the exercise's own part: above the named cell, if it stands there, else
+    # above the exercise
     place = _section_above(own_part, own_cells.get(cell_id, own_cells.get(exercise)))
     part = named_part or own_part
     cell_index = _cell_indices(part).get(cell_id or exercise)
     # a picture for the lecture alone has a slide, but no cell
-    if place is None or (cell_index is None and not _slides_showing(part, cell_id)):
+    is_shown = cell_index is not None or bool(_slides_showing(part, cell_id))
+    if place is None or not is_shown:
         return None
     slide = _slide_of(part, cell_id, cell_index or 0)
     if slide is None:
@@ -172,10 +175,12 @@ def _slides(part: str) -> list[_Slide]:
         elif shown:
             cell_index = shown[0]
         quizzes = [
-            cell_id for cell_id in cell_ids if cell_id in indices and cell_id.startswith("quiz-")
+            cells[indices[cell_id]].source
+            for cell_id in cell_ids
+            if cell_id in indices and cell_id.startswith("quiz-")
         ]
-        question = _question_in(cells[indices[quizzes[0]]].source) if quizzes else ""
-        belongs_to = cell_index if slide.level else -1
+        question = _question_in(quizzes[0]) if quizzes else ""
+        belongs_to = cell_index if slide.level else -1  # the title slide has level 0
         slides.append(_Slide(index, belongs_to, slide.title.replace("*", ""), question, cell_ids))
     return slides
 

@@ -51,7 +51,9 @@ class Platform:
 
     def readings(self, entry: str) -> "Iterator[Reading]":
         """All ways to read the name of a file or folder as this platform's."""
-        text = self.dates.sub(lambda match: "-" * len(match[0]), entry) if self.dates else entry
+        text = entry
+        if self.dates:  # dashes of the same length, so that places in both texts are the same
+            text = self.dates.sub(lambda match: "-" * len(match[0]), entry)
         for match in self.pattern.finditer(text):
             groups = match.groupdict()
             before = entry[: match.start()]
@@ -59,8 +61,11 @@ class Platform:
                 name = (groups.get("name") or before.removesuffix(self.suffix)).replace("_", " ")
                 yield Reading(match.start(), self, groups["id"], name, groups.get("file") or "")
 
-    def names_of(self, learner: LearnerRecord) -> "list[Reading]":
-        """How the names of the learner's files are read."""
+    def readings_of(self, learner: LearnerRecord) -> "list[Reading]":
+        """How the names of the learner's files are read.
+
+        Of each part the first way counts, the platform's own; the learner chose what is behind it.
+        """
         parts = [part for file in learner.handed_in for part in file.split("/")]
         return [reading for part in parts for reading in list(self.readings(part))[:1]]
 
@@ -72,7 +77,7 @@ class Platform:
             self.feedback.format(
                 name=re.sub(r"[/\\]", " ", reading.name), id=reading.id, file=reading.file
             )
-            for reading in self.names_of(learner)
+            for reading in self.readings_of(learner)
         ]
         return list(dict.fromkeys(names))
 
@@ -170,8 +175,10 @@ def worksheet_numbers(rows: Iterable[dict[str, str]]) -> set[str]:
 def _filled_worksheet(
     rows: list[dict[str, str]], learners: Sequence[LearnerRecord]
 ) -> list[list] | None:
-    """Moodle takes back only its own worksheet, with headings in the language of the site and the
-    dates of grades.
+    """Moodle's grading worksheet with these learners' results filled in, None for other rows.
+
+    Moodle takes it back only with its own headings, in the language of the site, and with the dates
+    of grades.
     """
     columns = [column for column in rows[0] if column] if rows else []
     identifier = next((column for column in columns if column in IDENTIFIERS), "")
@@ -182,20 +189,24 @@ def _filled_worksheet(
     # what a row may hold of a learner; of several, the platform's own number counts
     by_key = {learner.learner.casefold(): learner for learner in learners}
     by_key |= {learner.email.casefold(): learner for learner in learners if learner.email}
-    by_key |= {reading.id: learner for learner in learners for reading in MOODLE.names_of(learner)}
+    by_key |= {
+        reading.id: learner for learner in learners for reading in MOODLE.readings_of(learner)
+    }
+    # a worksheet in German writes 6,00
     has_comma = any(
         "," in (row.get("Bestwertung") or row.get("Maximum Grade") or "") for row in rows
     )
     lines: list[list] = [columns]
     for row in rows:
         new_cells: dict[str, object] = {}
+        # what in this row may say whose it is
         keys = [PARTICIPANT.sub(r"\1", row[identifier].strip()), *row.values()]
         learner = next((by_key[key.casefold()] for key in keys if key.casefold() in by_key), None)
         if learner:
             points = _grade(learner)
-            new_cells[grade] = (
-                str(points).replace(".", ",") if has_comma and points is not None else points
-            )
+            new_cells[grade] = points
+            if has_comma and points is not None:
+                new_cells[grade] = str(points).replace(".", ",")
             new_cells[comment] = in_a_sentence(learner)
         lines.append([new_cells.get(column, row[column]) for column in columns])
     return lines
@@ -224,6 +235,7 @@ def _canvas_table(learners: Sequence[LearnerRecord], title: str) -> list[list]:
     ]
     for learner in learners:
         number = CANVAS.number(learner)
+        # a key from the roster, or from a folder's name, is a login; else it is Canvas's number
         login = learner.learner if learner.listed or not learner.platform else ""
         if learner.login or learner.sis:  # the roster is Canvas's own table, whose ids are its own
             number, login = learner.learner, learner.login

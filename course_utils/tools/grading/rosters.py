@@ -68,9 +68,10 @@ def read_roster(path: str | Path) -> dict[str, Learner]:
     learners = {}
     for number, cells in normalised_rows(path, HEADINGS):
         person = learner_in(cells)
-        student = cells.get("student", "a name")
-        is_canvas_line = normalised(student) in ("", "pointspossible") and not person.learner
-        if is_canvas_line or student == "Student, Test" or not any(cells.values()):
+        # without a column Student, no line is one of Canvas's own
+        canvas_student = cells.get("student", "a name")
+        is_canvas_line = normalised(canvas_student) in ("", "pointspossible") and not person.learner
+        if is_canvas_line or canvas_student == "Student, Test" or not any(cells.values()):
             continue
         if not person.learner:
             raise GradeError(
@@ -89,23 +90,22 @@ def learner_in(cells: Mapping[str, str]) -> Learner:
     """Whom a row is about, by its `normalised` columns; the key is empty if it has neither an id
     nor an email.
     """
-    value = {
+    values = {
         kind: next((cells[column] for column in columns if cells.get(column)), "")
         for kind, columns in COLUMNS.items()
     }
-    key = for_keys(PARTICIPANT.sub(r"\1", value["id"]) or value["email"])
-    name, first = value["name"], value["first"]
-    if first not in name or not name:
-        # beside a first name, a column Name has the last one
-        name = f"{first} {value['last'] or name}".strip()
+    key = for_keys(PARTICIPANT.sub(r"\1", values["id"]) or values["email"])
+    name, first = values["name"], values["first"]
+    if first not in name or not name:  # beside a first name, a column Name has the last one
+        name = f"{first} {values['last'] or name}".strip()
     ids = [cells.get(column, "") for column in COLUMNS["id"]]
     return Learner(
         key,
-        for_messages(name),
-        for_messages(value["email"]),
-        for_messages(value["login"]),
-        for_messages(value["sis"]),
-        tuple(other for other in dict.fromkeys(ids) if other not in ("", key)),
+        name=for_messages(name),
+        email=for_messages(values["email"]),
+        login=for_messages(values["login"]),
+        sis=for_messages(values["sis"]),
+        also=tuple(other for other in dict.fromkeys(ids) if other not in ("", key)),
     )
 
 
@@ -159,15 +159,17 @@ class Roster:
         words = list(WORD.finditer(text))
         has_words = any(len(word[0]) > 1 and word[0].isalpha() for word in words)
         named, taken = [], set()
-        for places in _stretches(len(words)):
-            part = text[words[places[0]].start() : words[places[-1]].end()]
+        for stretch in _stretches(len(words)):
+            if not taken.isdisjoint(stretch):
+                continue
+            part = text[words[stretch[0]].start() : words[stretch[-1]].end()]
             if has_words and part.isdigit() and len(part) < SHORTEST_NUMBER:
                 continue
-            person = self.find(part) if taken.isdisjoint(places) else None
-            is_all = len(places) == len(words)
+            person = self.find(part)
+            is_all = len(stretch) == len(words)
             if person and (is_all or not _is_given_name(part, person)):
                 named.append(person)
-                taken.update(places)
+                taken.update(stretch)
         return list(dict.fromkeys(named)) + self._others_in(text, named)
 
     def _others_in(self, text: str, named: list[Learner]) -> list[Learner]:
@@ -180,10 +182,12 @@ class Roster:
             if len(self.words[person]) > 1 and self.words[person] <= words
         ]
         longest = max((len(self.words[person]) for person in whole if person in named), default=0)
-        others = [
+        if not longest:  # nobody is named by a whole name, so no longer one can be meant
+            return []
+        # a shorter whole name may be a part of the one that was found
+        return [
             person for person in whole if person not in named and len(self.words[person]) >= longest
         ]
-        return others if longest else []
 
 
 def roster_of(records: Iterable[LearnerRecord]) -> Roster:
@@ -203,7 +207,8 @@ def _stretches(number: int) -> Iterable[range]:
 def _is_given_name(word: str, person: Learner) -> bool:
     """Whether a word is only what stands before the @, which may be a given name of others."""
     mailbox = person.email.partition("@")[0]
-    return word.isalpha() and word.casefold() == mailbox.casefold() != person.learner.casefold()
+    spelled = word.casefold()
+    return word.isalpha() and spelled == mailbox.casefold() and spelled != person.learner.casefold()
 
 
 def _rotations(name: str) -> Iterable[str]:
