@@ -72,7 +72,7 @@ def column_starts(line: str) -> list[int]:
 def is_prose(text: str) -> bool:
     """Whether a text is prose, which can go on below.
 
-    Prose has at least three words, is half words, and has at most one number.
+    At least half of it is words, three or more, and at most one is a number.
     """
     has_words = len(WORD.findall(text)) >= max(3, len(text.split()) / 2)
     return has_words and len(NUMBER.findall(text)) <= 1
