@@ -7,7 +7,6 @@ the lesson's own solution. What the lesson says only about the packaged encoder 
 
 import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -36,10 +35,6 @@ BERTS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ROBERTAS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
 
-def packaged_vocabulary():
-    return dict(load_encoder()[0].get_vocab())
-
-
 def trained(model, trainer, pre_tokenizer, special, **options):
     """The vocabulary (and, for BPE, merges) of a small tokenizer trained on reviews: capitals, accents, digits."""
     tokenizer = Tokenizer(model)
@@ -64,7 +59,9 @@ def with_model(tokenizer, kind, *, layers, hidden, heads, **settings):
 
 def bert():
     """As large as bert-base: 12 layers of 768, with the packaged encoder's vocabulary."""
-    tokenizer = transformers.BertTokenizer(vocab=packaged_vocabulary(), model_max_length=512)
+    tokenizer = transformers.BertTokenizer(
+        vocab=load_encoder()[0].get_vocab(), model_max_length=512
+    )
     return with_model(tokenizer, "Bert", layers=12, hidden=768, heads=12)
 
 
@@ -106,7 +103,9 @@ def roberta():
 
 def mpnet():
     """WordPiece with RoBERTa's special tokens, and positions relative to each other in every layer."""
-    words = [piece for piece in packaged_vocabulary() if piece not in BERTS or piece == "[UNK]"]
+    words = [
+        piece for piece in load_encoder()[0].get_vocab() if piece not in BERTS or piece == "[UNK]"
+    ]
     pieces = ["<s>", "<pad>", "</s>", "<unk>", *words, "<mask>"]
     vocabulary = {piece: row for row, piece in enumerate(pieces)}
     tokenizer = transformers.MPNetTokenizer(vocab=vocabulary, model_max_length=512)
@@ -118,7 +117,7 @@ def mpnet():
 def distilbert():
     """No segments, no pooler, and other names for the same parts."""
     tokenizer = transformers.BertTokenizer(
-        vocab=packaged_vocabulary(),
+        vocab=load_encoder()[0].get_vocab(),
         model_max_length=512,
         model_input_names=["input_ids", "attention_mask"],
     )
@@ -166,8 +165,7 @@ def complaint(cell, stored):
 
 
 def first_line(text):
-    # without the codes of a terminal's colours
-    return re.sub("\x1b\\[[0-9;]*m", "", text).strip().partition("\n")[0]
+    return click.unstyle(text).strip().partition("\n")[0]
 
 
 def run(lesson, folder):

@@ -22,17 +22,6 @@ from .sources import cell_of
 SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 
 
-def from_lesson(*cell_ids, **names):
-    """The names that these cells of the lesson define, given `names`; what they print is lost."""
-    names = {"Counter": Counter, "print": lambda *_: None, **names}
-    for cell_id in cell_ids:
-        # without setup()
-        source = cell_of("01", cell_id).source
-        source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", source)
-        exec(compile(source, cell_id, "exec"), names)
-    return names
-
-
 @pytest.fixture(scope="module")
 def tokenizer():
     return AutoTokenizer.from_pretrained(encoder_folder())
@@ -40,8 +29,21 @@ def tokenizer():
 
 @pytest.fixture(scope="module")
 def lesson(tokenizer):
-    cells = "words-of split-word 01-wordpiece 01-encode 01-harmful-entry 01-merge bpe-parts"
-    return from_lesson(*cells.split(), text="", vocabulary=tokenizer.get_vocab())
+    """The names that cells of the lesson define; what they print is lost."""
+    names = {
+        "Counter": Counter,
+        "print": lambda *_: None,
+        "text": "",
+        "vocabulary": tokenizer.get_vocab(),
+    }
+    for cell_id in (
+        "words-of split-word 01-wordpiece 01-encode 01-harmful-entry 01-merge bpe-parts"
+    ).split():
+        source = cell_of("01", cell_id).source
+        # setup() would replace the checkpoint by the packaged encoder's folder, and does not run here
+        source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", source)
+        exec(compile(source, cell_id, "exec"), names)
+    return names
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,6 @@ def test_a_word_stands_once_in_its_sentence_as_one_piece(word):
     for sentence in load_senses(word)["sentence"]:
         same_stem = [token for token in _tokens(sentence) if token.lower().startswith(word)]
         assert same_stem == [word], sentence
-        assert tokenizer(sentence).tokens().count(word) == 1, sentence
         assert re.fullmatch(r"\S.*[.?]", sentence), sentence
         assert 5 <= len(_tokens(sentence)) <= 15, sentence
 

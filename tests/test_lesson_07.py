@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import torch
 from torch.func import functional_call
-from transformers import BertConfig, BertForMaskedLM, pipeline
+from transformers import pipeline
 
 from course_utils import load_masked_lm, load_reviews
 from course_utils.exercises.lesson_07 import BUG, EDIT_ROW, IGNORED, MASK_TOKENS, SURPRISAL
@@ -136,21 +136,6 @@ def test_an_edited_row_gives_its_piece_the_probability_in_the_model(probability)
         changed = {"bert.embeddings.word_embeddings.weight": edited}
         logits = functional_call(model, changed, kwargs=dict(encoded)).logits[0, MASK_PLACE]
     assert logits.softmax(-1)[cat].item() == pytest.approx(probability, abs=1e-4)
-
-
-def test_the_lessons_functions_take_another_model():
-    tokenizer, _ = load_masked_lm()
-    config = BertConfig(
-        hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8
-    )
-    other, text = BertForMaskedLM(config).eval(), "The [MASK] sat."
-    for cell, name, args in [
-        ("surprise-tools", "bits_per_token", ("The cat sat.",)),
-        ("negation", "surprisal_of", ("cat", text)),
-    ]:
-        function = _from_the_notebook(cell, name, tokenizer=None, model=None)
-        assert function(*args, tokenizer=tokenizer, model=other) is not None
-    assert _from_the_notebook("edit-at-mask", "at_mask")(text, tokenizer, other).shape == (8,)
 
 
 def test_the_exercises_masks_are_those_of_the_training_script():

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies
+from sentence_transformers.util.quantization import quantize_embeddings
 
 from course_utils import search
 from course_utils.exercises.lesson_13 import HAMMING, INT8, RESCORE
@@ -17,12 +18,6 @@ from .tables import replace, written
 
 def drawn(number, dimensions=13, seed=0):
     return np.random.default_rng(seed).normal(size=(number, dimensions)).astype(np.float32)
-
-
-def of_the_library(vectors, precision, **how):
-    from sentence_transformers.util.quantization import quantize_embeddings
-
-    return quantize_embeddings(vectors, precision, **how)
 
 
 def awkward():
@@ -45,12 +40,11 @@ def awkward():
     }
 
 
-@pytest.mark.parametrize("name", awkward())
-def test_the_codes_are_the_librarys(name):
-    vectors, ranges = awkward()[name]
+@pytest.mark.parametrize("vectors, ranges", awkward().values(), ids=awkward())
+def test_the_codes_are_the_librarys(vectors, ranges):
     found = INT8.reference(vectors, *ranges)
     assert found.dtype == np.int8 and np.array_equal(
-        found, of_the_library(vectors, "int8", ranges=ranges)
+        found, quantize_embeddings(vectors, "int8", ranges=ranges)
     )
 
 
@@ -60,7 +54,7 @@ def test_hamming_distances_of_packed_bits_are_those_of_signs(number, dimensions,
     vectors = np.round(drawn(number + 1, dimensions, seed), 1)  # some are 0, which is not above 0
     signs = vectors > 0
     packed = np.packbits(signs, axis=1)
-    assert np.array_equal(packed, of_the_library(vectors, "ubinary"))
+    assert np.array_equal(packed, quantize_embeddings(vectors, "ubinary"))
     assert packed.shape == (number + 1, math.ceil(dimensions / 8))
     assert HAMMING.reference(packed[0], packed[1:]).tolist() == [
         (signs[0] != other).sum() for other in signs[1:]

@@ -7,21 +7,9 @@ import torch
 from scipy.spatial.distance import cdist
 
 
-def by_copy(similarity, i):
-    row = similarity[i].copy()
-    row[i] = -np.inf
-    return np.argmax(row)
-
-
 # The similarities of a sentence to the others.
 def left_out(similarity, i):
     return [float(value) for place, value in enumerate(similarity[i]) if place != i]
-
-
-def odd_by_nan(similarity):
-    table = similarity.astype(np.float64)
-    np.fill_diagonal(table, np.nan)
-    return np.nanmean(table, axis=1).argmin()
 
 
 def odd_by_min(similarity):
@@ -50,8 +38,21 @@ def weighted(vectors, factors):
 
 
 RIGHT = {
-    "00-nearest": [by_copy, nearest_in_float32, lambda *args: np.array(by_copy(*args))],
-    "00-odd-one-out": [odd_by_nan, odd_by_min, lambda *args: np.array(odd_by_nan(*args))],
+    "00-nearest": [
+        nearest_in_float32,
+        lambda similarity, i: max(
+            (place for place in range(len(similarity)) if place != i),
+            key=lambda place: similarity[i, place],
+        ),
+        lambda *args: np.array(nearest_in_float32(*args)),
+    ],
+    "00-odd-one-out": [
+        odd_by_min,
+        lambda similarity: np.nanmean(
+            np.where(np.eye(len(similarity)), np.nan, similarity.astype(np.float64)), axis=1
+        ).argmin(),
+        lambda *args: np.array(odd_by_min(*args)),
+    ],
     "00-shares": [
         lambda table: (table.T / table.sum(dim=1)).T.numpy(),
         lambda table: [[number / sum(row) for number in row] for row in table.tolist()],

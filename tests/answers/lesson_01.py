@@ -77,12 +77,14 @@ def harmful_at_boundaries(word, pieces):
     return next((entry for entry in tried if harms(entry, word, pieces)), None)
 
 
-# Merges into the last symbol of the result; if `again`, also into one that was merged.
-def merge_by_memory(symbols, pair, again=False):
+# Merges into the last symbol of the result, if it is not `fresh`: just merged itself. If `again`, into
+# this one, too. `form` is applied to compare symbols, `joined` to the merged one.
+def merge_by_memory(symbols, pair, again=False, form=str, joined=str):
     out, fresh = [], False
+    wanted = [form(symbol) for symbol in pair]
     for symbol in symbols:
-        if out and (again or not fresh) and (out[-1], symbol) == pair:
-            out[-1] += symbol
+        if out and (again or not fresh) and [form(out[-1]), form(symbol)] == wanted:
+            out[-1] = joined(out[-1] + symbol)
             fresh = True
         else:
             out.append(symbol)
@@ -100,18 +102,6 @@ def merge_with_separator(separator):
         return text.split(separator) if symbols else []
 
     return merge
-
-
-# Replaces the pair by `new`, or its symbols as they are there; `form` is applied to compare.
-def merge_by_loop(symbols, pair, new=None, form=str):
-    out, position = [], 0
-    while position < len(symbols):
-        stands_here = list(map(form, symbols[position : position + 2])) == list(map(form, pair))
-        out.append(
-            (new or symbols[position] + symbols[position + 1]) if stands_here else symbols[position]
-        )
-        position += 2 if stands_here else 1
-    return out
 
 
 def pair_totals(words, counts):
@@ -246,7 +236,7 @@ PROMISES = {
         ),
         (  # does not tell capital letters from small ones
             "every occurrence of the pair",
-            lambda symbols, pair: merge_by_loop(symbols, pair, form=str.lower),
+            lambda symbols, pair: merge_by_memory(symbols, pair, form=str.lower),
         ),
         (
             "A symbol may be longer than a letter",
@@ -274,7 +264,7 @@ PROMISES = {
         ),
         (  # writes the merged symbol in small letters
             "joined unchanged",
-            lambda symbols, pair: merge_by_loop(symbols, pair, "".join(pair).lower()),
+            lambda symbols, pair: merge_by_memory(symbols, pair, joined=str.lower),
         ),
     ],
 }

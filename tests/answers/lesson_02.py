@@ -64,11 +64,6 @@ def leaks(
     return list(change.amax(1) > threshold)
 
 
-# The first real id of each row, in all its places.
-def first_real(ids, mask):
-    return ids.gather(1, mask.argmax(1, keepdim=True)).expand_as(ids)
-
-
 # Other ids at the padding behind the text; the same ids at the padding before it.
 def changed_only_behind(ids, mask, size):
     real_from_here_on = mask.flip(1).cumsum(1).flip(1)
@@ -228,10 +223,14 @@ PROMISES = {
             "change any number in the vectors",
             lambda *args: leaks(*args, size_of_change=lambda change: change.sum(2).abs()),
         ),
-        (
+        (  # the first real id of each row, in all its places
             "Any of them may stand at a padded position",
             lambda encode, ids, mask, size: leaks(
-                encode, ids, mask, size, replacement=first_real(ids, mask)
+                encode,
+                ids,
+                mask,
+                size,
+                replacement=ids.gather(1, mask.argmax(1, keepdim=True)).expand_as(ids),
             ),
         ),
         (  # the same id everywhere, which may stand there already

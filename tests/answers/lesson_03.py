@@ -24,11 +24,6 @@ def patch_in_a_loop(embeddings, layers, layer, position, vector):
     return states
 
 
-def patch_of_three(embeddings, layers, layer, position, vector):
-    first, second, third = layers
-    return patch_in_a_loop(embeddings, [first, second, third], layer, position, vector)
-
-
 def nearest_by_loop(vectors, senses):
     right = 0
     for place, row in enumerate(vectors):
@@ -213,8 +208,10 @@ PROMISES = {
         ("can be negative, down to −1", nearest_changed(lambda cosines, _: cosines.clamp(min=0))),
     ],
     "03-patch": [
-        # works only with three layers
-        ("one or more pairs", patch_of_three),
+        (  # takes four layers at most
+            "one or more pairs",
+            lambda embeddings, layers, *rest: patch_in_a_loop(embeddings, layers[:4], *rest),
+        ),
         (  # (tokens, len(layers) + 1, hidden)
             "(len(layers) + 1, tokens, hidden)",
             lambda *args: torch.stack(patch_in_a_loop(*args)).transpose(0, 1),

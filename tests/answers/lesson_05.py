@@ -1,6 +1,5 @@
 """Answers to lesson 05; `__init__.py` says what the tables are."""
 
-import functools
 import itertools
 import math
 import statistics
@@ -41,10 +40,6 @@ def states_of(state, layers):
     return list(itertools.accumulate(layers, lambda before, layer: layer(before), initial=state))
 
 
-def run(state, layers):
-    return functools.reduce(lambda before, layer: layer(before), layers, state)
-
-
 # A right answer; each keyword exchanges one step: which numbers of a vector are replaced, from how
 # many tokens before, how long a change is, and which layers are run.
 def map_by_loops(target, source, layers, numbers=slice(None), shift=0, length=None, rest=None):
@@ -57,7 +52,7 @@ def map_by_loops(target, source, layers, numbers=slice(None), shift=0, length=No
         for position in range(target.shape[1]):
             patched = targets[depth].clone()
             patched[0, position, numbers] = sources[depth][0, position - shift, numbers]
-            changed = run(patched, rest(depth)) - targets[-1]
+            changed = states_of(patched, rest(depth))[-1] - targets[-1]
             rows[-1].append(length(changed[0].mean(0)))
     return rows
 
@@ -65,13 +60,6 @@ def map_by_loops(target, source, layers, numbers=slice(None), shift=0, length=No
 def entropy_by_where(weights):
     terms = torch.where(weights > 0, -weights * torch.log2(weights), torch.zeros_like(weights))
     return terms.sum(-1)
-
-
-def weights_for_padding_at_one_end(queries, keys, mask):
-    real = int(mask.sum())
-    kept = torch.zeros_like(mask)
-    kept[:real] = 1
-    return weights_of_real_tokens(queries, keys, kept if mask[0] else kept.flip(0))
 
 
 def weights_by_log_sum(queries, keys, mask):
@@ -233,8 +221,12 @@ PROMISES = {
                 queries, keys, mask.sort(descending=True).values
             ),
         ),
-        # expects the real tokens at one end
-        ("which may be on the right, on the left or on both sides", weights_for_padding_at_one_end),
+        (  # expects the real tokens at one end: where the mask begins with 1, or else at the other
+            "which may be on the right, on the left or on both sides",
+            lambda queries, keys, mask: weights_of_real_tokens(
+                queries, keys, mask.sort(descending=bool(mask[0])).values
+            ),
+        ),
         (
             "(heads, tokens, tokens)",
             lambda queries, keys, mask: weights_of_real_tokens(queries, keys, mask).transpose(0, 1),

@@ -25,6 +25,10 @@ def spearman_in_float32(first, second):
     return torch.corrcoef((below - below.transpose(1, 2)).mean(dim=2))[0, 1]
 
 
+def spearman_of_scipy(first, second):
+    return spearmanr(first, second).statistic
+
+
 # A right answer; each keyword breaks one sentence of the text.
 def held_out(
     train_values,
@@ -42,21 +46,11 @@ def held_out(
     return np.mean(compare(np.array(test_values), threshold) == np.array(test_labels))
 
 
-def grouped_by_loop(gold, a, b, groups, draws):
-    rows_of = {group: np.flatnonzero(np.array(groups) == group) for group in groups}
-    gains = []
-    for drawn in draws:
-        rows = [row for group in drawn for row in rows_of[group]]
-        of_a, of_b = (
-            spearmanr([gold[row] for row in rows], [model[row] for row in rows]).statistic
-            for model in (a, b)
-        )
-        gains.append(of_a - of_b)
-    return [np.percentile(gains, 2.5), np.percentile(gains, 97.5)]
-
-
-# A right answer; each keyword breaks one sentence of the text.
-def grouped(gold, a, b, groups, draws, chosen=None, method="linear"):
+# A right answer. `chosen` (the rows of one resample) and `method` (as in np.percentile) break one
+# sentence of the text each.
+def grouped(
+    gold, a, b, groups, draws, *, chosen=None, method="linear", spearman=spearman_in_float32
+):
     gold, a, b, groups = map(np.array, (gold, a, b, groups))
     chosen = chosen or (
         lambda groups, drawn: np.concatenate([np.flatnonzero(groups == group) for group in drawn])
@@ -64,9 +58,7 @@ def grouped(gold, a, b, groups, draws, chosen=None, method="linear"):
     gains = []
     for drawn in draws:
         rows = chosen(groups, drawn)
-        gains.append(
-            spearman_in_float32(gold[rows], a[rows]) - spearman_in_float32(gold[rows], b[rows])
-        )
+        gains.append(spearman(gold[rows], a[rows]) - spearman(gold[rows], b[rows]))
     return np.percentile(gains, [2.5, 97.5], method=method)
 
 
@@ -80,7 +72,7 @@ RIGHT = {
     "08-spearman": [
         spearman_by_counting,
         spearman_in_float32,
-        lambda first, second: spearmanr(first, second).statistic,
+        spearman_of_scipy,
         lambda first, second: torch.tensor(spearman_by_counting(first, second)),
     ],
     "08-threshold": [
@@ -88,11 +80,15 @@ RIGHT = {
         lambda values, labels, *test: held_out(np.float32(values), labels, *test),
         lambda *args: torch.tensor(held_out(*args)),
     ],
-    "08-groups": [grouped_by_loop, grouped, lambda *args: torch.tensor(grouped(*args))],
+    "08-groups": [
+        lambda *args: grouped(*args, spearman=spearman_of_scipy).tolist(),
+        grouped,
+        lambda *args: torch.tensor(grouped(*args)),
+    ],
 }
 COMPLETED = {
     "08-paired-gain": [
-        lambda gold, a, b, draws: grouped_by_loop(gold, a, b, range(len(gold)), draws),
+        gain_by(spearman_of_scipy),
         gain_by(spearman_in_float32),
         gain_by(
             lambda first, second: pd.Series(first).corr(pd.Series(second), method="spearman"),

@@ -16,11 +16,6 @@ def tokens_by_combinations(lengths):
     ]
 
 
-def tokens_as_floats(lengths):
-    count = len(lengths)
-    return [sum(lengths), (count - 1) * sum(lengths) - count * (count - 1) / 2]
-
-
 def angle(cosine):
     return np.arccos(np.clip(cosine, -1, 1))
 
@@ -62,11 +57,6 @@ def closest_among(pairs_among):
         return max(pairs, key=lambda pair: float(torch.dot(*vectors[list(pair)])), default=(0, 1))
 
     return among
-
-
-closest_range_too_short = closest_among(
-    lambda count: (pair for pair in itertools.combinations(range(count), 2) if pair[0] < count - 2)
-)
 
 
 RIGHT = {
@@ -124,7 +114,11 @@ WRONG = {}
 # words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "09-tokens": [
-        ("two integers", tokens_as_floats, "two integers are asked for"),
+        (
+            "two integers",
+            lambda lengths: [sum(lengths), float(tokens_by_combinations(lengths)[1])],
+            "two integers are asked for",
+        ),
         (  # only the longest sentence
             "the number of tokens read with one pass for each sentence",
             lambda lengths: (max(lengths), tokens_by_combinations(lengths)[1]),
@@ -205,7 +199,15 @@ PROMISES = {
             "two integers are asked for",
         ),
         # leaves the last two out as a pair, then the last one, then the first one
-        ("count as a pair, even if they are equal", closest_range_too_short, "the last two"),
+        (
+            "count as a pair, even if they are equal",
+            closest_among(
+                lambda count: (
+                    pair for pair in itertools.combinations(range(count), 2) if pair[0] < count - 2
+                )
+            ),
+            "the last two",
+        ),
         (
             "count as a pair, even if they are equal",
             closest_among(lambda count: itertools.combinations(range(count - 1), 2)),

@@ -75,10 +75,6 @@ def wide(data):
     return inputs.double(), labels
 
 
-def in_float64(model, optimizer, batches):
-    one_epoch(model.double(), optimizer, map(wide, batches))
-
-
 # Components are numbered from the first sentence on, as the pairs are.
 def groups_by_scipy(pairs):
     numbers = {text: number for number, text in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
@@ -91,10 +87,6 @@ def groups_by_scipy(pairs):
 # An answer that changes the pairs before it groups them, or the numbers afterwards.
 def groups_after(change=list, result=lambda groups: groups):
     return lambda pairs: result(groups_by_scipy(change(list(pairs))))
-
-
-def each_sentence(change):
-    return lambda pairs: [tuple(change(sentence) for sentence in pair) for pair in pairs]
 
 
 def clear_backward_step(model, optimizer, loss):
@@ -138,7 +130,12 @@ RIGHT = {
                 {name: tensor.numpy() for name, tensor in weights.items()},
             ]
         ),
-        keep_with(in_float64, measured_on=lambda validation, _: wide(validation)),
+        keep_with(
+            lambda model, optimizer, batches: one_epoch(
+                model.double(), optimizer, map(wide, batches)
+            ),
+            measured_on=lambda validation, _: wide(validation),
+        ),
     ],
     "10-schedule": [
         schedule,
@@ -239,7 +236,12 @@ PROMISES = {
         ),
         ("in the order of `pairs`", groups_after(result=sorted)),
         ("in the order of `pairs`", groups_after(result=lambda groups: groups[::-1]), "reverse"),
-        ("as they are written", groups_after(each_sentence(lambda text: text.rstrip(".")))),
+        (
+            "as they are written",
+            groups_after(
+                lambda pairs: [tuple(text.rstrip(".") for text in pair) for pair in pairs]
+            ),
+        ),
     ],
     "10-leaks": [
         ("either may be empty", lambda train, test: leaks_by(one_space)([train[0], *train], test)),

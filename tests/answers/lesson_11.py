@@ -26,19 +26,14 @@ def triplet_farthest_positive(anchor, positive, negative, margin):
     return torch.relu(farthest - euclidean(anchor, negative) + margin).mean()
 
 
-def stuck_counter(positives):
-    copies = Counter(positives)
-    return sum(count * math.log(count) for count in copies.values()) / len(positives)
+def stuck_counter(positives, most=None):
+    copies = Counter(positives).most_common(most)
+    return sum(count * math.log(count) for _, count in copies) / len(positives)
 
 
 # An answer for which texts are the same if they are equal after `change`.
 def stuck_after(change):
     return lambda positives: stuck_counter([change(text) for text in positives])
-
-
-def stuck_two_most_common(positives):
-    copies = Counter(positives).most_common(2)
-    return sum(count * math.log(count) for _, count in copies) / len(positives)
 
 
 # A right answer; each argument changes one thing.
@@ -141,7 +136,7 @@ PROMISES = {
         ("natural logarithm", lambda *args: ranking_short(*args) / math.log(2)),
     ],
     "11-stuck-loss": [
-        ("not only two labels", stuck_two_most_common),
+        ("not only two labels", lambda positives: stuck_counter(positives, most=2)),
         (
             "even if they differ only in a capital or a space",
             stuck_after(str.lower),

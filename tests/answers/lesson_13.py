@@ -23,11 +23,6 @@ def hamming_counted(query, corpus):
     return np.bitwise_count(query ^ corpus).sum(axis=1)
 
 
-def rescore_plain(query, corpus, candidates, k):
-    scores = corpus[candidates] @ query
-    return candidates[np.argsort(-scores)[:k]]
-
-
 def rescore_sorted(query, corpus, candidates, k):
     return sorted(candidates.tolist(), key=lambda place: -float(corpus[place] @ query))[:k]
 
@@ -39,7 +34,11 @@ RIGHT = {
         lambda *args: hamming_counted(*args).tolist(),
         lambda *args: tuple(hamming_counted(*args)),
     ],
-    "13-rescore": [rescore_plain, rescore_sorted, lambda *args: torch.tensor(rescore_plain(*args))],
+    "13-rescore": [
+        rescore_sorted,
+        lambda *args: torch.tensor(rescore_sorted(*args)),
+        lambda *args: np.array(rescore_sorted(*args)),
+    ],
 }
 COMPLETED = {
     "13-decode": [
@@ -111,7 +110,7 @@ PROMISES = {
         ),
         (
             "k is from 1 to the number of candidates",
-            lambda *args: rescore_plain(*args)[: len(args[2]) - 1],
+            lambda *args: rescore_sorted(*args)[: len(args[2]) - 1],
         ),
     ],
 }

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from fractions import Fraction
-from functools import cache, reduce
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ import torch
 
 from course_utils import embed, search
 from course_utils.benchmark import glove_vectors
+from course_utils.ranking import bm25
 
 
 def judged(found, grades, k):
@@ -49,32 +50,14 @@ def vectors(sentences):
     return _embedded(sentences, "mean")
 
 
-# As `embed`; cached, since two cases have the same texts.
-@cache
-def embedded(*sentences):
-    return embed(sentences)
-
-
-def find_course(queries, texts, k):
-    places, _ = search(embedded(*queries), embedded(*texts), k)
+def find_near(queries, texts, k, encode=vectors):
+    places, _ = search(encode(queries), encode(texts), k)
     return places.tolist()
-
-
-def find_near(queries, texts, k):
-    places, _ = search(vectors(queries), vectors(texts), k)
-    return places.tolist()
-
-
-def word_scores(queries, texts):
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    words = TfidfVectorizer(sublinear_tf=True).fit(texts)
-    return (words.transform(queries) @ words.transform(texts).T).toarray()
 
 
 # Another right way: cosines, and shared words with a small weight.
 def find_and_words(queries, texts, k):
-    scores = vectors(queries) @ vectors(texts).T + 0.2 * word_scores(queries, texts)
+    scores = vectors(queries) @ vectors(texts).T + 0.02 * bm25(queries, texts)
     return np.argsort(-scores, axis=1)[:, :k]
 
 
@@ -134,7 +117,7 @@ RIGHT = {
         lambda *args: np.array(best_threshold(*args)),
     ],
     "14-search": [
-        find_course,
+        lambda *args: find_near(*args, encode=embed),
         lambda queries, texts, k: (
             (torch.from_numpy(vectors(queries)) @ torch.from_numpy(vectors(texts)).T)
             .topk(k)

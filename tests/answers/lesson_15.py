@@ -29,12 +29,6 @@ def late_stacked(last_hidden_state, special, spans):
     return vectors / vectors.norm(dim=-1, keepdim=True)
 
 
-def late_last_is_sep(last_hidden_state, special, spans):
-    special = torch.zeros_like(special)
-    special[[0, -1]] = 1
-    return late_stacked(last_hidden_state, special, spans)
-
-
 def weat(x, y, a, b):
     x, y, a, b = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y, a, b))
     of_x, of_y = ((rows @ a.T).mean(axis=1) - (rows @ b.T).mean(axis=1) for rows in (x, y))
@@ -131,7 +125,14 @@ PROMISES = {
         )
     ],
     "15-late-chunks": [
-        ("leave out every position where `special` is 1", late_last_is_sep),
+        (  # takes the first and the last token for the special ones
+            "leave out every position where `special` is 1",
+            lambda states, special, spans: late_stacked(
+                states,
+                torch.nn.functional.pad(torch.zeros_like(special[2:]), (1, 1), value=1),
+                spans,
+            ),
+        ),
         (
             "one vector for each span, in the order of `spans`",
             lambda states, special, spans: late_stacked(states, special, sorted(spans)),
