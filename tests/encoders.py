@@ -1,8 +1,10 @@
-"""Run the lessons with other encoders: `python -m tests.encoders [FAMILY ...] [--lesson PATTERN] ...`.
+"""Run the lessons with other encoders.
 
-One small model with random weights of each family is made in `build/encoders`, and every lesson runs from top to bottom
-with COURSE_ENCODER naming its folder. A cell fails if it raises without being tagged to do so, or if a check refuses
-the lesson's own solution. What the lesson says only about the packaged encoder prints "skipped" and is counted.
+`python -m tests.encoders [FAMILY ...] [--lesson PATTERN] ...` makes one small model with random
+weights of each family in `build/encoders`, and runs every lesson from top to bottom with
+COURSE_ENCODER naming its folder. A cell fails if it raises without being tagged to do so, or if a
+check refuses the lesson's own solution. What the lesson says only about the packaged encoder prints
+"skipped" and is counted.
 """
 
 import json
@@ -26,20 +28,29 @@ from .project import ROOT
 from .sources import printed_by, tags
 
 FOLDER = ROOT / "build" / "encoders"
+# what a cell prints that needs the packaged encoder
 SKIPPED = "skipped: this cell "
-CUT = "the rest of each was cut off"  # a warning of embed, true where a tokenizer makes more pieces
-# that a search with random weights need not reach
+# a warning of embed, true where a tokenizer makes more pieces
+CUT = "the rest of each was cut off"
+# a search with random weights need not reach its target, of which a check says this
 TARGET = "which was set with the packaged encoder"
 PASSED = "✓ passed"
-BERTS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-ROBERTAS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+BERT_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+ROBERTA_TOKENS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
 
-def trained(model, trainer, pre_tokenizer, special, **options):
-    """The vocabulary (and, for BPE, merges) of a small tokenizer trained on reviews: capitals, accents, digits."""
-    tokenizer = Tokenizer(model)
+def trained_pieces(kind, trainer, pre_tokenizer, special_tokens, **options):
+    """{"vocab": ..., and for BPE "merges": ...} of a small tokenizer trained on reviews, which have
+    capitals, accents and digits.
+    """
+    tokenizer = Tokenizer(kind)
     tokenizer.pre_tokenizer = pre_tokenizer
-    options = {"vocab_size": 6000, "special_tokens": special, "show_progress": False, **options}
+    options = {
+        "vocab_size": 6000,
+        "special_tokens": special_tokens,
+        "show_progress": False,
+        **options,
+    }
     tokenizer.train_from_iterator(load_reviews("imdb")["text"][:2000], trainer(**options))
     return json.loads(tokenizer.to_str())["model"]
 
@@ -69,7 +80,7 @@ def cased():
     """A BERT of 4 layers of 128 that keeps capitals and accents."""
     pieces = models.WordPiece(unk_token="[UNK]")
     splitter = pre_tokenizers.BertPreTokenizer()
-    vocabulary = trained(pieces, trainers.WordPieceTrainer, splitter, BERTS)["vocab"]
+    vocabulary = trained_pieces(pieces, trainers.WordPieceTrainer, splitter, BERT_TOKENS)["vocab"]
     tokenizer = transformers.BertTokenizer(
         vocab=vocabulary, do_lower_case=False, model_max_length=512
     )
@@ -79,16 +90,16 @@ def cased():
 def roberta():
     """Byte-level pieces, no segments, positions that start after the padding id."""
     splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    model = trained(
+    learned = trained_pieces(
         models.BPE(),
         trainers.BpeTrainer,
         splitter,
-        ROBERTAS,
+        ROBERTA_TOKENS,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )
-    merges = [tuple(pair) for pair in model["merges"]]
+    merges = [tuple(pair) for pair in learned["merges"]]
     tokenizer = transformers.RobertaTokenizer(
-        vocab=model["vocab"], merges=merges, model_max_length=512
+        vocab=learned["vocab"], merges=merges, model_max_length=512
     )
     return with_model(
         tokenizer,
@@ -102,9 +113,14 @@ def roberta():
 
 
 def mpnet():
-    """WordPiece with RoBERTa's special tokens, and positions relative to each other in every layer."""
+    """WordPiece with RoBERTa's special tokens, and positions relative to each other in every
+    layer.
+    """
+    # MPNet's tokenizer calls the unknown piece [UNK], as BERT's does
     words = [
-        piece for piece in load_encoder()[0].get_vocab() if piece not in BERTS or piece == "[UNK]"
+        piece
+        for piece in load_encoder()[0].get_vocab()
+        if piece not in BERT_TOKENS or piece == "[UNK]"
     ]
     pieces = ["<s>", "<pad>", "</s>", "<unk>", *words, "<mask>"]
     vocabulary = {piece: row for row, piece in enumerate(pieces)}
@@ -126,12 +142,14 @@ def distilbert():
 
 
 def multilingual():
-    """A BERT with the tokenizer of XLM-RoBERTa, which cuts at blanks only: so are many multilingual encoders."""
+    """A BERT with the tokenizer of XLM-RoBERTa, which cuts at blanks only: so are many multilingual
+    encoders.
+    """
     splitter = pre_tokenizers.Metaspace()
-    model = trained(
-        models.Unigram(), trainers.UnigramTrainer, splitter, ROBERTAS, unk_token="<unk>"
+    learned = trained_pieces(
+        models.Unigram(), trainers.UnigramTrainer, splitter, ROBERTA_TOKENS, unk_token="<unk>"
     )
-    vocabulary = [tuple(piece) for piece in model["vocab"]]
+    vocabulary = [tuple(piece) for piece in learned["vocab"]]
     tokenizer = transformers.XLMRobertaTokenizer(vocab=vocabulary, model_max_length=512)
     return with_model(tokenizer, "Bert", layers=3, hidden=96, heads=6)
 
@@ -141,8 +159,8 @@ FAMILIES = {
 }
 
 
-def saved_model(family):
-    """The folder of a family's model, made anew."""
+def folder_of(family):
+    """The folder that a family's model was saved in, made anew."""
     folder = FOLDER / family
     shutil.rmtree(folder, ignore_errors=True)
     torch.manual_seed(0)
@@ -152,7 +170,10 @@ def saved_model(family):
 
 
 def complaint(cell, stored):
-    """What is wrong with a cell that has just run, or None. `stored`: what it says with the packaged encoder."""
+    """What is wrong with a cell that has just run, or None.
+
+    stored: what it says with the packaged encoder.
+    """
     for output in cell.outputs:
         if output.output_type == "error" and "raises-exception" not in tags(cell):
             return f"{output.ename}: {first_line(output.evalue)}"
@@ -173,12 +194,12 @@ def run(lesson, folder):
     notebook = nbformat.read(lesson, as_version=4)
     stored = {cell.id: printed_by(cell) for cell in notebook.cells}
     environment = {**os.environ, "COURSE_ENCODER": str(folder), "TQDM_DISABLE": "1"}
-    with tempfile.TemporaryDirectory(prefix="lesson-") as place:
+    with tempfile.TemporaryDirectory(prefix="lesson-") as empty_folder:
         client = NotebookClient(
             notebook,
             timeout=1200,
             allow_errors=True,
-            resources={"metadata": {"path": place}},
+            resources={"metadata": {"path": empty_folder}},
             extra_arguments=["--log-level=ERROR"],
         )
         client.execute(env=environment)
@@ -196,7 +217,7 @@ def main(families, patterns):
     """Run the lessons with encoders of these families, by default of all."""
     failed = 0
     for family in families or FAMILIES:
-        folder = saved_model(family)
+        folder = folder_of(family)
         for lesson in (bar := tqdm(lessons(patterns), unit="lesson", desc=family)):
             wrong, skipped = run(lesson, folder)
             failed += len(wrong)

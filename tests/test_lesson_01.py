@@ -40,7 +40,7 @@ def lesson(tokenizer):
         "words-of split-word 01-wordpiece 01-encode 01-harmful-entry 01-merge bpe-parts"
     ).split():
         source = cell_of("01", cell_id).source
-        # setup() would replace the checkpoint by the packaged encoder's folder, and does not run here
+        # setup() does not run here, which replaces the checkpoint by the packaged encoder's folder
         source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", source)
         exec(compile(source, cell_id, "exec"), names)
     return names
@@ -51,31 +51,35 @@ def letters(lesson):
     return {piece for piece in lesson["vocabulary"] if len(piece) == 1}
 
 
-words = st.text(
+any_text = st.text(
     alphabet=st.one_of(
         st.characters(exclude_categories=["Cs"]), st.sampled_from("aeinrst#'-. éł🙂")
     ),
     max_size=120,
 )
 
+# all texts of one to three of the letters a, b and c
 SHORT_PARTS = [
     "".join(signs) for length in (1, 2, 3) for signs in itertools.product("abc", repeat=length)
 ]
 vocabularies = st.sets(
-    st.text("abc", min_size=1, max_size=3).flatmap(lambda p: st.sampled_from([p, "##" + p]))
+    st.text("abc", min_size=1, max_size=3).flatmap(
+        lambda part: st.sampled_from([part, "##" + part])
+    )
 )
 
 
 def library_cuts(word, pieces):
-    names = {piece: number for number, piece in enumerate(["[UNK]", *sorted(pieces)])}
-    return [token.value for token in models.WordPiece(names, unk_token="[UNK]").tokenize(word)]
+    ids = {piece: number for number, piece in enumerate(["[UNK]", *sorted(pieces)])}
+    return [token.value for token in models.WordPiece(ids, unk_token="[UNK]").tokenize(word)]
 
 
-def agrees(tokenizer, lesson, text):
+def assert_agrees(tokenizer, lesson, text):
     pieces = [lesson["split_word"](word, lesson["vocabulary"]) for word in lesson["words_of"](text)]
     ids = exercises.encode(pieces, lesson["vocabulary"])
     assert sum(pieces, []) == tokenizer.tokenize(text)
-    assert ids == lesson["encode"](pieces, lesson["vocabulary"]) == tokenizer(text)["input_ids"]
+    assert ids == lesson["encode"](pieces, lesson["vocabulary"])
+    assert ids == tokenizer(text)["input_ids"]
 
 
 @pytest.mark.parametrize("text", [
@@ -87,16 +91,16 @@ def agrees(tokenizer, lesson, text):
     "x\u0000y", "0123456789" * 10 + "0", "$9.99", "e\u0301" * 60, "\U0001d518",
 ], ids=ascii)  # fmt: skip
 def test_words_greedy_search_and_ids_equal_the_library(tokenizer, lesson, text):
-    agrees(tokenizer, lesson, text)
+    assert_agrees(tokenizer, lesson, text)
 
 
 @settings(max_examples=400)
-@given(text=words)
+@given(text=any_text)
 def test_words_greedy_search_and_ids_equal_the_library_on_any_text(
     tokenizer, lesson, letters, text
 ):
     if not any(token in text for token in SPECIAL):
-        agrees(tokenizer, lesson, text)
+        assert_agrees(tokenizer, lesson, text)
     for word in lesson["words_of"](text):
         unknown = lesson["split_word"](word, lesson["vocabulary"]) == ["[UNK]"]
         assert unknown == (len(word) > 100 or not set(word) <= letters), (
@@ -119,7 +123,8 @@ def test_solution_and_reference_cut_words_as_the_library_does_with_any_vocabular
 @settings(max_examples=200)
 @given(word=st.text("abc", min_size=2, max_size=6), pieces=vocabularies)
 def test_an_entry_does_harm_if_the_library_says_so(lesson, word, pieces):
-    # And where none of the word's own parts does harm, none of any other letters does.
+    # And if the exercise finds no harmful entry, no entry of up to three letters does harm, whether
+    # in the word or not.
     if exercises.wordpiece(word, pieces) == ["[UNK]"]:
         return
     before = len(library_cuts(word, pieces))
@@ -130,7 +135,8 @@ def test_an_entry_does_harm_if_the_library_says_so(lesson, word, pieces):
     found = lesson["harmful_entry"](word, pieces)
     if found is None:
         for part in SHORT_PARTS:
-            assert not does_harm(part) and not does_harm(f"##{part}")
+            assert not does_harm(part)
+            assert not does_harm(f"##{part}")
     else:
         assert does_harm(found)
         assert exercises._judge_harmful((word, pieces), found) is None

@@ -36,6 +36,7 @@ SENSES = load_senses()
 WORDS = sorted(set(SENSES["word"]))
 LEAST = 6  # sentences of each sense
 MOST_SHARED = 0.6  # of the different words of two sentences
+# frequent words, which any number of sentences of one sense may have
 STOP = set(
     "about after another because before could every from have into that their then there they this "
     "three when where with without over under down stood above again both each".split()
@@ -47,7 +48,8 @@ def _tokens(sentence):
 
 
 def test_the_table_of_senses_is_balanced_and_has_no_duplicates():
-    assert list(SENSES.columns) == ["word", "sense", "sentence"] and SENSES.notna().all(axis=None)
+    assert list(SENSES.columns) == ["word", "sense", "sentence"]
+    assert SENSES.notna().all(axis=None)
     assert len(WORDS) >= 24
     for word, rows in SENSES.groupby("word"):
         first, second = rows["sense"].value_counts()

@@ -21,16 +21,19 @@ U, V = torch.randn(2, 9, generator=torch.Generator().manual_seed(6))
 
 
 @pytest.mark.parametrize("u, v", [
-    (U, V), (U, -U), (U, U), (1e6 * U, 1e-6 * V), (U, V.double()), (U.double(), V),
-    ((50 * U).int(), V), ((50 * U).to(torch.int8), (50 * V).to(torch.int8)), (0 * U, V),
-    (U, 0 * V), (0 * U, 0 * V), (U.half(), V.half()),
+    (U, V), (U, -U), (U, U),
+    (1e6 * U, 1e-6 * V),  # very different lengths
+    (U, V.double()), (U.double(), V), (U.half(), V.half()),
+    ((50 * U).int(), V), ((50 * U).to(torch.int8), (50 * V).to(torch.int8)),  # whole numbers
+    (0 * U, V), (U, 0 * V), (0 * U, 0 * V),  # all zeros
 ])  # fmt: skip
 def test_the_reference_cosine_is_that_of_both_libraries(u, v):
     ours = COSINE.reference(u, v)
-    assert isinstance(ours, float) and -1 <= ours <= 1
+    assert isinstance(ours, float)
+    assert -1 <= ours <= 1
     u, v = u.double(), v.double()
-    in_torch, in_sklearn = cosine_similarity(u, v, dim=0), cosine_in_sklearn(u[None], v[None])
-    assert [in_torch.item(), in_sklearn.item()] == pytest.approx([ours, ours], abs=1e-9)
+    assert cosine_similarity(u, v, dim=0).item() == pytest.approx(ours, abs=1e-9)
+    assert cosine_in_sklearn(u[None], v[None]).item() == pytest.approx(ours, abs=1e-9)
 
 
 def _literal(cell_id, name):
@@ -51,9 +54,11 @@ def _words(sentence):
 
 
 def test_there_are_12_paraphrases_and_6_swaps_and_each_sentence_stands_once():
-    assert (len(PARAPHRASES), len(SWAPS)) == (12, 6)
+    assert len(PARAPHRASES) == 12
+    assert len(SWAPS) == 6
     counts = Counter(sentence for pair in PARAPHRASES + SWAPS for sentence in pair)
-    assert set(counts.values()) == {1} and not counts.keys() & set(load_senses()["sentence"])
+    assert set(counts.values()) == {1}
+    assert not counts.keys() & set(load_senses()["sentence"])
 
 
 def test_a_swap_has_the_same_words_in_another_order_and_a_paraphrase_other_words():

@@ -22,6 +22,9 @@ PLAIN = [
     "The train to the coast leaves at nine.", "Everybody admired the chrysanthemums.", "Yes",
     "It rained, and it rained.",
 ]  # fmt: skip
+ANY_PIECE = 7
+# places that nothing at the mask may attend to, a list for each copy of the sentence
+BLOCKS = [[], [3], [0, 4]]
 
 
 def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention():
@@ -43,16 +46,18 @@ def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention(
         "occlusion-tools", "bits_with_blocks", bits_at=bits_at_and_attentions
     )
     bits = []
-    for implementation in ("eager", "sdpa"):
-        model.set_attn_implementation(implementation)
-        bits.append(bits_with_blocks(ids, MASK_PLACE, 7, [[], [3], [0, 4]]))
-    model.set_attn_implementation(usual)
+    try:
+        for implementation in ("eager", "sdpa"):
+            model.set_attn_implementation(implementation)
+            bits.append(bits_with_blocks(ids, MASK_PLACE, ANY_PIECE, BLOCKS))
+    finally:  # all tests share the model
+        model.set_attn_implementation(usual)
     assert torch.allclose(*bits, atol=1e-4)
     for weights in attentions:  # (copies, heads, from, to) of each layer
         assert torch.allclose(weights.sum(dim=-1), torch.ones(()), atol=1e-5)
-        _, third_blocked, two_blocked = weights[:, :, MASK_PLACE]
-        assert not third_blocked[:, 3].any() and not two_blocked[:, [0, 4]].any()
-        assert (weights[0] > 0).all()
+        for from_mask, blocked in zip(weights[:, :, MASK_PLACE], BLOCKS):
+            assert not from_mask[:, blocked].any()
+        assert (weights[0] > 0).all(), "nothing is blocked in the first copy"
         assert (weights[:, :, MASK_PLACE + 1] > 0).all(), "another token may attend to all"
 
 
@@ -73,7 +78,8 @@ def test_masks_and_labels_lead_to_the_librarys_loss(seed):
         output = model(input_ids=ids, attention_mask=batch["attention_mask"], labels=labels)
     bits = SURPRISAL.reference(output.logits[chosen], labels[chosen])
     perplexity = pytest.approx(math.exp(output.loss.item()), rel=1e-5)
-    assert BUG.reference(output.logits, labels) == perplexity == 2 ** bits.mean().item()
+    assert BUG.reference(output.logits, labels) == perplexity
+    assert 2 ** bits.mean().item() == perplexity
 
 
 @pytest.mark.parametrize("text", PLAIN)
@@ -95,15 +101,16 @@ def test_a_sentence_scored_in_one_batch_is_the_sentence_scored_mask_by_mask(text
 def test_the_lessons_reviews_were_never_trained_on():
     texts = load_reviews("imdb").sample(60, random_state=0)["text"].tolist()
     unseen = [text for text in texts if held_out(text)]
-    assert 0 < len(unseen) < len(texts) / 5
+    assert 0 < len(unseen) < len(texts) / 5  # about one in 20, HELD_OUT
     by_hand = _from_the_notebook("held-out-reviews", "held_out", hashlib=hashlib)
     assert list(filter(by_hand, texts)) == unseen
 
 
 @pytest.mark.parametrize("text", [
-    "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]", "[MASK] at the beginning, naïve café-owner?",
+    "The [MASK] sat on the mat", "The [MASK] sat on the mat.", "[MASK]",
+    "[MASK] at the beginning, naïve café-owner?", "antidisestablishment[MASK]",
     '"Don\'t," she said -- (quietly)... and [MASK]!', "  many   spaces\tand\na new line [MASK] ",
-    "antidisestablishment[MASK]", "北京 and 😀 [MASK]", "a " * 200 + "[MASK]",
+    "北京 and 😀 [MASK]", "a " * 200 + "[MASK]",
 ])  # fmt: skip
 def test_filling_by_hand_is_the_librarys_pipeline(text):
     tokenizer, model = load_masked_lm()
@@ -111,6 +118,7 @@ def test_filling_by_hand_is_the_librarys_pipeline(text):
     batch = tokenizer(text, return_tensors="pt")
     with torch.inference_mode():
         names = {"batch": batch, "logits": model(**batch).logits}
+    # the cell without its last lines, which show the likeliest pieces
     exec(cell_of("07", "softmax").source.split("top =")[0], names)
     for answer in unmasker(text, top_k=60):
         assert names["probabilities"][answer["token"]].item() == pytest.approx(
@@ -141,10 +149,13 @@ def test_an_edited_row_gives_its_piece_the_probability_in_the_model(probability)
 def test_the_exercises_masks_are_those_of_the_training_script():
     tokenizer, _ = load_masked_lm()
     group = tokenizer(PLAIN)["input_ids"]
-    theirs = masked_batch(group, tokenizer, 0.3, torch.Generator().manual_seed(4))
+    masked_of_script, _, _, labels_of_script = masked_batch(
+        group, tokenizer, 0.3, torch.Generator().manual_seed(4)
+    )
     ids = tokenizer.pad({"input_ids": group}, return_tensors="pt")["input_ids"]
     draws = torch.rand(ids.shape, generator=torch.Generator().manual_seed(4))
     masked, labels = MASK_TOKENS.reference(
         ids, tokenizer.all_special_ids, tokenizer.mask_token_id, draws, 0.3
     )
-    assert torch.equal(masked, theirs[0]) and torch.equal(labels[labels != IGNORED], theirs[3])
+    assert torch.equal(masked, masked_of_script)
+    assert torch.equal(labels[labels != IGNORED], labels_of_script)

@@ -41,8 +41,12 @@ def small(tiny, little_garbage, monkeypatch):
     """The learning curve's code with a tiny encoder and a few short trainings."""
     monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     train, validation, test = learning_curve.review_parts()
-    # the tiny encoder has 64 positions
-    less = {"LEAST_STEPS": 2, "SIZES": (20, 24), "SEEDS": (0, 1), "LONGEST": 60}
+    less = {
+        "LEAST_STEPS": 2,
+        "SIZES": (20, 24),
+        "SEEDS": (0, 1),
+        "LONGEST": 60,  # the tiny encoder has 64 positions
+    }
     few_tested = train, validation, test[:30]
     replace(monkeypatch, learning_curve, **less, review_parts=lambda: few_tested)
     monkeypatch.setattr(depth, "EXAMPLES", 20)
@@ -74,10 +78,11 @@ def test_the_head_on_the_mean_reads_what_embed_gives(small):
 
 
 def test_the_same_seed_trains_the_same_model(small):
-    texts, labels = ["a b", "x y z", "a a", "y"] * 5, [0, 1, 0, 1] * 5
+    texts, labels = FOUR_TEXTS * 5, FOUR_LABELS * 5
     trained = (learning_curve.fine_tuned(texts, labels, seed) for seed in (3, 3, 4))
     first, second, other = (learning_curve.probabilities(*model, texts) for model in trained)
-    assert np.allclose(first, second, atol=1e-6) and not np.allclose(first, other, atol=1e-4)
+    assert np.allclose(first, second, atol=1e-6)
+    assert not np.allclose(first, other, atol=1e-4)
 
 
 @pytest.mark.nightly
@@ -97,7 +102,7 @@ def test_the_stored_answers_have_the_accuracies_of_the_stored_curve():
     _, _, test = learning_curve.review_parts()
     stored = curve.query("examples == 1600 and seed == 0").set_index("classifier")["accuracy"]
     for name in answers.columns:
-        # rounded to three decimals, so 0.5 may be 0.4999
+        # stored to three decimals: 0.5001 as 0.5, with which the other label is the more probable
         assert learning_curve.accuracy(answers[name], test["label"]) == pytest.approx(
             stored[name], abs=0.002
         )
@@ -106,7 +111,8 @@ def test_the_stored_answers_have_the_accuracies_of_the_stored_curve():
 def test_the_stored_answers_for_the_validation_part_belong_to_its_sentences():
     ((name, answers),) = pd.read_csv(learning_curve.VALIDATION).items()  # one column
     _, validation, _ = learning_curve.review_parts()
-    assert (name, len(answers)) == ("fine-tuned encoder, CLS", len(validation))
+    assert name == "fine-tuned encoder, CLS"
+    assert len(answers) == len(validation)
     # the same model does about as well there; a column for other sentences would be at 0.5
     assert learning_curve.accuracy(answers, validation["label"]) == pytest.approx(0.8, abs=0.05)
 
@@ -170,7 +176,7 @@ def test_over_the_turns_each_kind_of_pair_of_a_triplet_is_tested_once():
 
 @each_turn
 def test_the_splits_are_equally_large_and_a_third_of_each_is_paraphrases(tested, splits):
-    sizes = [(name, len(split)) for name, split in splits.items()]  # in this order, too
+    sizes = [(name, len(split)) for name, split in splits.items()]  # in the order of pairs.SPLITS
     assert sizes == [(name, 3 * len(tested)) for name in pairs.SPLITS]
     shares = [table["label"].mean() for table in (tested, *splits.values())]
     assert shares == pytest.approx([1 / 3] * 5)
@@ -178,15 +184,17 @@ def test_the_splits_are_equally_large_and_a_third_of_each_is_paraphrases(tested,
 
 @each_turn
 def test_the_splits_share_pairs_and_sentences_as_their_names_say(tested, splits):
-    tested = sentence_pairs(tested)
+    of_tested = sentence_pairs(tested)
     swapped, shared, constructions, nothing = map(sentence_pairs, splits.values())
-    turned_round = {(second, first) for first, second in tested}
-    assert turned_round <= swapped and (tested | turned_round).isdisjoint(shared)
-    assert tested.isdisjoint(swapped)
-    assert {first for first, _ in tested} <= {first for first, _ in shared}
+    turned_round = {(second, first) for first, second in of_tested}
+    assert turned_round <= swapped
+    assert (of_tested | turned_round).isdisjoint(shared)
+    assert of_tested.isdisjoint(swapped)
+    # the sentences in first place
+    assert {first for first, _ in of_tested} <= {first for first, _ in shared}
     for unrelated in (constructions, nothing):
-        groups = SPLIT_PAIRS.reference([*tested, *unrelated])
-        assert not set(groups[: len(tested)]) & set(groups[len(tested) :])
+        groups = SPLIT_PAIRS.reference([*of_tested, *unrelated])
+        assert not set(groups[: len(of_tested)]) & set(groups[len(of_tested) :])
 
 
 @each_turn
@@ -198,7 +206,8 @@ def test_the_last_split_shares_no_construction_and_the_one_before_shares_all(tes
         set(table[["first", "second"]].stack().map(construction_of))
         for table in (tested, third, last)
     )
-    assert of_tested == of_third and not of_tested & of_last
+    assert of_tested == of_third
+    assert not of_tested & of_last
 
 
 FEW = 18  # pairs of each part
@@ -222,35 +231,43 @@ def small_pairs(small, monkeypatch):
     replace(monkeypatch, pairs, **less)
 
 
-def test_the_heads_read_what_they_should(small_pairs):
-    first, second = ["a b", "x y z x"], ["a", "y"]
+FIRST, SECOND = ["a b", "x y z x"], ["a", "y"]  # the sentences of two pairs
+
+
+def test_the_bi_encoders_head_reads_both_vectors_and_their_difference(small_pairs):
     torch.manual_seed(0)
     tokenizer, model = pairs.pair_classifier("bi-encoder")
     folder = str(learning_curve.encoder_folder())
-    u, v = (torch.tensor(embed(texts, normalize=False, model=folder)) for texts in (first, second))
+    u, v = (torch.tensor(embed(texts, normalize=False, model=folder)) for texts in (FIRST, SECOND))
     expected = model.head(torch.cat([u, v, (u - v).abs()], dim=1)).softmax(dim=1)[:, 1].tolist()
-    assert pairs.paraphrase_probabilities(tokenizer, model.eval(), first, second) == pytest.approx(
+    assert pairs.paraphrase_probabilities(tokenizer, model.eval(), FIRST, SECOND) == pytest.approx(
         expected, abs=1e-5
     )
+
+
+def test_the_cross_encoder_reads_both_sentences_as_one_input(small_pairs):
+    torch.manual_seed(0)
     tokenizer, model = pairs.pair_classifier("cross-encoder")
-    both = tokenizer(first, second, padding=True, return_tensors="pt")
+    both = tokenizer(FIRST, SECOND, padding=True, return_tensors="pt")
     assert both["token_type_ids"].max() == 1
     expected = model.eval()(**both).logits.softmax(dim=1)[:, 1].tolist()
-    assert pairs.paraphrase_probabilities(tokenizer, model, first, second) == pytest.approx(
+    assert pairs.paraphrase_probabilities(tokenizer, model, FIRST, SECOND) == pytest.approx(
         expected, abs=1e-5
     )
 
 
 def test_the_script_of_pairs_writes_the_stored_form(small_pairs, tmp_path):
     answers, split = written(pairs, tmp_path, pairs.ANSWERS, pairs.SPLIT)
-    assert len(answers) == FEW and split.notna().all(axis=None)
+    assert len(answers) == FEW
+    assert split.notna().all(axis=None)
 
 
 def test_the_stored_tables_of_pairs_have_every_pair():
     split, answers = pd.read_csv(pairs.SPLIT), pd.read_csv(pairs.ANSWERS)
     assert split.groupby("triplet")["kind"].nunique().eq(3).all()
     test = pairs.pair_table("test")
-    assert len(answers) == len(test) and answers.notna().all(axis=None)
+    assert len(answers) == len(test)
+    assert answers.notna().all(axis=None)
     # a column for other pairs would be at 0.5
     for way in pairs.WAYS:
         is_paraphrase = answers[f"{way}, all kinds, 0"] > 0.5

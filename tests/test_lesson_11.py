@@ -53,31 +53,35 @@ def test_encoded_gives_the_vectors_of_the_library(sentence_model):
 
 def test_differences_are_paired_and_in_the_right_direction():
     gold, noise = np.random.default_rng(0).normal(size=(2, 80))
-    worse, better = gold + 3 * noise, gold + noise
+    worse, better = gold + 3 * noise, gold + noise  # the same noise in both, so they are paired
     before = {"share": [np.array([0.0, 1.0] * 40)], "correlation": [gold, worse]}
     after = {"share": [np.array([1.0, 1.0] * 40)], "correlation": [gold, better]}
     compared = negation.compared(before, after)
     old, new, difference, low, high = compared["share"]
-    assert (old, new, difference) == (0.5, 1.0, 0.5) and 0.35 < low < difference < high < 0.65
+    assert (old, new, difference) == (0.5, 1.0, 0.5)
+    assert 0.35 < low < difference < high < 0.65  # of 80 differences of 0 or 1: about ± 0.11
     old, new, difference, low, _ = compared["correlation"]
-    assert [old, difference] == pytest.approx([spearmanr(gold, worse)[0], new - old])
+    assert old == pytest.approx(spearmanr(gold, worse).statistic)
+    assert difference == pytest.approx(new - old)
     assert low > 0
+    # nothing changes from a result to itself
     for _, _, *differences in negation.compared(before, before).values():
         assert differences == [0, 0, 0]
 
 
 @pytest.mark.parametrize(
-    "model, finds_all, cosine",
+    "vectors_of, finds_all, cosine",
     [(np.eye, True, 0), (lambda number: np.ones((number, 1)), False, 1)],
     ids=["each text has a vector of its own", "all texts have the same"],
 )
-def test_a_model_without_differences_finds_no_partner_and_unrelated_reviews_are_different_ones(
-    monkeypatch, model, finds_all, cosine
+def test_the_search_and_the_cosine_of_reviews_by_two_models_that_are_known(
+    monkeypatch, vectors_of, finds_all, cosine
 ):
     monkeypatch.setattr(negation, "_long_reviews", lambda: pd.Series([["word"] * 80] * 50))
-    monkeypatch.setattr(negation, "encoded", lambda model, texts: model(len(texts)))
-    assert negation.review_search(model, 50).all() == finds_all
-    assert negation.unrelated_cosine(model) == cosine
+    # what stands for the model makes the vectors of so many texts
+    monkeypatch.setattr(negation, "encoded", lambda vectors_of, texts: vectors_of(len(texts)))
+    assert negation.review_search(vectors_of, 50).all() == finds_all
+    assert negation.unrelated_cosine(vectors_of) == cosine
 
 
 @pytest.fixture
@@ -106,7 +110,9 @@ def test_a_script_writes_whole_tables_in_the_stored_ones_form(script, files, sma
 
 
 def trained(goal, loss=negation.triplet_loss_of, **columns):
-    """(model, losses of its steps, shares of right triplets after each epoch) of a training of two epochs."""
+    """(model, losses of its steps, shares of right triplets after each epoch) of a training of two
+    epochs.
+    """
     return negation.trained(loss, **columns, goal=goal, epochs=2, seed=1)
 
 
@@ -119,7 +125,10 @@ def test_the_same_seed_trains_the_same_model(small):
 def test_a_training_stops_at_its_goal_and_its_columns_reach_the_loss(small):
     _, stopped, _ = trained(goal=0)
     _, whole, by_epoch = trained(goal=1.1)  # more than all triplets: never reached
-    assert (len(stopped), len(whole), len(by_epoch)) == (2, 4, 2)
+    # a training looks after every second step, and has two epochs of two steps
+    assert len(stopped) == 2
+    assert len(whole) == 4
+    assert len(by_epoch) == 2
     _, of_other_columns, _ = trained(
         goal=0, loss=library.CosineSimilarityLoss, columns=["anchor", "positive", "score"]
     )
@@ -127,22 +136,28 @@ def test_a_training_stops_at_its_goal_and_its_columns_reach_the_loss(small):
 
 
 @pytest.mark.parametrize(
-    "file, name, triplet",
+    "file, recipe_column, triplet",
     [(negation.GAIN, "recipe", "triplet loss"), (losses.FILE, "loss", "TripletLoss")],
 )
-def test_trainings_to_an_equal_gain_are_compared_with_the_triplet_loss(file, name, triplet):
+def test_trainings_to_an_equal_gain_are_compared_with_the_triplet_loss(
+    file, recipe_column, triplet
+):
     stored = pd.read_csv(file)
-    after = stored.set_index([name, "seed", "measure"])["after"]
+    after = stored.set_index([recipe_column, "seed", "measure"])["after"]
     for row in stored.itertuples():
         assert row.more == pytest.approx(
             row.after - after[triplet, row.seed, row.measure], abs=2e-4
         )
-    # one that did not reach the goal was trained at the highest rate, too
-    below = stored["development"] < negation.GOAL - 1e-4
-    assert not below.any() or name == "loss"
 
 
-# The columns and labels of each shape, written by hand, for the triplets (a, p, n) and (b, q, m).
+def test_every_recipe_reached_the_goal_of_an_equal_gain():
+    # unlike the losses, of which some did not reach it even at the highest rate
+    stored = pd.read_csv(negation.GAIN)
+    assert (stored["development"] >= negation.GOAL - 1e-4).all()
+
+
+# The columns and labels of each shape, written by hand, for the triplets (a, p, n) and (b, q, m);
+# these letters stand for the texts in the test below.
 BY_HAND = {
     losses.PER_PAIR: (["a b a b".split(), "p q n m".split()], [1, 1, 0, 0]),
     losses.SCORED: (["a b a b".split(), "p q n m".split()], [1.0, 1.0, 0.0, 0.0]),
@@ -152,30 +167,31 @@ BY_HAND = {
 }
 
 
-@pytest.mark.parametrize("name", losses.family())
-def test_a_loss_of_the_family_is_the_librarys_on_texts_in_its_shape(name, sentence_model):
-    shape, _ = losses.family()[name]
+@pytest.mark.parametrize("loss_name", losses.family())
+def test_a_loss_of_the_family_is_the_librarys_on_texts_in_its_shape(loss_name, sentence_model):
+    shape, _ = losses.family()[loss_name]
     texts = {"a": "a b", "b": "x", "p": "b c", "q": "x y", "n": "a c", "m": "z"}
     columns, labels = BY_HAND[shape]
-    labels = labels and torch.tensor(labels)
+    labels = None if labels is None else torch.tensor(labels)
     sentence_model.eval()
 
     def features(column):
         return sentence_model.preprocess([texts[letter] for letter in column])
 
     torch.manual_seed(0)
-    of_family = losses.FamilyLoss(name, sentence_model)
+    of_family = losses.FamilyLoss(loss_name, sentence_model)
     value = of_family([features("ab"), features("pq"), features("nm")])
     of_library = of_family.loss  # the same margins, and the same weights if it has any
-    assert type(of_library) is getattr(library, name)
+    assert type(of_library) is getattr(library, loss_name)
+    # made for vectors that are ready, it now reads texts
     of_library.model = of_library.sentence_embedder = sentence_model
     expected = of_library([features(column) for column in columns], labels)
-    assert value.item() == pytest.approx(expected.item(), abs=1e-5) and value.item() > 0
+    assert value.item() == pytest.approx(expected.item(), abs=1e-5)
+    assert value.item() > 0  # two losses of 0 would prove little
     sentence_model.zero_grad()
     value.backward()
-    assert any(
-        weight.grad.any() for weight in sentence_model.parameters() if weight.grad is not None
-    )
+    gradients = [weight.grad for weight in sentence_model.parameters() if weight.grad is not None]
+    assert any(gradient.any() for gradient in gradients)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +206,8 @@ def test_the_lowest_rate_that_reaches_the_goal_is_taken_and_else_the_one_that_ca
     # what stands for the trained model is its rate
     monkeypatch.setattr(losses, "at_rate", lambda name, rate: (rate, 24, share_at[rate]))
     rate, (model, _, share) = losses.at_the_lowest_rate("TripletLoss")
-    assert (rate, model, share) == (losses.RATES[taken], losses.RATES[taken], shares[taken])
+    assert rate == model == losses.RATES[taken]
+    assert share == shares[taken]
 
 
 def test_reciprocal_ranks_are_those_of_the_librarys_evaluator(sentence_model):
@@ -199,7 +216,8 @@ def test_reciprocal_ranks_are_those_of_the_librarys_evaluator(sentence_model):
     evaluate = InformationRetrievalEvaluator(queries, questions.collection().to_dict(), right)
     expected = evaluate(sentence_model)["cosine_mrr@10"]
     ours = questions.reciprocal_ranks(sentence_model).query("part == 'test'")["score"]
-    assert len(ours) == 86 and ours.mean() == pytest.approx(expected, abs=1e-3)
+    assert len(ours) == 86  # the test queries that a page answers
+    assert ours.mean() == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize(

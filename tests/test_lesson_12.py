@@ -47,10 +47,12 @@ def test_the_stored_vectors_are_those_of_this_documentation():
             "run the script again: the packages changed"
         )
         vectors, owners = stored.get_tensor("vectors"), stored.get_tensor("owners")
+    # (place of the page, window), in the order of the stored vectors
     owned = [(place, window) for place, page in enumerate(windows_of(docs)) for window in page]
     places, windows = zip(*owned)
     assert owners.tolist() == list(places)
-    assert (vectors.dtype, len(vectors)) == (np.float16, len(windows))
+    assert vectors.dtype == np.float16
+    assert len(vectors) == len(windows)
     # every 1500th: to encode all would take long
     assert (embed(windows[::1500]) * vectors[::1500]).sum(axis=1).min() > 0.999  # cosines
 
@@ -75,7 +77,8 @@ def test_the_runs_have_the_ranks_of_their_names():
 def test_only_the_lesson_s_windows_have_stored_vectors(tiny, monkeypatch):
     windows = [window for page in windows_of(load_docstrings()) for window in page]
     stored = search.load_window_vectors(windows, "sentence-transformers/all-MiniLM-L6-v2")
-    assert (stored.shape, stored.dtype) == ((len(windows), 384), np.float32)
+    assert stored.shape == (len(windows), 384)  # the packaged encoder's numbers
+    assert stored.dtype == np.float32
     of_packaged = search.load_window_vectors(windows[:3], "packaged")
     assert (of_packaged * stored[:3]).sum(axis=1) == pytest.approx(1, abs=1e-3)
     assert search.load_window_vectors(windows[:3], str(tiny)) == pytest.approx(
@@ -88,8 +91,9 @@ FEW_QUERIES, FEW_RANKS = 3, 4
 
 @pytest.fixture
 def small(monkeypatch):
+    # few pages, queries, reviews and ranks
     docs, queries = load_docstrings(), load_doc_queries()[:FEW_QUERIES]
-    # of middle length
+    # of middle length, so that they have some windows and are read quickly
     docs = docs[docs["text"].str.len().between(700, 1500)][:10].reset_index(drop=True)
     reviews, wanted = search.load_reviews("rotten_tomatoes")[:20], search.load_queries()[:2]
     loads = {
@@ -107,22 +111,32 @@ def test_the_script_writes_the_stored_form(small, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {
         path.name for path in (search.RUNS, search.REVIEWS, search.VECTORS)
     }
-    # each of the 10 ways
-    assert runs["names"].str.split().map(len).tolist() == [FEW_RANKS] * 10 * FEW_QUERIES
+    lists = 10 * FEW_QUERIES  # of ten ways
+    assert runs["names"].str.split().map(len).tolist() == [FEW_RANKS] * lists
 
 
 def test_near_pages_that_may_be_right_do_not_count_as_wrong():
     mean = "Compute the arithmetic mean of the values."
     body = "It adds all numbers up and divides by how many there are."
     pages = {
+        # the right page
         "a.Series.mean": f"{mean}\n\n{body}",
-        "a.DataFrame.mean": "Return the mean over the requested axis.\n\n"
-        "It adds numbers and divides by their count.",
+        # the same last name
+        "a.DataFrame.mean": (
+            "Return the mean over the requested axis.\n\n"
+            "It adds numbers and divides by their count."
+        ),
+        # nearly the same summary
         "b.average": "Compute the arithmetic mean of all the values.\n\nThe mean with weights.",
+        # holds the right page's piece
         "b.shared": f"Something about boats and rivers.\n\n{body}",
+        # wrong
         "b.plot": "Draw a picture of the values.\n\nAxes, colours and a legend.",
+        # wrong; a signature is no question
         "b.signature": "sort(values, axis) of an array.\n\nIt sorts.",
+        # has no piece, so it is neither wrong nor a question
         "b.alone": "This page has no body at all.",
+        # wrong; three words are no question
         "b.few": "Too few words.\n\nSome text that follows it.",
     }
     docs = pd.DataFrame(pages.items(), columns=["name", "text"])
@@ -132,6 +146,7 @@ def test_near_pages_that_may_be_right_do_not_count_as_wrong():
     wrong = {"b.plot", "b.signature", "b.few"}
     assert len(near) == len(wrong) - rerank.SKIPPED
     assert {near[0].split()[0], table[0]["nearest"]} <= wrong
+    # the pages that can be a question
     assert [row["question"] for row in table] == docs["name"][:5].tolist()
 
 
@@ -158,23 +173,22 @@ def test_the_stored_scores_are_those_of_the_candidates():
 def test_the_negatives_that_were_looked_at_are_those_of_questions():
     looked, mined = pd.read_csv(rerank.LOOKED), pd.read_csv(rerank.MINED)
     assert not looked.duplicated(["question", "near"]).any()
-    assert [
-        set(looked["grade"]) - {0, 1, 2},
-        set(looked["question"]) - set(mined["question"]),
-        set(looked["near"]) - set(load_docstrings()["name"]),
-    ] == [set(), set(), set()]
+    assert set(looked["grade"]) <= {0, 1, 2}
+    assert set(looked["question"]) <= set(mined["question"])
+    assert set(looked["near"]) <= set(load_docstrings()["name"])
 
 
 @pytest.mark.nightly
 def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path, tiny):
     docs, queries = load_docstrings()[:1600:40].reset_index(drop=True), load_doc_queries()[:3]
     replace(monkeypatch, rerank, load_docstrings=lambda: docs, load_doc_queries=lambda: queries)
-    found = " ".join(docs["name"][:5])
-    pd.DataFrame([(way, one, found) for way in rerank.FOUND for one in queries["id"]]).to_csv(
+    # both searches that are read found the same five pages for each query
+    names = " ".join(docs["name"][:5])
+    pd.DataFrame([(way, query, names) for way in rerank.FOUND for query in queries["id"]]).to_csv(
         tmp_path / "runs.csv", index=False, header=["way", "query", "names"]
     )
     replace(monkeypatch, rerank, RUNS=tmp_path / "runs.csv", NEAR=20, HELD=4, EPOCHS=1, READ=60)
-    # the tiny encoder has 64 positions
+    # the default of `longest`: the tiny encoder has 64 positions
     monkeypatch.setattr(rerank.scores_of, "__defaults__", (60,))
     monkeypatch.setattr(learning_curve, "encoder_folder", lambda: tiny)
     written(rerank, tmp_path, rerank.SCORES, rerank.MINED, rerank.STEPS)
@@ -183,7 +197,9 @@ def test_the_re_ranker_s_script_writes_the_stored_form(monkeypatch, tmp_path, ti
 def test_late_interaction_is_max_sim_of_each_pair():
     queries = ["drop rows with gaps", "short"]
     texts = ["Remove missing values from a table.", "Sort.", ""]
+    # each text alone, so that there is no padding
     batches = (hidden_states([text]) for text in [*queries, *texts])
     tokens = [normalize(states[-1][0], dim=-1) for batch in batches for _, states, _ in batch]
-    expected = [[max_sim(query, text) for text in tokens[2:]] for query in tokens[:2]]
+    of_queries, of_texts = tokens[: len(queries)], tokens[len(queries) :]
+    expected = [[max_sim(query, text) for text in of_texts] for query in of_queries]
     assert search.late_interaction(queries, texts) == pytest.approx(np.array(expected), abs=1e-5)

@@ -160,13 +160,10 @@ PROMISES = {
         (  # takes the factors along the wrong axes where all three sizes are equal
             "Any two of the three sizes may be equal",
             lambda vectors, factors: (
-                vectors
-                * (
-                    factors
-                    if vectors.shape[-1] == factors.shape[-1] == len(factors)
-                    else factors.unsqueeze(-1)
-                )
-            ).sum(dim=1),
+                weighted(vectors, factors)
+                if len(set(vectors.shape)) > 1
+                else (vectors * factors).sum(dim=1)
+            ),
         ),
         (  # divides a sentence with a factor of 0 by 0
             "Factors may be 0",

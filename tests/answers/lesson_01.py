@@ -12,7 +12,7 @@ def encode_with_get(words, vocabulary):
     return [vocabulary.get(piece, vocabulary["[UNK]"]) for piece in pieces]
 
 
-# An answer that looks for the piece with or without its mark before it takes [UNK].
+# An answer that takes `twin(piece)` for a piece that the vocabulary lacks; [UNK] if it lacks both.
 def encode_or_its_twin(twin):
     return lambda words, vocabulary: encode_with_get(
         [
@@ -39,6 +39,7 @@ def wordpiece_any_start(word, pieces):
     return wordpiece_recursive(word, pieces, "##") if cut == ["[UNK]"] else cut
 
 
+# The parts of the word as entries: those that begin at any place, or at one of `starts`.
 def entries(word, starts=None):
     for start in range(len(word)) if starts is None else starts:
         for end in range(start + 1, len(word) + 1):
@@ -49,10 +50,12 @@ def harms(entry, word, pieces):
     return len(wordpiece_recursive(word, pieces | {entry})) > len(wordpiece_recursive(word, pieces))
 
 
+# The last harmful entry.
 def harmful_last(word, pieces):
     return [entry for entry in entries(word) if harms(entry, word, pieces)][-1]
 
 
+# Prefers an entry that makes the word [UNK].
 def harmful_or_unknown(word, pieces):
     unknown = [
         entry for entry in entries(word) if wordpiece_recursive(word, pieces | {entry}) == ["[UNK]"]
@@ -60,6 +63,7 @@ def harmful_or_unknown(word, pieces):
     return unknown[-1] if unknown else harmful_last(word, pieces)
 
 
+# Also takes an entry that cuts the word into as many pieces, but others.
 def harmful_or_equal(word, pieces):
     before = wordpiece_recursive(word, pieces)
     cuts = {entry: wordpiece_recursive(word, pieces | {entry}) for entry in entries(word)}
@@ -77,8 +81,8 @@ def harmful_at_boundaries(word, pieces):
     return next((entry for entry in tried if harms(entry, word, pieces)), None)
 
 
-# Merges into the last symbol of the result, if it is not `fresh`: just merged itself. If `again`, into
-# this one, too. `form` is applied to compare symbols, `joined` to the merged one.
+# Merges into the last symbol of the result, unless it is `fresh`: just merged itself. If `again`,
+# into this one, too. `form` is applied to compare symbols, `joined` to the merged one.
 def merge_by_memory(symbols, pair, again=False, form=str, joined=str):
     out, fresh = [], False
     wanted = [form(symbol) for symbol in pair]

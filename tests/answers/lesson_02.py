@@ -113,8 +113,7 @@ COMPLETED = {
 
 WRONG = {}
 
-# Words of the exercise's text, an answer that breaks them, and, where there is a third field, words
-# of what it is told
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "02-pad-batch": [
         (  # the mask of an empty row begins with a 1

@@ -33,7 +33,7 @@ def nearest_by_loop(vectors, senses):
     return right / len(senses)
 
 
-# A right answer, except that `change` is applied to the table of cosines before the search.
+# A right answer, except that `change(cosines, labels)` is what it searches.
 def nearest_changed(change):
     def nearest(vectors, senses):
         unit = F.normalize(vectors)
@@ -84,6 +84,7 @@ COMPLETED = {
         lambda states, row, position: torch.cat(
             [state[row, position : position + 1] for state in states]
         ),
+        # a product with one-hot vectors for the row and the position
         lambda states, row, position: torch.einsum(
             "lbth,b,t->lh",
             torch.stack(states),
@@ -91,6 +92,7 @@ COMPLETED = {
         ),
     ],
     "03-gap-from-table": [
+        # loops below the diagonal
         lambda cosines, senses: np.subtract(
             *(
                 statistics.fmean(
@@ -102,21 +104,25 @@ COMPLETED = {
                 for same in (True, False)
             )
         ),
+        # booleans: one half of the pairs of one sense, and all pairs of two
         lambda cosines, senses: (
             cosines[of_one_sense(senses).triu(1)].mean()
             - cosines[~of_one_sense(senses)].double().mean()
         ),
+        # NumPy's masked arrays
         lambda cosines, senses: (
             np.ma.array(
                 cosines, mask=~of_one_sense(senses).numpy() | np.eye(len(senses), dtype=bool)
             ).mean()
             - np.ma.array(cosines, mask=of_one_sense(senses).numpy()).mean()
         ),
+        # sums and counts, without the diagonal
         lambda cosines, senses: (
             ((cosines * of_one_sense(senses)).sum() - cosines.trace())
             / (of_one_sense(senses).sum() - len(senses))
             - (cosines * ~of_one_sense(senses)).sum() / (~of_one_sense(senses)).sum()
         ),
+        # what does not count is NaN
         lambda cosines, senses: (
             torch.nanmean(
                 cosines.clone().fill_diagonal_(torch.nan).where(of_one_sense(senses), torch.nan)
@@ -125,6 +131,7 @@ COMPLETED = {
         ),
     ],
     "03-overtaken": [
+        # sums of each draw
         lambda first, second, draws: (
             sum(sum(first[drawn]) < sum(second[drawn]) for drawn in draws) / len(draws)
         ),
@@ -132,15 +139,18 @@ COMPLETED = {
         lambda first, second, draws: (
             torch.tensor(first - second).float()[torch.tensor(draws)].mean(1).lt(0).float().mean()
         ),
+        # the mean of the differences, and the result in float32
         lambda first, second, draws: np.mean(
             np.einsum("dw->d", (first - second)[draws]) / len(first) < 0, dtype="f"
         ),
         lambda first, second, draws: statistics.mean(
             statistics.fmean(first[drawn] - second[drawn]) < 0 for drawn in draws
         ),
+        # each draw as a row of weights
         lambda first, second, draws: (
             (draws[:, :, None] == np.arange(len(first))).mean(axis=1) @ (first - second) < 0
         ).mean(),
+        # the difference of both means
         lambda first, second, draws: (
             np.diff([values[draws].mean(1) for values in (first, second)], axis=0) > 0
         ).mean(),

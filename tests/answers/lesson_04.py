@@ -71,8 +71,8 @@ RIGHT = {
     "04-mean-pool": [
         mean,
         mean_in_lists,
-        lambda tokens, mask: (
-            torch.einsum("bth,bt->bh", tokens, mask.to(tokens.dtype)) / mask.sum(1, keepdim=True)
+        lambda tokens, mask: torch.stack(
+            [vectors[real == 1].mean(dim=0) for vectors, real in zip(tokens, mask)]
         ),
     ],
     "04-max-pool": [
@@ -193,16 +193,16 @@ PROMISES = {
             "returned an ndarray",
         ),
         *(
-            (  # zeros for a row with a 0, with the sum 0, or with no positive number
+            (  # zeros for some rows
                 "scaled to length 1",
                 lambda vectors, test=test: (
                     F.normalize(vectors) * torch.stack([test(row) for row in vectors])[:, None]
                 ),
             )
             for test in (
-                lambda row: row.all(),
-                lambda row: row.sum() != 0,
-                lambda row: row.max() > 0,
+                lambda row: row.all(),  # not for one with a 0
+                lambda row: row.sum() != 0,  # not for one with the sum 0
+                lambda row: row.max() > 0,  # not for one without a positive number
             )
         ),
     ],

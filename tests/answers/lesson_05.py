@@ -27,12 +27,12 @@ def weights_of_real_tokens(queries, keys, mask):
     return weights
 
 
-def scores(queries, keys, divisor=None):
+def scaled_products(queries, keys, divisor=None):
     divisor = queries.size(2) if divisor is None else divisor
     return torch.bmm(queries, keys.permute(0, 2, 1)) / divisor**0.5
 
 
-def low(logits, mask):
+def lowered_at_padding(logits, mask):
     return torch.where(mask.bool(), logits, torch.tensor(-1e9))
 
 
@@ -40,8 +40,9 @@ def states_of(state, layers):
     return list(itertools.accumulate(layers, lambda before, layer: layer(before), initial=state))
 
 
-# A right answer; each keyword exchanges one step: which numbers of a vector are replaced, from how
-# many tokens before, how long a change is, and which layers are run.
+# A right answer; each keyword exchanges one step: `numbers`, which of a vector are replaced;
+# `shift`, from how many tokens before; `length`, of a change; `rest`, the layers that are run from a
+# depth on.
 def map_by_loops(target, source, layers, numbers=slice(None), shift=0, length=None, rest=None):
     length = length or (lambda change: math.hypot(*change.tolist()))
     rest = rest or (lambda depth: layers[depth:])
@@ -88,11 +89,13 @@ RIGHT = {
         weights_of_real_tokens,
         weights_by_log_sum,
         lambda queries, keys, mask: F.softmax(
-            scores(queries, keys).masked_fill(mask == 0, scores(queries, keys).min().item() - 50),
+            scaled_products(queries, keys).masked_fill(
+                mask == 0, scaled_products(queries, keys).min().item() - 50
+            ),
             -1,
         ),
         lambda queries, keys, mask: F.softmax(
-            low(scores(queries.double(), keys.double()), mask), -1
+            lowered_at_padding(scaled_products(queries.double(), keys.double()), mask), -1
         ).numpy(),
         # with the identity for values, attention returns the weights
         lambda queries, keys, mask: F.scaled_dot_product_attention(
@@ -126,6 +129,7 @@ COMPLETED = {
             scipy.special.softmax(np.inner(queries, keys) / np.sqrt(queries.shape[1]), axis=1)
             @ values.numpy()
         ),
+        # q·k from squared distances; what a whole row has in common does not change its softmax
         lambda queries, keys, values: (
             torch.softmax(
                 (keys.square().sum(1) - torch.cdist(queries, keys) ** 2)
@@ -136,6 +140,7 @@ COMPLETED = {
             @ values
         ),
     ],
+    # the mean weight of a word on the word before it, without [CLS] and [SEP]
     "05-previous-score": [
         lambda weights: weights[:, :, 2:-1, 1:-2].diagonal(dim1=2, dim2=3).mean(2),
         lambda weights: torch.stack(
@@ -208,7 +213,8 @@ PROMISES = {
         (  # takes 4 for a smaller d
             "d can be any number",
             lambda queries, keys, mask: F.softmax(
-                low(scores(queries, keys, max(queries.shape[-1], 4)), mask), -1
+                lowered_at_padding(scaled_products(queries, keys, max(queries.shape[-1], 4)), mask),
+                -1,
             ),
         ),
         (  # looks at the padding

@@ -26,6 +26,12 @@ def mean_cosine_in_numpy(means, counts):
     return (total * np.dot(mean, mean) - 1) / (total - 1)
 
 
+def mean_cosine_without_copies(means, counts):
+    different = {(tuple(mean), count) for mean, count in zip(means.tolist(), counts)}
+    means, counts = map(np.array, zip(*different))
+    return mean_cosine_in_numpy(torch.from_numpy(means), counts)
+
+
 def moved(rows):
     return rows - rows.mean(0)
 
@@ -101,6 +107,7 @@ COMPLETED = {
             (first.numpy() / np.linalg.norm(first, axis=1, keepdims=True))
             @ F.normalize(second).numpy().T
         ),
+        # with 1 / length of each row
         lambda first, second: torch.einsum(
             "nh,mh,n,m->nm",
             first,
@@ -108,6 +115,7 @@ COMPLETED = {
             (first * first).sum(1).rsqrt(),
             (second * second).sum(1).rsqrt(),
         ),
+        # divided by the lengths after the product
         lambda first, second: (
             ((first @ second.T).T / first.norm(dim=1)).T.div(second.square().sum(1).sqrt()).double()
         ),
@@ -115,15 +123,18 @@ COMPLETED = {
     "06-share-kept": [
         lambda rows, axes: np.var(rows @ axes.T, axis=0).sum() / np.var(rows, axis=0).sum(),
         lambda rows, axes: np.trace(axes @ np.cov(rows.T) @ axes.T) / np.trace(np.cov(rows.T)),
+        # 1 minus what the projection leaves
         lambda rows, axes: (
             1
             - np.square(moved(rows) - moved(rows) @ axes.T @ axes).sum()
             / np.square(moved(rows)).sum()
         ),
+        # in float32
         lambda rows, axes: (
             torch.tensor(moved(rows).astype("f") @ axes.T.astype("f")).square().sum()
             / np.sum(moved(rows).astype("f") ** 2)
         ),
+        # from the lengths of both tables
         lambda rows, axes: (
             (
                 np.linalg.norm(np.einsum("nh,kh->nk", moved(rows), axes))
@@ -218,12 +229,7 @@ PROMISES = {
         ),
         (  # batches with the same mean and count are taken once
             "Two sentences with the same text are different sentences",
-            lambda means, counts: mean_cosine_in_numpy(
-                *map(
-                    np.array,
-                    zip(*{(tuple(mean), count) for mean, count in zip(means.tolist(), counts)}),
-                )
-            ),
+            mean_cosine_without_copies,
         ),
         (  # one for each batch
             "as one number",

@@ -86,6 +86,7 @@ RIGHT = {
         lambda *args: torch.tensor(grouped(*args)),
     ],
 }
+
 COMPLETED = {
     "08-paired-gain": [
         gain_by(spearman_of_scipy),
@@ -96,14 +97,17 @@ COMPLETED = {
         ),
     ],
     "08-inner-mask": [
+        # more than one token up to here, and fewer than all
         lambda mask: (
             mask * (mask.cumsum(dim=1) > 1) * (mask.cumsum(dim=1) < mask.sum(dim=1, keepdim=True))
         ),
         lambda mask: [
             [int(0 < place < sum(row) - 1) for place in range(len(row))] for row in mask.tolist()
         ],
+        # without the first two, one place to the right
         lambda mask: torch.nn.functional.pad(mask[:, 2:], (1, 1)),
         lambda mask: np.array([[0, *row[2:], 0] for row in mask.numpy()], dtype=float),
+        # 0 in the last and in the first place
         lambda mask: mask.scatter(1, torch.outer(mask.sum(dim=1) - 1, torch.tensor([0, 1])), 0),
     ],
     "08-baseline": [
@@ -111,6 +115,7 @@ COMPLETED = {
             np.mean((values >= threshold) == labels),
             np.bincount(labels).max() / len(labels),
         ),
+        # right ones on both sides of the threshold, and how far the share of ones is from a half
         lambda values, labels, threshold: [
             (sum(labels[values >= threshold]) + sum(1 - labels[values < threshold])) / len(labels),
             0.5 + abs(sum(labels) / len(labels) - 0.5),
@@ -123,6 +128,7 @@ COMPLETED = {
             / len(values),
             max(map(labels.tolist().count, (0, 1))) / len(labels),
         ),
+        # both as the rows of one table
         lambda values, labels, threshold: (
             torch.tensor(
                 np.array(
@@ -132,16 +138,19 @@ COMPLETED = {
             .float()
             .mean(dim=1)
         ),
+        # shares of wrong ones
         lambda values, labels, threshold: (
             1 - np.abs((values >= threshold) - labels).mean(),
             1 - min((labels != answer).mean() for answer in (0, 1)),
         ),
     ],
 }
+
 WRONG = {
     "08-spearman": [(lambda first, second: 100 * spearman_by_counting(first, second), "times 100")],
     "08-threshold": [(lambda *args: 1 - held_out(*args), "1 minus the right result")],
 }
+
 # words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "08-spearman": [
@@ -216,8 +225,8 @@ PROMISES = {
         ),
         (  # equal rows are taken once
             "with all its rows",
-            lambda *columns_and_draws: grouped(
-                *zip(*dict.fromkeys(zip(*columns_and_draws[:4]))), columns_and_draws[4]
+            lambda gold, a, b, groups, draws: grouped(
+                *zip(*dict.fromkeys(zip(gold, a, b, groups))), draws
             ),
         ),
         (  # equal resamples are taken once

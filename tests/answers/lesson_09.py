@@ -80,6 +80,7 @@ RIGHT = {
         lambda vectors: torch.tensor(pair_in(vectors.double())),
     ],
 }
+
 COMPLETED = {
     "09-cls-chain": [
         lambda vectors: F.normalize(vectors.select(1, 0), dim=1),
@@ -110,7 +111,9 @@ COMPLETED = {
         lambda question, vectors, k: KDTree(vectors).query(question, range(1, k + 1))[1],
     ],
 }
+
 WRONG = {}
+
 # words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "09-tokens": [

@@ -47,13 +47,13 @@ def accuracy(model, validation):
         return (model(inputs).argmax(dim=-1) == labels).double().mean().item()
 
 
-# A right answer; each argument changes one thing. stop: after so many epochs without a better.
+# A right answer; each argument changes one thing.
 def keep_with(
     train=one_epoch,
-    better=operator.gt,
+    better=operator.gt,  # when weights are kept
     result=lambda scores, weights: (scores, weights),
     measured_on=lambda validation, batches: validation,
-    stop=0,
+    stop=0,  # after so many epochs below the best one; 0 for never
 ):
     def keep(make, batches, validation, epochs):
         model, optimizer = make()
@@ -80,7 +80,7 @@ def groups_by_scipy(pairs):
     numbers = {text: number for number, text in enumerate(dict.fromkeys(itertools.chain(*pairs)))}
     first = [numbers[text] for text, _ in pairs]
     second = [numbers[text] for _, text in pairs]
-    links = coo_array((np.ones(len(pairs)), (first, second)), shape=(len(numbers),) * 2)
+    links = coo_array((np.ones(len(pairs)), (first, second)), shape=(len(numbers), len(numbers)))
     return connected_components(links, directed=False)[1][first].tolist()
 
 
@@ -148,6 +148,7 @@ RIGHT = {
         groups_after(result=lambda groups: np.array(groups, dtype=int)),
     ],
 }
+
 COMPLETED = {
     "10-train": [
         train_by(
@@ -220,6 +221,7 @@ COMPLETED = {
         )[:, 0],
     ],
 }
+
 WRONG = {
     "10-split-pairs": [
         (groups_after(result=lambda groups: [group + 1 for group in groups]), "plus 1")
@@ -227,16 +229,20 @@ WRONG = {
     "10-leaks": [(leaks_by(str), "as they are written")],
     "10-schedule": [(lambda step, steps, warmup, peak: peak * (1 - step / steps), "below 0")],
 }
+
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "10-split-pairs": [
+        # leaves pairs out that come again
         ("for each pair", groups_after(lambda pairs: list(dict.fromkeys(pairs)))),
-        (
+        (  # leaves pairs of a sentence with itself out
             "for each pair",
             groups_after(lambda pairs: [pair for pair in pairs if pair[0] != pair[1]]),
         ),
+        # sorts the numbers
         ("in the order of `pairs`", groups_after(result=sorted)),
         ("in the order of `pairs`", groups_after(result=lambda groups: groups[::-1]), "reverse"),
-        (
+        (  # a full stop at the end does not count
             "as they are written",
             groups_after(
                 lambda pairs: [tuple(text.rstrip(".") for text in pair) for pair in pairs]
@@ -244,41 +250,47 @@ PROMISES = {
         ),
     ],
     "10-leaks": [
+        # needs a first text in `train`
         ("either may be empty", lambda train, test: leaks_by(one_space)([train[0], *train], test)),
         ("Return the list", leaks_by(one_space, set), "a set"),
         ("in the order of `test`", leaks_by(one_space, sorted)),
         ("in the order of `test`", leaks_by(one_space, lambda leaked: leaked[::-1])),
-        (
+        (  # returns them without the spaces around them
             "as they are written there",
             leaks_by(one_space, lambda leaked: [text.strip() for text in leaked]),
         ),
-        (
+        (  # leaves capitals with accents as they are
             "differ only in capitalisation",
             leaks_by(lambda text: tuple(text.encode().lower().split())),
         ),
-        (
+        (  # knows only three kinds of white space
             "(spaces, tabs, line ends)",
             leaks_by(lambda text: re.sub(r"[ \t\n]+", " ", text).strip(" ").lower()),
         ),
-        (
+        (  # a tab inside a text counts
             "(spaces, tabs, line ends)",
             leaks_by(lambda text: re.sub(r"[ \n]+", " ", text.lower()).strip()),
         ),
-        (
+        (  # a line end inside a text counts
             "(spaces, tabs, line ends)",
             leaks_by(lambda text: re.sub(r"[ \t]+", " ", text.lower()).strip()),
         ),
-        (
+        (  # leaves empty texts out
             "those texts of `test` that also occur in `train`",
             leaks_by(one_space, lambda leaked: [text for text in leaked if text.strip()]),
         ),
+        # without apostrophes
         ("punctuation", leaks_by(lambda text: one_space(text.replace("'", "")))),
+        # without marks at the end
         ("punctuation", leaks_by(lambda text: one_space(text).rstrip(".!?"))),
+        # hyphens are spaces
         ("punctuation", leaks_by(lambda text: one_space(text.replace("-", " ")))),
+        # all marks at the end of a sentence are full stops
         ("punctuation", leaks_by(lambda text: one_space(re.sub("[!?]", ".", text)))),
+        # all letters with accents are the same
         ("accents", leaks_by(lambda text: one_space(text).encode("ascii", "replace"))),
         ("the order of the words", leaks_by(lambda text: tuple(sorted(one_space(text).split())))),
-        (
+        (  # the beginning of a training text counts, too
             "an extra word",
             lambda train, test: [
                 text
@@ -286,38 +298,41 @@ PROMISES = {
                 if any(one_space(other).startswith(one_space(text)) for other in train)
             ],
         ),
+        # without "the"
         ("an extra word", leaks_by(lambda text: one_space(re.sub(r"\bthe\b", "", text.lower())))),
-        (
+        (  # a word that is repeated counts once
             "an extra word",
             leaks_by(
                 lambda text: tuple(word for word, _ in itertools.groupby(one_space(text).split()))
             ),
         ),
-        (
+        (  # all numbers are the same
             "Anything else makes two texts different",
             leaks_by(lambda text: re.sub(r"\d+", "0", one_space(text))),
         ),
+        # only the first 80 characters count
         ("Anything else makes two texts different", leaks_by(lambda text: one_space(text)[:80])),
-        (
+        (  # without an s at the end of a word
             "Anything else makes two texts different",
             leaks_by(lambda text: re.sub(r"s\b", "", one_space(text))),
         ),
     ],
     "10-schedule": [
+        # rises by the square root
         ("rises in a straight line", lambda *args: schedule(*args, rise=math.sqrt)),
-        (
+        (  # takes `warmup` for a share of the steps
             "to `peak` (at step `warmup`)",
             lambda step, steps, warmup, peak: (
                 schedule(step, steps, warmup * steps, peak) if warmup * steps > step else 0.0
             ),
         ),
-        (
+        (  # begins at the peak if the warm-up is one step
             "rises in a straight line from 0 (at step 0)",
             lambda step, steps, warmup, peak: schedule(
                 step, steps, warmup if warmup > 1 or step else 0, peak
             ),
         ),
-        (
+        (  # reaches the peak one step later
             "to `peak` (at step `warmup`)",
             lambda step, steps, warmup, peak: (
                 peak * step / (warmup + 1)
@@ -325,8 +340,9 @@ PROMISES = {
                 else schedule(step, steps, warmup, peak)
             ),
         ),
+        # rounds
         ("falls in a straight line", lambda *args: round(schedule(*args), 7)),
-        (
+        (  # divides by a `warmup` of 0
             "may be 0",
             lambda step, steps, warmup, peak: (
                 peak * min(step / warmup, (steps - step) / (steps - warmup))
@@ -336,21 +352,23 @@ PROMISES = {
         ),
     ],
     "10-diagnose": [
+        # stops after 3 epochs below the best one
         ("in each of the `epochs` epochs", keep_with(stop=3)),
+        # stops after 10 epochs below the best one
         ("in each of the `epochs` epochs", keep_with(stop=10)),
-        (
+        (  # without the last batch
             "go through all batches",
             keep_with(lambda model, optimizer, batches: one_epoch(model, optimizer, batches[:-1])),
         ),
-        (
+        (  # twice
             "once, in their order",
             keep_with(lambda model, optimizer, batches: one_epoch(model, optimizer, batches * 2)),
         ),
-        (
+        (  # in the reverse order
             "in their order",
             keep_with(lambda model, optimizer, batches: one_epoch(model, optimizer, batches[::-1])),
         ),
-        (
+        (  # one step for all batches together
             "one step of the optimizer",
             keep_with(
                 lambda model, optimizer, batches: one_epoch(
@@ -358,30 +376,31 @@ PROMISES = {
                 )
             ),
         ),
+        # without the accuracies
         ("Return two things", keep_with(result=lambda scores, weights: weights)),
-        (
+        (  # only the best accuracy
             "the list of these accuracies, one for each epoch",
             keep_with(result=lambda scores, weights: (max(scores), weights)),
         ),
-        (
+        (  # one tensor of it
             "as a dictionary like `model.state_dict()`",
             keep_with(result=lambda scores, weights: (scores, weights["weight"])),
         ),
-        (
+        (  # without the bias
             "as a dictionary like `model.state_dict()`",
             keep_with(result=lambda scores, weights: (scores, {"weight": weights["weight"]})),
         ),
-        (
+        (  # measures it on the training examples
             "measure the accuracy on `validation`",
             keep_with(measured_on=lambda _, batches: map(torch.cat, zip(*batches))),
         ),
-        (
+        (  # rounded
             "the accuracy on `validation`",
             keep_with(
                 result=lambda scores, weights: ([round(score, 3) for score in scores], weights)
             ),
         ),
-        (
+        (  # in percent
             "the accuracy on `validation`",
             keep_with(result=lambda scores, weights: ([100 * score for score in scores], weights)),
         ),

@@ -36,8 +36,9 @@ def stuck_after(change):
     return lambda positives: stuck_counter([change(text) for text in positives])
 
 
-# A right answer; each argument changes one thing.
-def epoch(dev, test, n, p=lambda dev, _: max(dev), better=np.greater_equal, first=0, digits=9):
+# A right answer. Each keyword changes one thing: `p`, of the standard error; `better`, what is near
+# enough to the best; `first`, the epoch to begin with; `digits`, of the accuracy.
+def epoch(dev, test, n, *, p=lambda dev, _: max(dev), better=np.greater_equal, first=0, digits=9):
     p = p(dev, test)
     good = better(dev, max(dev) - np.sqrt(p * (1 - p) / n))
     place = first + list(good[first:]).index(True)
@@ -70,6 +71,7 @@ RIGHT = {
         lambda *args: list(epoch(*args)),
     ],
 }
+
 COMPLETED = {
     "11-rests": [
         lambda anchor, positive, negative, margin: np.mean(
@@ -124,53 +126,63 @@ COMPLETED = {
         lambda before, after: np.maximum(before.astype(int) - after, 0).sum(),
     ],
 }
+
 WRONG = {}
+
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "11-triplet-loss": [("with one row for each triplet", triplet_farthest_positive)],
     "11-ranking-loss": [
-        (
+        (  # a scale above 100 counts as 100
             "`scale` may be as large as 500",
             lambda anchor, positive, scale: ranking_short(anchor, positive, min(scale, 100)),
             "A scale of 500, and cosines close together: your",
         ),
+        # in bits
         ("natural logarithm", lambda *args: ranking_short(*args) / math.log(2)),
     ],
     "11-stuck-loss": [
+        # counts only the two most common labels
         ("not only two labels", lambda positives: stuck_counter(positives, most=2)),
-        (
+        (  # capitals do not count
             "even if they differ only in a capital or a space",
             stuck_after(str.lower),
             "capitals or spaces differ",
         ),
+        # spaces around a text do not count
         ("even if they differ only in a capital or a space", stuck_after(str.strip)),
-        (
+        (  # more spaces do not count
             "even if they differ only in a capital or a space",
             stuck_after(lambda text: " ".join(text.split())),
         ),
     ],
     "11-pick-epoch": [
-        ("Keep the earliest epoch", lambda *args: epoch(*args, first=len(args[0]) > 1)),
+        (  # leaves the first epoch out, if there are more
+            "Keep the earliest epoch",
+            lambda dev, test, n: epoch(dev, test, n, first=min(1, len(dev) - 1)),
+        ),
         (
             "at most one standard error",
             lambda *args: epoch(*args, better=np.greater),
             "ne standard error lower",
         ),
         ("the development part has `n` triplets", lambda dev, test, n: epoch(dev, test, 42)),
-        (
+        (  # the best test accuracy
             "with p the best development accuracy",
             lambda *args: epoch(*args, p=lambda _, test: max(test)),
             "Your p is not the best development accuracy",
         ),
-        (
+        (  # the mean of all development accuracies
             "with p the best development accuracy",
             lambda *args: epoch(*args, p=lambda dev, _: sum(dev) / len(dev)),
             "Your p is not the best development accuracy",
         ),
-        (
+        (  # a half, whatever the accuracies are
             "with p the best development accuracy",
             lambda *args: epoch(*args, p=lambda *_: 0.5),
             "Your p is not the best development accuracy",
         ),
+        # rounded
         ("the accuracy to report for it", lambda *args: epoch(*args, digits=3)),
         ("Return two values", lambda *args: epoch(*args)[0]),
     ],

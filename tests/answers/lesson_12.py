@@ -77,6 +77,7 @@ RIGHT = {
         lambda *args: np.array(pages_loop(*args)),
     ],
 }
+
 COMPLETED = {
     "12-gain": [
         lambda found: sum(
@@ -104,6 +105,7 @@ COMPLETED = {
         lambda ranks, c: torch.tensor([1 / (c + rank) for rank in ranks if rank is not None]).sum(),
     ],
 }
+
 WRONG = {
     "12-word-score": [
         (
@@ -135,15 +137,17 @@ WRONG = {
         (lambda places, owners, k: pages_loop(places, owners, k)[::-1], "reverse order"),
     ],
 }
+
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "12-word-score": [
-        (
+        (  # a length below the mean counts as the mean
             "`length` and `mean_length` are above 0",
             lambda count, length, mean_length, k1, b: score_in_steps(
                 count, max(length, mean_length), mean_length, k1, b
             ),
         ),
-        (
+        (  # a length above the mean counts as the mean
             "`length` and `mean_length` are above 0",
             lambda count, length, mean_length, k1, b: score_in_steps(
                 count, min(length, mean_length), mean_length, k1, b
@@ -176,7 +180,7 @@ PROMISES = {
     ],
     "12-ndcg": [
         ("the best first", lambda places, grades, k: ndcg_in_steps(places[::-1], grades, k)),
-        (
+        (  # of the best list, counts no more places than were found
             "it may be shorter than `k`",
             lambda places, grades, k: ndcg_in_steps(places, grades, min(k, len(places) or k)),
         ),
@@ -187,7 +191,7 @@ PROMISES = {
         ("Return a number", lambda places, grades, k: [ndcg_in_steps(places, grades, k)]),
     ],
     "12-fuse": [
-        (
+        (  # turns the order of equal ones round where each list is the other's reverse
             "in the order of `one`",
             lambda one, other, c: (
                 fuse_one_by_one(one[::-1], other[::-1], c)
@@ -203,14 +207,15 @@ PROMISES = {
         ("Return a list of places", lambda one, other, c: fuse_one_by_one(one, other, c)[:1]),
     ],
     "12-find-the-bug": [
+        # looks only at the first 3 k windows
         ("the first `k`", lambda places, owners, k: pages_loop(places[: 3 * k], owners, k)),
-        (
+        (  # leaves page 0 out
             "the first `k`",
             lambda places, owners, k: pages_loop(
                 [place for place in places if owners[place]], owners, k
             ),
         ),
-        (
+        (  # expects k pages
             "If there are fewer than `k` pages, return all of them",
             lambda places, owners, k: [
                 pages_loop(places, owners, len(owners))[rank] for rank in range(k)

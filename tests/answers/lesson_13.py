@@ -40,6 +40,7 @@ RIGHT = {
         lambda *args: np.array(rescore_sorted(*args)),
     ],
 }
+
 COMPLETED = {
     "13-decode": [
         lambda codes, low, high: low + (codes.astype(np.int16) + 128 + 0.5) * (high - low) / 255,
@@ -86,7 +87,10 @@ COMPLETED = {
         lambda query, corpus: len(query) * cdist([query > 0], corpus > 0, "hamming")[0],
     ],
 }
+
 WRONG = {}
+
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "13-int8": [
         (

@@ -43,7 +43,8 @@ def best_threshold(answered, unanswered):
 def vectors(sentences):
     """As `embed`, but from the vectors that the check has stored: encoding its texts takes seconds.
 
-    Not for the first answers of each kind: they also run in the grader's sandbox, which has no check.
+    Not for the first answers of each kind: they also run in the grader's sandbox, which has no
+    check.
     """
     from course_utils.exercises.search_engine import _embedded
 
@@ -117,7 +118,7 @@ RIGHT = {
         lambda *args: np.array(best_threshold(*args)),
     ],
     "14-search": [
-        lambda *args: find_near(*args, encode=embed),
+        lambda *args: find_near(*args, encode=embed),  # runs in the sandbox, too
         lambda queries, texts, k: (
             (torch.from_numpy(vectors(queries)) @ torch.from_numpy(vectors(texts)).T)
             .topk(k)
@@ -131,6 +132,7 @@ RIGHT = {
         lambda *args: np.str_(diagnose_by_symptoms(*args)),
     ],
 }
+
 COMPLETED = {
     "14-best-chunk": [
         lambda cosines, owners: {
@@ -174,6 +176,7 @@ COMPLETED = {
         ),
     ],
 }
+
 WRONG = {
     "14-judge": [
         (
@@ -218,6 +221,7 @@ WRONG = {
     ],
 }
 
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "14-judge": [
         (

@@ -61,6 +61,7 @@ RIGHT = {
         lambda *args: np.array(weat(*args)),
     ],
 }
+
 COMPLETED = {
     "15-kept": [
         lambda candidates, ten: len({*candidates} & {*ten}) / len(ten),
@@ -100,7 +101,10 @@ COMPLETED = {
         lambda tokens, window: torch.isin(places_back(tokens), torch.arange(window + 1)),
     ],
 }
+
 WRONG = {}
+
+# words of the text, an answer that breaks them, and sometimes words of what it is told
 PROMISES = {
     "15-distil": [
         ("an array (n, d)", lambda *args: distil_plain(*args).squeeze()),
