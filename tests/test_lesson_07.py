@@ -55,7 +55,7 @@ def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention(
     assert torch.allclose(*bits, atol=1e-4)
     for weights in attentions:  # (copies, heads, from, to) of each layer
         assert torch.allclose(weights.sum(dim=-1), torch.ones(()), atol=1e-5)
-        for from_mask, blocked in zip(weights[:, :, MASK_PLACE], BLOCKS):
+        for from_mask, blocked in zip(weights[:, :, MASK_PLACE], BLOCKS, strict=True):
             assert not from_mask[:, blocked].any()
         assert (weights[0] > 0).all(), "nothing is blocked in the first copy"
         assert (weights[:, :, MASK_PLACE + 1] > 0).all(), "another token may attend to all"
@@ -118,7 +118,7 @@ def test_filling_by_hand_is_the_librarys_pipeline(text):
     batch = tokenizer(text, return_tensors="pt")
     with torch.inference_mode():
         names = {"batch": batch, "logits": model(**batch).logits}
-    # the cell without its last lines, which show the likeliest pieces
+    # the first lines of the cell, which compute the probabilities
     exec(cell_of("07", "softmax").source.split("top =")[0], names)
     for answer in unmasker(text, top_k=60):
         assert names["probabilities"][answer["token"]].item() == pytest.approx(
