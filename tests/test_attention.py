@@ -17,12 +17,15 @@ from course_utils.attention import attend, head_scores, patching_map
 
 def random_attentions(layers, heads, n, seed=0):
     generator = torch.Generator().manual_seed(seed)
+    # times 3, so that some weights are near 1
     return (3 * torch.randn(layers, heads, n, n, generator=generator)).softmax(-1)
 
 
 @pytest.fixture(scope="module")
 def eager(one_thread):
-    """(tokenizer, model) of the packaged encoder as the library loads it, with weights that it returns."""
+    """(tokenizer, model) of the packaged encoder as the library loads it, with weights that it
+    returns.
+    """
     folder = models.packaged_encoder()
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     return AutoTokenizer.from_pretrained(folder), model
@@ -40,7 +43,8 @@ def test_attend_gives_the_models_own_attentions(encoder, eager, texts):
     with torch.inference_mode():
         theirs = torch.cat(model(**inputs, output_attentions=True).attentions)
     tokens, attentions = attend(*texts)
-    assert (tokens[0], tokens.count("[SEP]")) == ("[CLS]", len(texts))
+    assert tokens[0] == "[CLS]"
+    assert tokens.count("[SEP]") == len(texts)
     assert attentions.shape == (6, 12, len(tokens), len(tokens))
     torch.testing.assert_close(attentions, theirs, rtol=0, atol=1e-6)
 
@@ -50,22 +54,26 @@ def test_attend_gives_the_models_own_attentions(encoder, eager, texts):
 def test_attend_leaves_the_shared_model_as_it_was(tiny, monkeypatch, training, fails):
     tokenizer, model = models.load_encoder(tiny)
     model.train(training)
-    usual, in_forward = model.config._attn_implementation, []
+    usual = model.config._attn_implementation
+    seen = []  # what the model has while it runs
     assert usual != "eager"
     forward = type(model).forward
 
     def watched(self, *args, **kwargs):
-        in_forward.append((self.config._attn_implementation, self.training))
+        seen.append((self.config._attn_implementation, self.training))
         if fails:
             raise KeyboardInterrupt
         return forward(self, *args, **kwargs)
 
     monkeypatch.setattr(type(model), "forward", watched)
+    # an interrupt inside `attend`, or none
     with pytest.raises(KeyboardInterrupt) if fails else contextlib.nullcontext():
         tokens, attentions = attend("ab", model=(tokenizer, model))
-        assert (tokens, attentions.shape) == (["[CLS]", "a", "##b", "[SEP]"], (2, 4, 4, 4))
-    assert in_forward == [("eager", False)]
-    assert (model.config._attn_implementation, model.training) == (usual, training)
+        assert tokens == ["[CLS]", "a", "##b", "[SEP]"]
+        assert attentions.shape == (2, 4, 4, 4)
+    assert seen == [("eager", False)]
+    assert model.config._attn_implementation == usual
+    assert model.training == training
     model.eval()
 
 

@@ -26,33 +26,78 @@ def by(draw, **options):
 
 GRID = np.arange(9.0).reshape(3, 3)
 KINDS = {  # draws a figure with this value among its data; what else its text holds
-    "seaborn's lines": (by(sns.lineplot), ["line cat: x 1.000 2.000 | y 0.000 0.250", "line dog: "]),
-    "lines of two styles": (by(sns.lineplot, style="kind", markers=True), ["line cat: ", "line dog: "]),
-    "a line with its band": (lambda value: sns.lineplot(table(value), x="x", y="y", seed=0), ["line: ", "band: "]),
+    "seaborn's lines": (
+        by(sns.lineplot),
+        ["line cat: x 1.000 2.000 | y 0.000 0.250", "line dog: "],
+    ),
+    "lines of two styles": (
+        by(sns.lineplot, style="kind", markers=True),
+        ["line cat: ", "line dog: "],
+    ),
+    "a line with its band": (
+        lambda value: sns.lineplot(table(value), x="x", y="y", seed=0),
+        ["line: ", "band: "],
+    ),
     "seaborn's points": (by(sns.scatterplot), ["point cat: 1.000 0.000", "point dog: 2.000 "]),
-    "colours of points": (lambda value: plt.scatter([1, 2], [3, 4], c=[0, value]), ["point: 1.000 3.000 value 0.000"]),
-    "sizes of points": (lambda value: plt.scatter([1, 2], [3, 4], s=[9, value]), ["point: 1.000 3.000 size 9.000"]),
-    "many points": (lambda value: plt.scatter([*range(1001)], [value] * 1001), ["points: x 1001 values"]),
+    "colours of points": (
+        lambda value: plt.scatter([1, 2], [3, 4], c=[0, value]),
+        ["point: 1.000 3.000 value 0.000"],
+    ),
+    "sizes of points": (
+        lambda value: plt.scatter([1, 2], [3, 4], s=[9, value]),
+        ["point: 1.000 3.000 size 9.000"],
+    ),
+    "many points": (
+        lambda value: plt.scatter([*range(1001)], [value] * 1001),
+        ["points: x 1001 values"],
+    ),
     "steps": (lambda value: plt.step([1, 2], [3, value]), ["line: x 1 2"]),
-    "a line over names": (lambda value: plt.plot(["cat", "dog"], [3, value]), ["line: x cat dog | y 3.000 "]),
-    "dates": (lambda value: plt.plot(pd.to_datetime(["2020-01-01"]), [value]), ["line: x 2020-01-01"]),
+    "a line over names": (
+        lambda value: plt.plot(["cat", "dog"], [3, value]),
+        ["line: x cat dog | y 3.000 "],
+    ),
+    "dates": (
+        lambda value: plt.plot(pd.to_datetime(["2020-01-01"]), [value]),
+        ["line: x 2020-01-01"],
+    ),
     "a line across": (lambda value: plt.axvline(value), []),
     "bars": (lambda value: plt.bar(["cat", "dog"], [1, value]), ["bars: cat 1.000, dog "]),
-    "bars to the right": (lambda value: plt.barh(["cat", "dog"], [1, value]), ["bars: cat 1.000, dog "]),
+    "bars to the right": (
+        lambda value: plt.barh(["cat", "dog"], [1, value]),
+        ["bars: cat 1.000, dog "],
+    ),
     "seaborn's bars": (
         lambda value: sns.barplot(table(value), x="kind", y="y", hue="x", palette="deep"),
         ["bars 1: cat 0.000, dog 1.000", "bars 2: cat 0.250, dog "],
     ),
     "a histogram": (lambda value: plt.hist([0.5, 1, value], bins=[0, 0.55, 2]), ["bars: "]),
-    "a histogram's outline": (lambda value: plt.hist([1, value], bins=[0, 0.55, 2], histtype="step"), ["polygon: "]),
-    "intervals of lines": (lambda value: plt.errorbar([1, 2], [3, 4], yerr=value), ["line: x 1 2", "lines: 1.000 "]),
-    "vertical lines": (lambda value: plt.vlines([1, 2], 0, [3, value]), ["lines: 1.000 0.000 to 1.000 3.000, 2.000 "]),
+    "a histogram's outline": (
+        lambda value: plt.hist([1, value], bins=[0, 0.55, 2], histtype="step"),
+        ["polygon: "],
+    ),
+    "intervals of lines": (
+        lambda value: plt.errorbar([1, 2], [3, 4], yerr=value),
+        ["line: x 1 2", "lines: 1.000 "],
+    ),
+    "vertical lines": (
+        lambda value: plt.vlines([1, 2], 0, [3, value]),
+        ["lines: 1.000 0.000 to 1.000 3.000, 2.000 "],
+    ),
     "stems": (lambda value: plt.stem([1, value]), ["line: x 0 1"]),
-    "a band": (lambda value: plt.fill_between([1, 2], [0, 0], [1, value], label="sure"), ["band sure: corners "]),
+    "a band": (
+        lambda value: plt.fill_between([1, 2], [0, 0], [1, value], label="sure"),
+        ["band sure: corners "],
+    ),
     "a violin": (lambda value: plt.violinplot([[0, 1, value]]), ["band: corners "]),
     "a marked range": (lambda value: plt.axhspan(0, value), ["rectangle: corners "]),
-    "a picture": (lambda value: plt.imshow([[0, 1], [2, value]]), ["row 0: 0.000 1.000", "row 1: 2.000 "]),
-    "a large picture": (lambda value: plt.imshow(np.full((40, 40), value)), ["cells 40 x 40: 1600 values"]),
+    "a picture": (
+        lambda value: plt.imshow([[0, 1], [2, value]]),
+        ["row 0: 0.000 1.000", "row 1: 2.000 "],
+    ),
+    "a large picture": (
+        lambda value: plt.imshow(np.full((40, 40), value)),
+        ["cells 40 x 40: 1600 values"],
+    ),
     "a mesh": (lambda value: plt.pcolormesh([[0, 1], [2, value]]), ["row 0: 0.000 1.000"]),
     "a heatmap": (
         lambda value: sns.heatmap([[0, 1], [2, value]], annot=True, yticklabels=["cat", "dog"]),
@@ -63,11 +108,20 @@ KINDS = {  # draws a figure with this value among its data; what else its text h
         ["text low: 0.500 0.500", "text high: 1.500 0.500"],
     ),
     "a clustered heatmap": (lambda value: sns.clustermap(GRID * value), ["lines: ", "row 0: "]),
-    "a pie": (lambda value: plt.pie([1, value], labels=["cat", "dog"]), ["wedge cat: ", "wedge dog: ", "text cat: "]),
+    "a pie": (
+        lambda value: plt.pie([1, value], labels=["cat", "dog"]),
+        ["wedge cat: ", "wedge dog: ", "text cat: "],
+    ),
     "words": (lambda value: plt.text(1, value, "here\nit is"), ["text here it is: 1 "]),
-    "an arrow with words": (lambda value: plt.annotate("there", (1, value), (0, 0), arrowprops={}), ["text there: 1 "]),
-    "a table's own plot": (lambda value: table(value).plot(), ["line x: x 0 1 2 3 | y 1 2 1 2", "line y: "]),
-}  # fmt: skip
+    "an arrow with words": (
+        lambda value: plt.annotate("there", (1, value), (0, 0), arrowprops={}),
+        ["text there: 1 "],
+    ),
+    "a table's own plot": (
+        lambda value: table(value).plot(),
+        ["line x: x 0 1 2 3 | y 1 2 1 2", "line y: "],
+    ),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +129,13 @@ def all_closed():
     plots.use_style()
     yield
     plt.close("all")
+
+
+@pytest.fixture
+def show(shell):
+    """What IPython shows of a value: ({kind of content: content}, metadata)."""
+    figures.show_as_the_course_does()
+    return shell.display_formatter.format
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,18 +167,8 @@ def test_what_has_no_words_is_an_error_and_is_shown_all_the_same(draw, what, sho
     with pytest.raises(NotImplementedError, match=what):
         figure_text.drawn(plt.gcf())
     content, _ = show(plt.gcf())
-    assert (
-        content["text/plain"].count(f"{figures.WITHOUT_WORDS}{what}.")
-        == content["text/html"].count("<svg")
-        == 1
-    )
-
-
-@pytest.fixture
-def show(shell):
-    """What IPython shows of a value: ({kind of content: content}, metadata)."""
-    figures.show_as_the_course_does()
-    return shell.display_formatter.format
+    assert content["text/plain"].count(f"{figures.WITHOUT_WORDS}{what}.") == 1
+    assert content["text/html"].count("<svg") == 1
 
 
 def test_a_figure_is_shown_as_a_drawing_a_picture_and_text(show):
@@ -136,7 +187,8 @@ def test_a_figure_is_shown_as_a_drawing_a_picture_and_text(show):
     assert content["text/html"].count("Half as much") > 9, (
         "the title and its copy for screen readers, in rows"
     )
-    assert content["image/png"].startswith(b"\x89PNG") and metadata == {"image/png": {"alt": alt}}
+    assert content["image/png"].startswith(b"\x89PNG")
+    assert metadata == {"image/png": {"alt": alt}}
     assert show(plt.gcf())[0] == content
 
 
@@ -190,4 +242,5 @@ def test_parts_of_a_figure_print_nothing_and_other_values_do(show):
 def test_dark_strokes_of_seaborn_can_be_seen_in_dark_mode(show):
     sns.histplot([1, 2, 2])
     drawing = show(plt.gcf())[0]["text/html"]
-    assert "stroke: var(--grey00)" in drawing and f"--grey00:{colours.INK[1]};" in drawing
+    assert "stroke: var(--grey00)" in drawing
+    assert f"--grey00:{colours.INK[1]};" in drawing

@@ -16,8 +16,17 @@ from course_utils.tools.grading.sandbox import Sandbox, walls
 
 from .answers import ANSWERS
 from .grader import hand_in, isolation
-from .test_held_out import ITSELF, shows_a_query
+from .test_held_out import shows_a_query
 
+# a search that looks around in the process first, at {}
+ITSELF = """
+def find(queries, texts, k, known={{}}):
+    {}
+    from course_utils import embed, search
+    new = [text for text in [*queries, *texts] if text not in known]
+    known.update(zip(new, embed(new) if new else []))
+    return search(*([known[text] for text in some] for some in (queries, texts)), k)[0].tolist()
+"""
 SEED = 20
 EACH_RUN = "04"  # the other lessons nightly: each takes seconds
 FUNCTIONS = assignment()["exercises"]

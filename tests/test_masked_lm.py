@@ -93,7 +93,8 @@ def test_a_folder_has_a_masked_model_and_its_encoder(tiny_masked):
     tokenizer, model = load_masked_lm(tiny_masked)
     with torch.inference_mode():
         logits = model(**tokenizer("a b [MASK]", return_tensors="pt")).logits
-    assert (logits.shape, model.training) == ((1, 5, len(PIECES)), False)
+    assert logits.shape == (1, 5, len(PIECES))
+    assert not model.training
     encoder = load_encoder(tiny_masked)[1]
     assert [type(part).__name__ for part in (encoder, model)] == ["BertModel", "BertForMaskedLM"]
     assert torch.equal(
@@ -204,7 +205,8 @@ def test_only_real_tokens_are_masked_and_the_labels_are_what_stood_there(lengths
     ids, mask, chosen, labels = train.masked_batch(
         group, tokenizer, share, torch.Generator().manual_seed(seed)
     )
-    assert (ids[chosen] == tokenizer.mask_token_id).all() and int(chosen.sum()) == len(labels)
+    assert (ids[chosen] == tokenizer.mask_token_id).all()
+    assert chosen.sum() == len(labels)
     # between none and all, chance decides how many
     assert len(labels) == {0.0: 0, 1.0: sum(lengths)}.get(share, len(labels))
     assert mask.sum() == sum(lengths) + 2 * len(group)

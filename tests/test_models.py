@@ -35,7 +35,9 @@ def refusal(name, *words):
     with pytest.raises(EncoderError) as caught:
         load_encoder(name)
     text = str(caught.value)
-    assert "\n" not in text and text.endswith((".", "==0.1.0")) and len(text) < 500, text
+    assert "\n" not in text, text
+    assert text.endswith((".", "==0.1.0")), text
+    assert len(text) < 500, text
     assert caught.value.__cause__ is None, "a library's error would be printed above ours"
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     assert all(word in text for word in words), text
@@ -75,7 +77,8 @@ def test_setup_shows_a_bar_at_once_while_packages_are_imported(capsys, monkeypat
 
 def test_every_public_name_is_there():
     for name in course_utils.__all__:
-        assert callable(getattr(course_utils, name)) and name in dir(course_utils)
+        assert callable(getattr(course_utils, name)), name
+        assert name in dir(course_utils)
     with pytest.raises(AttributeError, match="no attribute 'mean_pol'"):
         course_utils.mean_pol
 
@@ -101,9 +104,13 @@ def test_no_test_can_reach_the_internet():
 
 def test_the_packaged_encoder_is_ready_for_inference(encoder):
     tokenizer, model = encoder
-    assert (tokenizer.is_fast, len(tokenizer)) == (True, 30522)
-    assert (model.training, model.dtype, model.device.type) == (False, torch.float32, "cpu")
-    assert (model.config.hidden_size, max_tokens(tokenizer, model)) == (384, 256)
+    assert tokenizer.is_fast
+    assert len(tokenizer) == 30522
+    assert not model.training
+    assert model.dtype == torch.float32
+    assert model.device.type == "cpu"
+    assert model.config.hidden_size == 384
+    assert max_tokens(tokenizer, model) == 256
     assert load_encoder() is load_encoder(None) is encoder
     assert downloads.PACKAGE not in sys.modules, "the package is a parcel: none of its code runs"
 
@@ -161,12 +168,20 @@ def test_the_environment_variable_names_a_folder(tiny, encoder, monkeypatch):
     monkeypatch.setenv(models.ENV_VAR, str(tiny))
     assert load_encoder()[1].config.hidden_size == 32
     assert embed([SENTENCE]).shape == (1, 32)
-    assert encoder_folder() == tiny and models.another_encoder()
+    assert encoder_folder() == tiny
+    assert models.another_encoder()
     assert load_encoder("packaged") is encoder
     assert encoder_folder("packaged") == models.packaged_encoder()
-    for packaged in ("", "packaged"):
-        monkeypatch.setenv(models.ENV_VAR, packaged)
-        assert load_encoder() is encoder and not models.another_encoder()
+
+
+@pytest.mark.parametrize("packaged", ["", "packaged"])
+def test_the_environment_variable_may_mean_the_packaged_encoder(packaged, encoder, monkeypatch):
+    monkeypatch.setenv(models.ENV_VAR, packaged)
+    assert load_encoder() is encoder
+    assert not models.another_encoder()
+
+
+def test_the_environment_variable_is_refused_like_a_name(monkeypatch):
     monkeypatch.setenv(models.ENV_VAR, "no/such/model")
     refusal(None, "'no/such/model'")
 
@@ -428,6 +443,36 @@ def test_layers_that_are_shared_are_refused(take_apart):
         take_apart(small_model("albert"))
 
 
+def test_a_model_that_is_saved_again_is_another_one(tiny, copy):
+    tokenizer, model = load_encoder(copy)
+    before = models.model_digest(copy)
+    assert load_encoder(copy)[1] is model
+    assert models.model_digest(tiny) == before
+    weights = {name: 2 * weight for name, weight in model.state_dict().items()}
+    model.save_pretrained(copy, state_dict=weights)
+    assert load_encoder(copy)[1] is not model
+    assert models.model_digest(copy) != before
+
+
+@pytest.mark.parametrize(
+    "kind, sizes",
+    [
+        ("fnet", {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}),
+        (
+            "funnel",
+            {"block_sizes": [1], "num_decoder_layers": 1, "architectures": ["FunnelModel"]}
+            | {"d_model": 8, "n_head": 1, "d_head": 8, "d_inner": 8},
+        ),
+    ],
+)
+def test_kinds_that_let_padding_through_are_refused(kind, sizes, copy):
+    random_model(kind, **sizes).save_pretrained(copy)
+    with pytest.raises(
+        EncoderError, match=f"of the kind {kind}, which lets padding into its vectors"
+    ):
+        load_encoder(copy)
+
+
 # Lengths
 
 
@@ -629,33 +674,3 @@ def test_glove_is_whole_and_cannot_be_changed():
     assert load_glove() is load_glove()
     with pytest.raises(ValueError, match="read-only"):
         vectors[0, 0] = 1
-
-
-def test_a_model_that_is_saved_again_is_another_one(tiny, copy):
-    tokenizer, model = load_encoder(copy)
-    before = models.model_digest(copy)
-    assert load_encoder(copy)[1] is model
-    assert models.model_digest(tiny) == before
-    weights = {name: 2 * weight for name, weight in model.state_dict().items()}
-    model.save_pretrained(copy, state_dict=weights)
-    assert load_encoder(copy)[1] is not model
-    assert models.model_digest(copy) != before
-
-
-@pytest.mark.parametrize(
-    "kind, sizes",
-    [
-        ("fnet", {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}),
-        (
-            "funnel",
-            {"block_sizes": [1], "num_decoder_layers": 1, "architectures": ["FunnelModel"]}
-            | {"d_model": 8, "n_head": 1, "d_head": 8, "d_inner": 8},
-        ),
-    ],
-)
-def test_kinds_that_let_padding_through_are_refused(kind, sizes, copy):
-    random_model(kind, **sizes).save_pretrained(copy)
-    with pytest.raises(
-        EncoderError, match=f"of the kind {kind}, which lets padding into its vectors"
-    ):
-        load_encoder(copy)

@@ -63,8 +63,12 @@ FIGURES = {  # {kind: how a figure is drawn, and what its description says of th
     },
 }
 each_kind = pytest.mark.parametrize("kind", FIGURES)
-# a figure of a kind in FIGURES, which tests share since drawing takes time
-figure_of = cache(lambda kind: FIGURES[kind]["draw"]())
+
+
+@cache
+def figure_of(kind):
+    """A figure of a kind in FIGURES, which tests share since drawing takes time."""
+    return FIGURES[kind]["draw"]()
 
 
 @pytest.fixture(autouse=True)
@@ -174,7 +178,8 @@ def test_a_signed_heatmap_is_pale_at_0_and_equally_dark_at_equal_distances(axes,
     assert contrast(zero, "white") < 1.2, "not nearly white"
     assert contrast(blue, "white") == pytest.approx(contrast(red, "white"), abs=0.3)
     assert contrast(darkest, "white") > 4, "not dark"
-    assert blue[2] > blue[0] and red[0] > red[2]
+    assert blue[2] > blue[0]
+    assert red[0] > red[2]
 
 
 def test_lines_are_labelled_at_their_ends_and_no_label_covers_another(axes):
@@ -201,7 +206,8 @@ def test_lines_are_labelled_at_their_ends_and_no_label_covers_another(axes):
 def test_an_axis_of_dots_with_one_end_given_follows_the_values_at_the_other(axes):
     plots.dots("ab", {"one": [3, 4]}, "t", "x", ALT, limits=(0, None))
     low, high = axes()[0].get_xlim()
-    assert low == 0 and high > 4, "beyond the largest value"
+    assert low == 0
+    assert high > 4, "beyond the largest value"
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,8 @@ def library_pool(name, embeddings, mask):
 @given(batches())
 def test_the_same_as_the_library(name, batch):
     ours, theirs = POOLINGS[name](*batch), library_pool(name, *batch)
-    assert ours.dtype == theirs.dtype and torch.equal(ours, theirs)
+    assert ours.dtype == theirs.dtype
+    assert torch.equal(ours, theirs)
 
 
 @EACH
@@ -60,7 +61,8 @@ def test_inputs_are_left_as_they_were(pool, batch):
     embeddings_before, mask_before = embeddings.clone(), mask.clone()
     pooled = pool(embeddings, mask)
     pooled += 1  # a view of the input would change it
-    assert torch.equal(embeddings, embeddings_before) and torch.equal(mask, mask_before)
+    assert torch.equal(embeddings, embeddings_before)
+    assert torch.equal(mask, mask_before)
 
 
 def test_half_precision_is_added_up_in_single():

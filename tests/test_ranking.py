@@ -56,7 +56,7 @@ def test_bm25_equals_the_library(k1, b):
     assert np.allclose(ours, scores_of_library(QUERIES, TEXTS, k1=k1, b=b), atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join), min_size=1, max_size=6)
 )
@@ -95,7 +95,7 @@ def test_bm25_says_what_it_makes_of_scripts_without_spaces(phrase):
 
 
 @pytest.mark.parametrize(
-    "queries, texts, error, words",
+    "queries, texts, error, message",
     [
         ("cat", TEXTS, TypeError, "queries must be a list of strings"),
         (["cat"], {"a.md": "a cat"}, TypeError, "texts must be a list of strings; got"),
@@ -110,8 +110,8 @@ def test_bm25_says_what_it_makes_of_scripts_without_spaces(phrase):
     ],
     ids=["one query", "dict", "table", "missing text", "no texts"],
 )
-def test_bm25_refuses_what_it_cannot_rank(queries, texts, error, words):
-    with pytest.raises(error, match=words):
+def test_bm25_refuses_what_it_cannot_rank(queries, texts, error, message):
+    with pytest.raises(error, match=message):
         bm25(queries, texts)
 
 
@@ -262,7 +262,7 @@ def test_max_sim_equals_the_library(tokens_of_query, tokens_of_text):
     assert max_sim(query, text) == pytest.approx(float(maxsim([query], [text])), abs=1e-5)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.permutations(range(8)),
     st.lists(st.integers(0, 3), min_size=8, max_size=8),
@@ -297,13 +297,13 @@ def test_ndcg_is_0_where_no_relevant_text_was_found(ranked, grades, limit):
 
 @pytest.mark.parametrize("measure", [reciprocal_ranks, recalls, ndcgs])
 @pytest.mark.parametrize(
-    "ranked, grades, words",
+    "ranked, grades, message",
     [
         ([[1], [2]], [{1: 1}, {}], "query 1 has no relevant text"),
         ([[1, 1]], [{1: 1}], "holds a text twice"),
         ([[1]], [{1: 1}, {2: 1}], "1 lists of results for 2 queries"),
     ],
 )
-def test_measures_refuse_what_has_no_answer(measure, ranked, grades, words):
-    with pytest.raises(ValueError, match=words):
+def test_measures_refuse_what_has_no_answer(measure, ranked, grades, message):
+    with pytest.raises(ValueError, match=message):
         measure(ranked, grades)

@@ -49,7 +49,8 @@ def test_the_words_of_a_lesson_fit_its_code(lesson):
     assert words.keys() == tasks.keys()
     for name, own in words.items():
         assert own.keys() <= OF_AN_EXERCISE, name
-        assert own["title"] and own["hints"], name
+        assert own["title"], name
+        assert own["hints"], name
         mistakes = own.get("mistakes", {})
         assert all(of_mistake.keys() <= OF_A_MISTAKE for of_mistake in mistakes.values()), name
         known = {mistake.name for mistake in tasks[name].mistakes}
