@@ -14,9 +14,10 @@ from .class_run import Options, grade
 from .records import doubtful_owners
 from .texts import in_words
 
-# exit statuses: somebody has no points yet; hand-ins may be somebody else's; a signal ended the
-# run, to which its number is added, as shells do
-NOT_MARKED, DOUBTFUL, ENDED_BY_SIGNAL = (3, 4, 128)
+# exit statuses
+SOME_NOT_MARKED = 3  # somebody has no points yet
+DOUBTFUL = 4  # hand-ins may be somebody else's
+ENDED_BY_SIGNAL = 128  # to which the signal's number is added, as shells do
 
 
 def mark(submissions: Path, out: Path, options: Options, course: Path | None = None) -> int:
@@ -47,7 +48,7 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
             f"Not marked: {in_words(unmarked)}. They have no points yet; run the same command "
             "to try again."
         )
-        return NOT_MARKED
+        return SOME_NOT_MARKED
     if doubt := doubtful_owners(learners):
         warn(doubt)
         return DOUBTFUL

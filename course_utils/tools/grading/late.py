@@ -38,7 +38,7 @@ LONG_FORMS = tuple(
     for time in ("%I:%M %p", "%H:%M")
 )
 # the day of the week before a date, and the dot behind a number: Freitag, 4. Dezember 2026
-GERMAN_DAY = re.compile(
+NOT_IN_ENGLISH_DATES = re.compile(
     r"\b(Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag), (?=\d)|(?<=\d)\.(?= \w)"
 )
 GERMAN_MONTHS = {
@@ -166,9 +166,8 @@ class Lateness:
 
         lines: by lesson. A line without a lesson is about all lessons that have no line.
         """
-        learner.due = (
-            f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}".strip()
-        )
+        terms = f"Due {self._shown(self.due)} ({self.due.tzname()}). {self.rule or ''}"
+        learner.due = terms.strip()
         learner.received = [
             self._received(learner, lesson, lines.get(lesson) or lines.get(""))
             for lesson in _dated_lessons(learner, lines)
@@ -186,11 +185,11 @@ class Lateness:
     ) -> tuple[dict[str, dict[str, Line]], list[str]]:
         """{learner: {lesson: the line with the latest date}}; the names in lines about nobody."""
         roster = roster_of(learners)
-        keys = {learner.number: learner.learner for learner in learners}
+        key_of_number = {learner.number: learner.learner for learner in learners}
         lines_of: dict[str, dict[str, Line]] = {}
         strangers = []
-        for line in sorted(self.lines, key=lambda line: line.when):
-            people = [roster.find(keys.get(name, name)) for name in line.names]
+        for line in sorted(self.lines, key=lambda line: line.when):  # the latest last, which stays
+            people = [roster.find(key_of_number.get(name, name)) for name in line.names]
             owner = next((person for person in people if person), None)
             if owner is None:
                 strangers.append(line.names[-1])  # the name, if there is one
@@ -203,14 +202,17 @@ class Lateness:
         if line is None:
             return Received(lesson)
         all_marks = [*learner.exercises.items(), *learner.by_hand.items()]
-        marks = [mark for exercise, mark in all_marks if lesson in ("", part_with(exercise))]
+        # "" stands for all lessons
+        counting_marks = [
+            mark for exercise, mark in all_marks if lesson in ("", part_with(exercise))
+        ]
         due, when = line.until or self.due, line.when
         # a started day counts: the negative of rounding down is rounding up
         days = max(0, -((due - when) // DAY))
         cost = 0.0
         if self.rule and learner.points is not None:
-            cost = self.rule.deduction(days, sum(mark.of for mark in marks))
-            cost = min(cost, sum(mark.points or 0 for mark in marks))
+            cost = self.rule.deduction(days, sum(mark.of for mark in counting_marks))
+            cost = min(cost, sum(mark.points or 0 for mark in counting_marks))
         return Received(lesson, self._shown(when), days, whole(round(cost, 2)))
 
     def _shown(self, when: datetime) -> str:
@@ -271,7 +273,7 @@ def with_kept(terms: Terms, out: Path, lessons: list[str]) -> Terms:
 
 def keep(terms: Terms, out: Path, lessons: list[str]) -> None:
     """Keep the terms in the results folder for later runs. Terms without a deadline remove them."""
-    # may be those that are kept already
+    # read first: this may be the kept table, which is deleted below
     dates = Path(terms.received).read_bytes() if terms.due and terms.received else b""
     for name in (KEPT, KEPT_DATES):
         (out / name).unlink(missing_ok=True)
@@ -290,10 +292,14 @@ def _date(where: str, text: str, forms: Sequence[str] = ()) -> datetime:
     """
     words, when = " ".join(text.split()), None
     if ISO.match(words):
+        # `fromisoformat` takes neither the letters UTC nor a space before the offset
         words = re.sub(r" ?(UTC|Z)$", "+00:00", words)
+        without_space = re.sub(r" (?=[+-]\d)", "", words)
         with suppress(ValueError):
-            when = datetime.fromisoformat(re.sub(r" (?=[+-]\d)", "", words))
-    in_english = GERMAN_MONTH.sub(lambda month: GERMAN_MONTHS[month[0]], GERMAN_DAY.sub("", words))
+            when = datetime.fromisoformat(without_space)
+    in_english = GERMAN_MONTH.sub(
+        lambda month: GERMAN_MONTHS[month[0]], NOT_IN_ENGLISH_DATES.sub("", words)
+    )
     for form in forms:
         with suppress(ValueError):
             when = datetime.strptime(in_english, form)

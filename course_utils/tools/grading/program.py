@@ -141,9 +141,9 @@ class Program:
         For each name that the answer uses, these are the definitions before it (or in its cell), as
         in a run from the top; if there are none, any definition.
         """
-        wanted, left, seen = {answer}, [answer], set()
-        while left:
-            place = left.pop()
+        wanted, to_follow, seen = {answer}, [answer], set()
+        while to_follow:
+            place = to_follow.pop()
             needed = used(self.parts[place].statement) - seen
             if place == answer and isinstance(self.parts[answer].statement, ast.FunctionDef):
                 needed -= {name}  # it calls itself
@@ -151,7 +151,7 @@ class Program:
             for other in needed:
                 new = self._what_makes(other, name, answer) - wanted
                 wanted |= new
-                left += new
+                to_follow += new
         star_imports = {
             place
             for place, part in enumerate(self.parts)
@@ -168,10 +168,11 @@ class Program:
             for place, part in enumerate(self.parts)
             if needed in bound(part.statement) and place != answer
         ]
-        if needed == name:
+        if needed == name:  # an earlier definition of the answer's own name, which it may use
             places = [place for place in places if place < answer]
         last = self.parts[answer].cell
         before = [place for place in places if self.parts[place].cell <= last]
+        # a builtin, unless the notebook binds its name first
         if not before and hasattr(builtins, needed):
             return set()
         places = before or places

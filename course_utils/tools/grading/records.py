@@ -95,9 +95,8 @@ def _with_the_same_file(
     for hand_in in hand_ins:
         if hand_in.sha256:
             key, name = hand_in.learner, learners[hand_in.learner].name
-            holders.setdefault(hand_in.sha256, {})[key] = (
-                f"{name} ({key})" if name not in ("", key) else key
-            )
+            in_a_sentence = f"{name} ({key})" if name not in ("", key) else key
+            holders.setdefault(hand_in.sha256, {})[key] = in_a_sentence
     return holders
 
 
@@ -283,11 +282,13 @@ class _LatestMarks:
     def _add_lessons(self, file: str, result: Result) -> None:
         """Note which lessons this file is the latest of."""
         self.read[file] = result
-        found = {exercise for exercise, mark in result.exercises.items() if mark.status != MISSING}
-        found |= result.texts.keys() - result.exercises.keys()  # what a person marks
-        self.repeated |= {part_with(exercise) for exercise in found} & self.latest.keys()
+        present = {
+            exercise for exercise, mark in result.exercises.items() if mark.status != MISSING
+        }
+        present |= result.texts.keys() - result.exercises.keys()  # what a person marks
+        self.repeated |= {part_with(exercise) for exercise in present} & self.latest.keys()
         # without any, it is a hand-in of all its lessons
-        self.latest |= {part_with(exercise): file for exercise in found or result.exercises}
+        self.latest |= {part_with(exercise): file for exercise in present or result.exercises}
 
     def _add_marks(self, file: str, marks: Mapping[str, Mark]) -> None:
         """Take over a file's marks, but for those that would take an earlier answer back."""
@@ -339,6 +340,7 @@ class _LatestMarks:
         ]
         if self.marks or self.read:  # otherwise these are the reason, see `_standing`
             notes += [f"unreadable: {text}" for text in self.unreadable]
+        # a file that was not marked counts until a later one has replaced all its marks
         if self.not_marked and (not marks or any(mark.points is None for mark in marks.values())):
             record.status, record.reason = NOT_MARKED, "; ".join(self.not_marked)
         else:
@@ -356,20 +358,23 @@ class _LatestMarks:
     def _missing_marks(self) -> dict[str, Mark]:
         """For each exercise without a mark, one that says why it has none."""
         lessons = {part_with(exercise) for exercise in self.marks}
-        return {
-            exercise: Mark(
+        missing = {}
+        for exercise in [name for name in self.expected if name not in self.marks]:
+            lesson = part_with(exercise)
+            reason = (
+                "it is not in the notebook"
+                if lesson in lessons
+                else f"lesson {lesson} was not handed in"
+            )
+            missing[exercise] = Mark(
                 title=find(exercise).title,
                 status=MISSING,
                 points=0,
-                of=most,
+                of=self.expected[exercise],
                 state=MISSING_EXERCISE,
-                reason="it is not in the notebook"
-                if part_with(exercise) in lessons
-                else f"lesson {part_with(exercise)} was not handed in",
+                reason=reason,
             )
-            for exercise, most in self.expected.items()
-            if exercise not in self.marks
-        }
+        return missing
 
     def _standing(self, handed_in: bool, marks: Mapping[str, Mark]) -> tuple[str, str]:
         """The learner's status, and its reason. marks: those of missing exercises included."""

@@ -99,7 +99,7 @@ class Space:
 
         Failures are skipped: what is missing below may not be needed.
         """
-        number = 0
+        number = 0  # of the cell that runs
         with _Alarm(SECONDS_OF_ALL) as alarm:
             for place in sorted(places):
                 number, statement = self.program.parts[place]
@@ -120,20 +120,22 @@ class Space:
             if part.cell in cells or place in places
         ]
         last = max(cells, default=None)
-        end, latest = time.process_time() + SECONDS_OF_ALL, time.monotonic() + WALL * SECONDS_OF_ALL
+        processor_end = time.process_time() + SECONDS_OF_ALL
+        clock_end = time.monotonic() + WALL * SECONDS_OF_ALL
         # a cell as a whole, a statement of another cell alone
         steps = itertools.groupby(
             chosen, key=lambda part: (part.cell, part.cell in cells or part.statement)
         )
         for (number, _), parts in steps:
-            over = time.process_time() > end or time.monotonic() > latest
-            if not over or number == last:
+            is_late = time.process_time() > processor_end or time.monotonic() > clock_end
+            was_stopped = is_late and number != last  # the last cell always has its own time
+            if not was_stopped:
                 with _Alarm(SECONDS_OF_A_CELL) as alarm:
                     for part in parts:
                         if not self.run(part.statement, number) or alarm.rang:
                             break
-                over = alarm.rang
-            if over:
+                was_stopped = alarm.rang
+            if was_stopped:
                 self._stop(number)
 
     def _stop(self, number: int) -> None:
@@ -151,7 +153,9 @@ class _Alarm:
     """
 
     def __init__(self, seconds: float) -> None:
-        self.seconds, self.rang, self.over = seconds, False, False
+        self.seconds = seconds
+        self.rang = False
+        self.is_left = False
 
     def __enter__(self) -> "_Alarm":
         # no thread can be started; the grader has a clock of its own
@@ -174,7 +178,7 @@ class _Alarm:
             signal.setitimer(timer, first, AGAIN)
 
     def ring(self, _: int, frame: types.FrameType | None) -> None:
-        if self.over:
+        if self.is_left:
             return
         self.rang = True
         self.set(AGAIN)  # by the clock, too: what swallows this may wait for nothing
@@ -184,8 +188,8 @@ class _Alarm:
             raise TooSlow
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
-        self.over = True
-        self.set(0)
+        self.is_left = True
+        self.set(0)  # stops both timers
         faulthandler.cancel_dump_traceback_later()
         if self.rang:
             _drop_event_loop()

@@ -97,13 +97,12 @@ def gather(
         elif file.notebook or ARCHIVE.search(file.parts[-1]) or len(file.parts) == 1:
             result.left_out.append(owner)
     for learner, handed_in in sorted(by_learner.items()):
-        result += _kept(handed_in, learner in people, result.left_out)
+        result += _kept(handed_in, learner in people, left_out=result.left_out)
     result.left_out.sort(key=lambda left: left.file)
     if not result:
-        left_out = [
-            f" that belong to a learner; {left.file}: {left.why}" for left in result.left_out[:1]
-        ]
-        raise GradeError(f"There are no hand-ins in {shown}{''.join(left_out)}.")
+        first = next(iter(result.left_out), None)
+        example = f" that belong to a learner; {first.file}: {first.why}" if first else ""
+        raise GradeError(f"There are no hand-ins in {shown}{example}.")
     return result
 
 
@@ -193,6 +192,7 @@ def _class_archives(
     taken for a class's.
     """
     owners = Owners([], "", people)
+    fewest = 1 if is_alone else 2  # learners, so that nobody's own zip is taken for a class's
     for name in names:
         path = source / name
         if not ZIP.search(name) or owners.identifies(stem_of(name)) or path.is_symlink():
@@ -207,7 +207,7 @@ def _class_archives(
         ways = [reading for entry in entries for reading in readings(entry)]
         is_platforms = any(reading.platform.is_unmistakable for reading in ways)
         learners = sum(owners.identifies(entry) for entry in entries)
-        if not is_platforms and learners < (1 if is_alone else 2):
+        if not is_platforms and learners < fewest:
             return []
     return names
 
@@ -249,7 +249,10 @@ def _kept(
         if file.notebook or JUNK.fullmatch(name):
             continue
         if has_notebooks and ARCHIVE.search(name):
-            why = f"it is an archive that is not opened; {for_messages(hand_in.learner)} has handed in other files"
+            why = (
+                f"it is an archive that is not opened; {for_messages(hand_in.learner)} has handed "
+                "in other files"
+            )
             left_out.append(LeftOut(hand_in.file, why))
         elif not has_notebooks and (len(file.parts) > 1 or is_listed or hand_in.platform):
             kept.append(replace(hand_in, path=None, problem=f"{name} is not a notebook"))

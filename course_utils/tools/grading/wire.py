@@ -36,6 +36,7 @@ MOST_PARTS = 10_000  # arrays, NumPy numbers and other objects in one frame
 MOST_KEYS = 5000  # in all dicts and sets of one frame, not counting strings
 MOST_OF_ONE_HASH = 50  # such keys: each is compared with all others of its hash
 LARGEST_INT = 10**4000
+LONGEST_NAME, LONGEST_TEXT = 60, 2000  # characters of a type's name, of an error's text
 
 
 class WireError(ValueError):
@@ -120,13 +121,14 @@ def receive(line: socket.socket, size: int, before_each: Callable = lambda: None
 
 def _encoded(value: Any, arrays: bytearray, depth: int) -> Any:
     kind = type(value)
-    if value is None or kind in (bool, float, str) or kind is int and abs(value) < LARGEST_INT:
+    is_sent_as_it_is = kind in (bool, float, str) or (kind is int and abs(value) < LARGEST_INT)
+    if value is None or is_sent_as_it_is:
         return value
     if kind is Fraction and max(abs(value.numerator), value.denominator) < LARGEST_INT:
         return {"fraction": [value.numerator, value.denominator]}
     if value is ...:
         return {"thing": "ellipsis"}
-    if isinstance(value, np.generic) and value.dtype.kind in "USO":
+    if isinstance(value, np.generic) and value.dtype.kind in "USO":  # texts, bytes and objects
         return _encoded(value.item(), arrays, depth)
     if isinstance(value, np.generic) and value.dtype.name in DTYPES:
         return {"number": _stored(np.asarray(value), arrays)}
@@ -144,7 +146,7 @@ def _encoded(value: Any, arrays: bytearray, depth: int) -> Any:
                     [_encoded(item, arrays, depth + 1) for item in pair] for pair in value.items()
                 ]
             }
-    for base in (str, int, float):  # their subclasses
+    for base in (str, int, float):  # their subclasses; of a number that is too large, the name
         if isinstance(value, base) and (isinstance(value, str) or abs(value) < LARGEST_INT):
             return base(value)
     if inspect.isfunction(value) and hasattr(value, "recipe"):
@@ -198,7 +200,7 @@ class _Decoder:
                     f"what came back has more than {MOST_PARTS:,} arrays and other values"
                 )
         if kind == "thing":
-            return ... if content == "ellipsis" else thing(str(content)[:60])
+            return ... if content == "ellipsis" else thing(str(content)[:LONGEST_NAME])
         if not isinstance(content, list):
             raise WireError("what came back is not a value")
         match kind:
@@ -267,12 +269,13 @@ def wording(error: BaseException) -> list[str]:
         text = str(error)
     except BaseException:  # an exception's methods may themselves be hostile
         text = ""
-    return [re.sub(r"\W", "", type(error).__name__)[:60] or "Exception", text[:2000]]
+    name = re.sub(r"\W", "", type(error).__name__)
+    return [name[:LONGEST_NAME] or "Exception", text[:LONGEST_TEXT]]
 
 
 def raised(name: str, text: str) -> Exception:
     """An exception with this type name and text, both cut."""
-    name, text = name[:60], text[:2000]
+    name, text = name[:LONGEST_NAME], text[:LONGEST_TEXT]
     if name == "NotImplementedError":
         return NotImplementedError(text)
     return type(name if name.isidentifier() else "Exception", (Exception,), {})(text)
