@@ -10,19 +10,32 @@ from course_utils.tools.grading.submissions import Gathered, HandIn
 from .grader import points_of
 
 WORK = assignment()
-ALL_04 = [one for one in WORK["exercises"] if exercise_parts()[one] == "04"]
-ALL_05 = [one for one in WORK["exercises"] if exercise_parts()[one] == "05"]
+ALL_04 = [exercise for exercise in WORK["exercises"] if exercise_parts()[exercise] == "04"]
+ALL_05 = [exercise for exercise in WORK["exercises"] if exercise_parts()[exercise] == "05"]
 FULL, BOTH = points_of("04"), points_of("04", "05")
 
 
 def result(*passed, lesson="04", state="ok", missing=(), texts=None):
     """A result in which these exercises are passed, and others failed or missing."""
     marks = {}
-    for one, (_, most) in WORK["exercises"].items():
-        if exercise_parts()[one] == lesson:
-            status = "passed" if one in passed else "missing" if one in missing else "failed"
-            ended = "missing exercise" if one in missing else state
-            marks[one] = Mark(one, status, most if one in passed else 0, most, ended, "why", seed=1)
+    for exercise, (_, full) in WORK["exercises"].items():
+        if exercise_parts()[exercise] == lesson:
+            status = "failed"
+            if exercise in passed:
+                status = "passed"
+            elif exercise in missing:
+                status = "missing"
+            ended = "missing exercise" if exercise in missing else state
+            points = full if exercise in passed else 0
+            marks[exercise] = Mark(
+                title=exercise,
+                status=status,
+                points=points,
+                of=full,
+                state=ended,
+                reason="why",
+                seed=1,
+            )
     return Result(state, "", [lesson], marks, texts or {}, [f"problem of {state}"])
 
 
@@ -36,4 +49,5 @@ def learners(*hand_ins, lessons=None, people=None):
         (learner, file): Entry(learner, "", file, "", "", result)
         for learner, file, _, result in hand_ins
     }
-    return {one.learner: one for one in records(found, entries, people or {}, WORK, lessons)}
+    recorded = records(found, entries, people or {}, WORK, lessons)
+    return {record.learner: record for record in recorded}

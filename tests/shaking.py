@@ -34,7 +34,7 @@ OTHERS = {
     "course_utils.benchmark": "glove_vectors",
 }
 NAME_IN_CELLS = "_shaken_product"
-NUMPYS = {torch.float32: np.float32, torch.float64: np.float64}
+NUMPY_TYPES = {torch.float32: np.float32, torch.float64: np.float64}
 
 
 class Noise:
@@ -46,7 +46,7 @@ class Noise:
         self.generator = np.random.default_rng(seed)
         signs = self.generator.integers(-1, 2, size=2 * self.LENGTH)  # -1, 0 or 1
         self.supply = {
-            dtype: (1 + signs * np.finfo(dtype).eps).astype(dtype) for dtype in NUMPYS.values()
+            dtype: (1 + signs * np.finfo(dtype).eps).astype(dtype) for dtype in NUMPY_TYPES.values()
         }
 
     def factors(self, shape, dtype):
@@ -58,13 +58,15 @@ class Noise:
         """A tensor, an array or a number with each entry multiplied by such a factor; anything else as it is."""
         if (
             isinstance(result, torch.Tensor)
-            and result.dtype in NUMPYS
+            and result.dtype in NUMPY_TYPES
             and result.device.type == "cpu"
         ):
-            return result * torch.from_numpy(self.factors(result.shape, NUMPYS[result.dtype]))
+            return result * torch.from_numpy(self.factors(result.shape, NUMPY_TYPES[result.dtype]))
         if isinstance(result, (np.ndarray, np.floating)) and result.dtype.type in self.supply:
             return result * self.factors(result.shape, result.dtype.type)
-        return result * self.factors((), np.float64).item() if isinstance(result, float) else result
+        if isinstance(result, float):
+            return result * self.factors((), np.float64).item()
+        return result
 
 
 def disturb(seed):
@@ -74,16 +76,18 @@ def disturb(seed):
         for home, names in table.items():
             owner = torch.Tensor if home == "torch.Tensor" else importlib.import_module(home)
             for name in names.split():
-                setattr(
-                    owner, name, disturbed(getattr(owner, name), noise, exact_for_whole_numbers)
+                function = disturbed(
+                    getattr(owner, name), noise, exact_for_whole_numbers=exact_for_whole_numbers
                 )
+                setattr(owner, name, function)
     disturb_laid_out_products(noise)
-    setattr(builtins, NAME_IN_CELLS, disturbed(operator.matmul, noise, True))
+    product = disturbed(operator.matmul, noise, exact_for_whole_numbers=True)
+    setattr(builtins, NAME_IN_CELLS, product)
     if shell := get_ipython():
         shell.ast_transformers.append(ProductsOfArrays())
 
 
-def disturbed(function, noise, exact_for_whole_numbers):
+def disturbed(function, noise, *, exact_for_whole_numbers):
     """The function, its result moved."""
 
     @functools.wraps(function)
@@ -99,14 +103,16 @@ def disturbed(function, noise, exact_for_whole_numbers):
 def are_whole(numbers):
     """Whether an argument holds whole numbers only, or no numbers at all."""
     if isinstance(numbers, torch.Tensor):
-        return (
-            not numbers.is_floating_point()
-            or not numbers.is_meta
-            and bool((numbers == numbers.round()).all())
-        )
+        if not numbers.is_floating_point():
+            return True
+        if numbers.is_meta:  # it has no values
+            return False
+        return bool((numbers == numbers.round()).all())
     if isinstance(numbers, np.ndarray):
         return numbers.dtype.kind != "f" or bool((numbers == numbers.round()).all())
-    return not isinstance(numbers, (list, tuple)) or all(are_whole(entry) for entry in numbers)
+    if isinstance(numbers, (list, tuple)):
+        return all(are_whole(entry) for entry in numbers)
+    return True
 
 
 def disturb_laid_out_products(noise):
@@ -114,7 +120,10 @@ def disturb_laid_out_products(noise):
     from course_utils._support import fast_bert
 
     lay_out = fast_bert._product
-    fast_bert._product = lambda *args, **kwargs: disturbed(lay_out(*args, **kwargs), noise, False)
+    # each call gives a function for one weight, which is then called for each batch
+    fast_bert._product = lambda *args, **kwargs: disturbed(
+        lay_out(*args, **kwargs), noise, exact_for_whole_numbers=False
+    )
 
 
 class ProductsOfArrays(ast.NodeTransformer):

@@ -21,8 +21,8 @@ from .sources import SOURCES
 GLOSSARY = nbformat.read(NOTEBOOKS / "glossary.ipynb", as_version=4)
 LESSONS = {f"{name_of(path)}.ipynb": SOURCES[key] for key, path in parts().items()}
 TERMS = [cell for cell in GLOSSARY.cells if cell.id.startswith("term-")]
-ENTRIES = {cell.source.splitlines()[0].removeprefix("## "): cell for cell in TERMS}
 NAMES = [cell.source.splitlines()[0].removeprefix("## ") for cell in TERMS]
+ENTRIES = dict(zip(NAMES, TERMS))
 HTML = mistune.create_markdown(escape=False, plugins=["table"])
 
 WORDS = {  # how the lessons phrase it, if not just the term with an ending
@@ -54,19 +54,18 @@ EVERYDAY = "a bit (below|lucky)|these losses|make up for the loss|cross-entropy"
 
 
 def pattern(term):
+    """A regular expression, upper and lower case alike, for how the lessons phrase a term."""
     words = WORDS.get(term, re.escape(term).replace(r"\ ", " ") + "(s|es)?")
-    return re.compile(rf"(?<![\w-])({words})(?!\w)", re.IGNORECASE)
+    return rf"(?<![\w-])({words})(?!\w)"
 
 
 def is_prose(name, cell):
     if cell.cell_type != "markdown" or "nbgrader" in cell.metadata:
         return False
-    apart = cell.source.startswith(("## What you have seen", "## Further reading"))
-    return not (
-        cell.id.startswith(("quiz-", "recall"))
-        or apart
-        or (name, cell.id) == ("00_start_here.ipynb", "map")
-    )
+    is_apart = cell.source.startswith(("## What you have seen", "## Further reading"))
+    is_question = cell.id.startswith(("quiz-", "recall"))
+    is_map = (name, cell.id) == ("00_start_here.ipynb", "map")
+    return not (is_apart or is_question or is_map)
 
 
 def running_prose(name, cell):
@@ -76,15 +75,22 @@ def running_prose(name, cell):
         for below in [page.ul, *page.ul.find_next_siblings()]:
             below.decompose()
     for part in page.select("h1, h2, h3, h4, pre, thead, details, a"):
+        # links to the glossary stay
         if part.name != "a" or "glossary.ipynb#" not in part["href"]:
             part.decompose()
     for code in page("code"):
         code.string = "`[CLS]`" if code.text == "[CLS]" else " ... "
-    links = [(text, text.find_parent("a")) for text in page.find_all(string=True)]
-    return [
-        (text.replace("\n", " "), link["href"].partition("#")[2] if link else "")
-        for text, link in links
-    ]
+    pieces = []
+    for text in page.find_all(string=True):
+        link = text.find_parent("a")
+        target = link["href"].partition("#")[2] if link else ""
+        pieces.append((text.replace("\n", " "), target))
+    return pieces
+
+
+def dotted(words, text):
+    """A text with dots, as many as letters, in the place of what a regular expression finds."""
+    return re.sub(words, lambda match: "." * len(match[0]), text, flags=re.IGNORECASE)
 
 
 def first_uses():
@@ -99,12 +105,14 @@ def first_uses():
                 continue
             pieces = running_prose(name, cell)
             text = "".join(piece for piece, _ in pieces)
+            # for each character, the anchor that it links to
             targets = [target for piece, target in pieces for _ in piece]
-            text = re.sub(EVERYDAY, lambda match: "." * len(match[0]), text, flags=re.IGNORECASE)
+            text = dotted(EVERYDAY, text)
             for term in sorted(NAMES, key=len, reverse=True):
-                for match in pattern(term).finditer(text):
+                for match in re.finditer(pattern(term), text, re.IGNORECASE):
                     first.setdefault(term, (name, cell.id, targets[match.start()]))
-                text = pattern(term).sub(lambda match: "." * len(match[0]), text)
+                # a shorter term within it is not found again
+                text = dotted(pattern(term), text)
     return first
 
 
@@ -178,13 +186,12 @@ def test_links_cover_whole_words_and_stand_in_sentences():
     for name, notebook in LESSONS.items():
         for cell in notebook.cells:
             links = re.findall(r"glossary\.ipynb#", cell.source)
-            if links:
-                assert is_prose(name, cell), f"{name}, {cell.id}"
-                shown = [target for _, target in running_prose(name, cell) if target]
-                assert len(set(shown)) == len(links), (
-                    f"{name}, {cell.id}: a link outside running prose"
-                )
-                assert not re.search(
-                    r"\w\[[^\]]*\]\((?:\.\./)?glossary|\((?:\.\./)?glossary\.ipynb#[a-z0-9-]+\)\w",
-                    cell.source,
-                ), f"{name}, {cell.id}: half a word"
+            if not links:
+                continue
+            assert is_prose(name, cell), f"{name}, {cell.id}"
+            shown = [target for _, target in running_prose(name, cell) if target]
+            assert len(set(shown)) == len(links), f"{name}, {cell.id}: a link outside running prose"
+            assert not re.search(
+                r"\w\[[^\]]*\]\((?:\.\./)?glossary|\((?:\.\./)?glossary\.ipynb#[a-z0-9-]+\)\w",
+                cell.source,
+            ), f"{name}, {cell.id}: half a word"

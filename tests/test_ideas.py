@@ -26,6 +26,7 @@ from .sources import SOURCES
 
 DAY = timedelta(days=1)
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)
+GUESS, SURE = 0, 2  # how sure a learner is
 IDEAS = list(inventory().values())
 QUESTIONS = [getattr(idea, form) for idea in IDEAS for form in FORMS]
 
@@ -91,18 +92,22 @@ def cores_to(last):
     return [f"{number:02d}" for number in range(1, last + 1)]
 
 
-# (known cores, cores of which the first idea is known, begin, skip, cores of which a section is to be read)
+# (known cores, cores of which the first idea is known, begin, skip,
+# cores of which a section is to be read)
 PROFILES = [
     ([], [], "00", [], []),
     (["02"], [], "00", ["02"], []),
     (["10"], ["05"], "00", ["10"], []),
     ([], ["02", "03"], "00", [], []),
     (["03", "04", "05"], [], "00", ["03", "04", "05"], []),
+    # all cores up to one: begin after it
     *[(cores_to(last), [], f"{last + 1:02d}", cores_to(last), []) for last in range(1, 11)],
+    # ... and half of the next one: read a section of it
     *[
         (cores_to(half - 1), [f"{half:02d}"], f"{half + 1:02d}", cores_to(half), [f"{half:02d}"])
         for half in range(1, 10)
     ],
+    # halves and wholes mixed
     ([], ["01", "02"], "03", ["01", "02"], ["01", "02"]),
     (["01"], ["02"], "03", ["01", "02"], ["02"]),
     (["01", "03"], ["02"], "04", ["01", "02", "03"], ["02"]),
@@ -118,10 +123,11 @@ def test_the_route_of_a_profile(whole, half, begin, skip, sections):
     known |= {next(idea.id for idea in IDEAS if idea.lesson == lesson) for lesson in half}
     session = asking.Placing()
     for question in route.placing():  # who does not know guesses, and may be right
-        sure = 2 if question.id.removesuffix(".before") in known else 0
+        sure = SURE if question.id.removesuffix(".before") in known else GUESS
         assert session.answer(question.right, sure) == "", "no feedback before the end"
     way = route.route(known & {item.removesuffix(".before") for item, _, _ in session.answered})
-    assert (way.begin, list(way.skip)) == (begin, skip)
+    assert way.begin == begin
+    assert list(way.skip) == skip
     assert sorted({idea_id[:2] for idea_id in way.sections}) == sections
     assert f"Begin with lesson {begin}" in session.end()
     skipped = [idea for idea in IDEAS if idea.lesson in set(skip) - set(sections)]
@@ -147,11 +153,15 @@ def test_by_doing_a_core_is_known_if_its_exercise_is_passed(workspace):
 def test_the_schedule_is_the_librarys(workspace):
     rng = random.Random(3)
     own = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
-    now, card = START, None
+    now = START
+    card = None
     for _ in range(40):
-        right, sure = rng.random() < 0.8, rng.randrange(3)
+        right = rng.random() < 0.8
+        sure = rng.randrange(3)
         schedule.record(workspace, "02-mask.after", right, sure, now=now)
-        rating = (Rating.Hard, Rating.Good, Rating.Good)[sure] if right else Rating.Again
+        rating = Rating.Again
+        if right:
+            rating = (Rating.Hard, Rating.Good, Rating.Good)[sure]
         card = own.review_card(card or Card(card_id=0, due=now), rating, now)[0]
         assert schedule.read_schedule(workspace).cards["02-mask.after"] == card.to_dict()
         now = card.due + timedelta(hours=rng.randrange(72))
@@ -195,13 +205,15 @@ def test_what_was_reviewed_is_counted_and_no_longer_due(workspace, today):
     assert f"to review today: {len(today)}" in repr(progress())
     session = asking.Reviewing(workspace)
     while (sheet := session.sheet()) is not None:
-        session.answer(1, None if sheet.back else 2)
+        sure = None if sheet.back else SURE  # not asked of what is recalled
+        session.answer(1, sure)
     assert f"of {len(today)} right" in session.end()
     asked_how_sure = any(item in sheets.material("02")[3:] for item in today)
     assert ("how sure you were: sure: " in repr(progress())) == asked_how_sure
     assert sheets.due_today(workspace)[0] == [], "not before tomorrow"
 
 
+# "careless" is the lesson's own wrong function; under another name it is the learner's
 @pytest.mark.parametrize("word, recorded", [("careless", []), ("my", ["00-nearest itself"])])
 def test_a_wrong_function_that_the_lesson_gives_is_not_the_learners_mistake(
     workspace, word, recorded
@@ -221,7 +233,7 @@ def test_outside_a_workspace_nothing_is_recorded(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "a review needs a folder with your lessons" in repr(asking.review())
     check("02-pad-batch", all_exercises()["02-pad-batch"].reference)
-    assert asking.predictions("02").session.answer(1, 2).startswith("**Right.**")
+    assert asking.predictions("02").session.answer(1, SURE).startswith("**Right.**")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -233,7 +245,7 @@ def test_a_lesson_without_predictions_is_named():
 @pytest.fixture
 def path(workspace):
     """The record of a workspace in which one question was answered."""
-    schedule.record(workspace, "02-mask.after", True, 2, now=START)
+    schedule.record(workspace, "02-mask.after", True, SURE, now=START)
     return workspace / schedule.SCHEDULE
 
 
@@ -252,7 +264,7 @@ def test_a_damaged_record_is_moved_aside(workspace, path, old, new):
     assert old not in damaged
     path.write_text(damaged)
     assert "will be moved aside" in repr(asking.review())
-    schedule.record(workspace, "02-mask.before", True, 2)
+    schedule.record(workspace, "02-mask.before", True, SURE)
     assert (workspace / ".schedule.damaged.json").read_text() == damaged
     assert schedule.read_schedule(workspace).cards.keys() == {"02-mask.before"}
 
@@ -263,14 +275,14 @@ def test_a_record_of_a_newer_version_is_left_alone(workspace, path):
     assert "newer version of the course" in repr(asking.review())
     assert "newer version" in repr(progress())
     with pytest.raises(schedule.ScheduleProblem, match="newer version"):
-        schedule.record(workspace, "02-mask.after", True, 2)
+        schedule.record(workspace, "02-mask.after", True, SURE)
     check("02-pad-batch", all_exercises()["02-pad-batch"].reference)  # which must not be disturbed
     assert path.read_text() == text
 
 
 def test_a_clock_set_back_makes_nothing_due_earlier_or_later(workspace, path):
     due = schedule.read_schedule(workspace).cards["02-mask.after"]["due"]
-    schedule.record(workspace, "02-mask.before", True, 2, now=START - 400 * DAY)
+    schedule.record(workspace, "02-mask.before", True, SURE, now=START - 400 * DAY)
     assert schedule.read_schedule(workspace).cards["02-mask.before"]["due"] == due
 
 
@@ -282,7 +294,7 @@ def test_an_item_that_an_update_dropped_is_not_asked(workspace):
 # ---------------------------------------------------------------- what a class has gained
 
 
-def table(form, right, learners, shuffled=False, moodle=True):
+def table(form, right, learners, *, shuffled=False, moodle=True):
     """A platform's report of responses: `right` is learners x ideas.
 
     Moodle has two columns for each question, other platforms one, with the question as heading.
@@ -298,7 +310,9 @@ def table(form, right, learners, shuffled=False, moodle=True):
         cells = ["Somebody", f"{learner}@example.org"]
         for idea, question in zip(order, questions):
             chosen = question.right if is_right[idea] else (question.right + 1) % 4
-            cells += [question.ask] * moodle + [question.options[chosen].text]
+            if moodle:
+                cells.append(question.ask)
+            cells.append(question.options[chosen].text)
         rows.append(cells)
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
@@ -326,23 +340,28 @@ ALL_RIGHT = np.ones((3, len(IDEAS)))
 @pytest.mark.parametrize("moodle", [False, True], ids=["other", "moodle"])
 def test_answers_are_found_wherever_their_columns_stand(read, shuffled, moodle):
     right = np.random.default_rng(0).random((9, len(IDEAS))) < 0.5
-    for answers in read(*(table(form, right, range(9), shuffled, moodle) for form in FORMS)):
+    tables = [table(form, right, range(9), shuffled=shuffled, moodle=moodle) for form in FORMS]
+    for answers in read(*tables):
         assert (answers.right == right).all(axis=None)
-        assert (list(answers.right), answers.notices) == (list(inventory()), [])
+        assert list(answers.right) == list(inventory())
+        assert answers.notices == []
 
 
 def test_an_invented_class_gets_its_parameters_back(read):
     """150 learners, and for each idea a known share before and a known gain."""
-    rng, n = np.random.default_rng(2), 150
+    rng = np.random.default_rng(2)
+    n = 150
     gain = np.linspace(0, 0.9, len(IDEAS))
     before = rng.random((n, len(IDEAS))) < 0.4
     after = before | (rng.random((n, len(IDEAS))) < gain)
     noise = rng.random(n) < 0.5  # about the last idea, nobody's knowledge counts
-    before[:, -1], after[:, -1] = noise, noise
+    before[:, -1] = noise
+    after[:, -1] = noise
     measured, learners, notices = gains.gains(
         *read(table("before", before, range(n)), table("after", after, range(n)))
     )
-    assert (learners, notices) == (n, [])
+    assert learners == n
+    assert notices == []
     assert np.allclose(measured["gain"][:-1], gain[:-1], atol=0.15)
     assert ((measured["gain from"] <= gain) & (gain <= measured["gain to"]))[:-1].mean() > 0.8
     assert abs(measured["difficulty"].iloc[-1] - 0.5) < 0.1
@@ -353,15 +372,16 @@ def test_an_invented_class_gets_its_parameters_back(read):
 
 
 def test_gain_is_hakes_and_unknown_where_all_were_right_before():
-    # rows of learners and columns of ideas
-    before, after = np.array([[[0, 1], [0, 1], [1, 1], [1, 1]], [[1, 1], [0, 0], [1, 1], [1, 1]]])
+    # a row for each of four learners, and a column for each of two ideas
+    before = np.array([[0, 1], [0, 1], [1, 1], [1, 1]])
+    after = np.array([[1, 1], [0, 0], [1, 1], [1, 1]])
     assert np.array_equal(gains.measures(before, after)["gain"], [0.5, np.nan], equal_nan=True)
 
 
 def test_discrimination_follows_how_much_an_item_depends_on_ability():
     rng = np.random.default_rng(1)
-    # five items of each slope
-    ability, slope = rng.normal(size=(4000, 1)), np.repeat([0, 0.5, 1, 2], 5)
+    ability = rng.normal(size=(4000, 1))
+    slope = np.repeat([0, 0.5, 1, 2], 5)  # five items of each
     right = rng.random((4000, 20)) < 1 / (1 + np.exp(-slope * ability))
     one_of_each = gains.measures(right[:2000], right[2000:])["discrimination"][::5]
     assert list(one_of_each) == sorted(one_of_each)
@@ -406,6 +426,7 @@ def test_what_is_left_out_is_said(read):
     assert "2 learners are in one table only" in notices[-1]
 
 
+# what the column holds for three learners, before and after; who is then in both tables
 @pytest.mark.parametrize("name", ["ID number", "sis_id", "SIS User ID", "ID-Nummer"])
 @pytest.mark.parametrize(
     "before, after, learners", [(["", "2", ""], ["-", "-", "-"], "abc"), ("128", "312", "12")]
@@ -417,7 +438,7 @@ def test_the_column_that_names_most_learners_in_both_tables_counts(
     for text, cells in ((BEFORE, before), (AFTER, after)):
         lines = zip([name, *cells], text.splitlines())
         texts.append("\n".join(f"{cell},{line}" for cell, line in lines))
-    if learners == "12":
+    if learners == "12":  # then no other column names the learners
         texts[1] = texts[1].replace("Email address", "Colour")
     assert gains.gains(*read(*texts))[1] == len(learners)
 

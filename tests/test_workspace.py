@@ -62,14 +62,17 @@ def answer(name="f"):
     return new_cell("00-f", SOLVED.replace("def f", f"def {name}"), "code", nbgrader=ANSWER)
 
 
-def lesson(title="# Title", work="x = 1", f="f", end="The end", *, above=(), below=()):
-    """Cells: a title, some work, `above`, an exercise, an end (unless None), `below`."""
+def lesson(*, title="# Title", work="x = 1", function="f", end="The end", above=(), below=()):
+    """Cells: a title, some work, `above`, an exercise, an end (unless None), `below`.
+
+    function: the name of the one that the exercise asks for.
+    """
     last = [] if end is None else [new_cell("end", end)]
     return [
         new_cell("title", title),
         new_cell("work", work, "code"),
         *above,
-        answer(f),
+        answer(function),
         *last,
         *below,
     ]
@@ -117,16 +120,14 @@ class LearnersCopy:
         return ["".join(cell["source"]) for cell in self.cells]
 
 
-def edited(workspace, own=None, **texts):
-    """Give cells other texts, and add an own cell, (after, text). Returns the file's bytes.
+def edited(workspace, **texts):
+    """Give cells other texts. Returns the file's bytes.
 
     The cell of the exercise has the key `f`.
     """
     mine = LearnersCopy(workspace)
     for name, text in texts.items():
         mine["00-f" if name == "f" else name]["source"] = text
-    if own:
-        mine.add(*own)
     return mine.save()
 
 
@@ -134,8 +135,8 @@ def updated(workspace, cells):
     """Change the course's lesson and update. Returns the update's message, and the cells' texts."""
     sources = workspace.with_name("notebooks")
     course(sources, *cells)
-    ((_, _, words),) = update_workspace(workspace, sources)
-    return words, LearnersCopy(workspace).texts()
+    ((_, _, message),) = update_workspace(workspace, sources)
+    return message, LearnersCopy(workspace).texts()
 
 
 def updates_nothing(workspace):
@@ -179,7 +180,7 @@ def test_a_copy_that_was_only_run_is_renewed(sources, workspace):
     mine["work"]["execution_count"] = 7
     mine.notebook["metadata"]["language_info"] = {"name": "python", "version": "3"}
     mine.save()
-    course(sources, *lesson("second text"))
+    course(sources, *lesson(title="second text"))
     assert write_workspace(workspace, sources) == [(FILE, "renewed", "")]
     assert LearnersCopy(workspace).texts()[0] == "second text"
 
@@ -225,11 +226,14 @@ def test_an_incomplete_installation_writes_nothing(tmp_path, monkeypatch):
     assert not (tmp_path / "new").exists()
 
 
+def test_each_solution_becomes_a_stub():
+    assert copies.stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
+
+
 @pytest.mark.parametrize(
     "source", ["### BEGIN SOLUTION\nx", "### END SOLUTION", SOLVED + "\n    ### END SOLUTION"]
 )
 def test_marks_without_partner_are_an_error(source):
-    assert copies.stub_out(f"{SOLVED}\nx = 1\n{SOLVED}") == f"{STUBBED}\nx = 1\n{STUBBED}"
     with pytest.raises(ValueError, match="has no matching marker"):
         copies.stub_out(source)
 
@@ -248,7 +252,7 @@ def test_an_update_keeps_answers_and_own_cells_and_renews_the_rest(sources, work
     course(
         sources,
         *lesson(
-            "# New title",
+            title="# New title",
             end=None,
             above=[new_cell("extra", "More")],
             below=[new_cell("last", "Now ends")],
@@ -289,18 +293,20 @@ def test_where_both_changed_a_cell_the_learners_stands_below_and_an_answer_stays
         f=ANSWERED,
         end="Half \ud83d",
     )
-    words, texts = updated(workspace, lesson("# Theirs", "x = 2", "f_of"))
+    message, texts = updated(workspace, lesson(title="# Theirs", work="x = 2", function="f_of"))
     assert re.match(
         r"cells: 1 with your answer kept, 1 edited by you and kept, 2 changed by the course and by you .*, "
         r"1 with new given lines \(a note below your answer shows them\)",
-        words,
+        message,
     )
     frame = f"{FRAME_NOTE}```python\n{STUBBED.replace('def f', 'def f_of')}\n```"
     code = f"{CODE_NOTE}````python\nx = 10\n```y```\n````"
     text = f"{TEXT_NOTE}# Mine ``` with fences"
     assert texts == ["# Theirs", text, "x = 2", code, ANSWERED, frame, "Half \ud83d"]
-    words, texts_after_another = updated(workspace, lesson("# Theirs again", "x = 3", "f_of"))
-    assert re.match("cells: 2 renewed, 1 with your answer kept", words)
+    message, texts_after_another = updated(
+        workspace, lesson(title="# Theirs again", work="x = 3", function="f_of")
+    )
+    assert re.match("cells: 2 renewed, 1 with your answer kept", message)
     assert texts_after_another[1::2] == texts[1::2], "the learner's cells and notes stay"
 
 
@@ -313,8 +319,9 @@ def test_a_report_that_a_person_marks_is_an_answer_too(workspace):
         "YOUR ANSWER HERE",
     ]
     edited(workspace, report="My report ✓")
-    words, texts = updated(workspace, [new_cell("title", "# Other"), report])
-    assert (texts, words.count("1 with your answer kept")) == (["# Other", "My report ✓"], 1)
+    message, texts = updated(workspace, [new_cell("title", "# Other"), report])
+    assert texts == ["# Other", "My report ✓"]
+    assert message.count("1 with your answer kept") == 1
 
 
 def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays_if_edited(
@@ -325,10 +332,10 @@ def test_what_was_deleted_stays_away_until_it_changes_and_what_was_removed_stays
     mine["title"]["source"] = "   "  # of blanks there is nothing to keep
     mine["end"]["source"] = "My end"
     mine.save()
-    words, texts = updated(workspace, lesson("# Other", end=None))
+    message, texts = updated(workspace, lesson(title="# Other", end=None))
     assert texts == ["# Other", STUBBED, "My end"]
-    assert "1 deleted by you and not restored" in words
-    assert updated(workspace, lesson("# Other", "x = 2", end=None))[1] == [
+    assert "1 deleted by you and not restored" in message
+    assert updated(workspace, lesson(title="# Other", work="x = 2", end=None))[1] == [
         "# Other",
         "x = 2",
         STUBBED,
@@ -358,7 +365,7 @@ def test_ids_that_an_editor_lost_or_gave_twice(workspace, way):
         LOST_IDS[way](cell)
     mine.notebook["nbformat_minor"] = 4 if way == "missing" else 5
     mine.save()
-    _, texts = updated(workspace, lesson("# New title", above=[new_cell("more", "More")]))
+    _, texts = updated(workspace, lesson(title="# New title", above=[new_cell("more", "More")]))
     assert texts == ["# New title", "x = 1", "More", ANSWERED, "The end", "own", *twice]
     nbformat.validate(nbformat.read(mine.path, as_version=4))
     assert len({cell["id"] for cell in LearnersCopy(workspace).cells}) == 6 + len(twice)
@@ -367,10 +374,8 @@ def test_ids_that_an_editor_lost_or_gave_twice(workspace, way):
 def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(workspace):
     edited(workspace, title="Mine", work="x = 9", f=ANSWERED)
     record = (workspace / RECORD).read_bytes()
-    assert (
-        "changed by the course and by you"
-        in updated(workspace, lesson("# Theirs", "x = 2", "g"))[0]
-    )
+    message, _ = updated(workspace, lesson(title="# Theirs", work="x = 2", function="g"))
+    assert "changed by the course and by you" in message
     (workspace / RECORD).write_bytes(record)
     assert updates_nothing(workspace)
 
@@ -378,10 +383,10 @@ def test_an_update_that_was_cut_off_before_its_record_is_not_done_twice(workspac
 def test_without_a_record_all_that_differs_counts_as_the_learners(workspace):
     (workspace / RECORD).write_text("{}")
     edited(workspace, work="x = 10", f=ANSWERED)
-    words, texts = updated(workspace, lesson("# New", end=None))
-    (code,) = [text for text in texts if "x = 10" in text]
+    message, texts = updated(workspace, lesson(title="# New", end=None))
+    code = f"{CODE_NOTE}```python\nx = 10\n```"
     assert texts == ["# New", TEXT_NOTE + "# Title", "x = 1", code, ANSWERED, "The end"]
-    assert "no record of which cells you changed" in words
+    assert "no record of which cells you changed" in message
     assert updates_nothing(workspace)
 
 
@@ -416,7 +421,8 @@ def test_what_is_no_notebook_stays_and_is_named_and_is_saved_at_a_reset(
     assert update_workspace(workspace, sources) == [(FILE, "unreadable", "")]
     assert path.read_bytes() == content
     _, saved = reset(workspace, sources)
-    assert (saved.read_bytes(), LearnersCopy(workspace).texts()) == (content, ["# New"])
+    assert saved.read_bytes() == content
+    assert LearnersCopy(workspace).texts() == ["# New"]
 
 
 @pytest.mark.parametrize(
@@ -497,7 +503,8 @@ def test_one_command_at_a_time(sources, workspace, monkeypatch, command):
 
 def test_a_reset_saves_first_under_a_name_that_is_free(sources, workspace):
     untouched = (workspace / FILE).read_bytes()
-    assert (reset(workspace, sources), (workspace / SAVED).exists()) == ((FILE, None), False)
+    assert reset(workspace, sources) == (FILE, None)
+    assert not (workspace / SAVED).exists()
     versions = [edited(workspace, title="one")]
     reset(workspace, sources)
     versions.append(edited(workspace, title="two"))
@@ -549,6 +556,7 @@ def histories(draw):
         names = draw(strategies.lists(strategies.sampled_from(NAMES), min_size=1, unique=True))
         # in one of five histories, the exercise's function is renamed
         exercise = answer("g" if version and draw(strategies.integers(0, 4)) == 0 else "f")
+        # in some, text differs from version 0
         texts = {
             name: f"course {name} {draw(strategies.integers(0, 1)) * version}" for name in names
         }
@@ -557,6 +565,7 @@ def histories(draw):
             for name in names
         ]
 
+    # "edit" stands twice, as "kept" below, so that it is drawn more often
     step = strategies.sampled_from(["edit", "edit", "add", "delete", "repeat", "no id", "move"])
     steps = strategies.lists(strategies.tuples(step, strategies.integers(0, 20)), max_size=6)
     return (
@@ -614,17 +623,21 @@ def test_whatever_was_done_nothing_that_a_learner_wrote_is_lost(history):
         ((_, action, _),) = update_workspace(workspace, sources)
         after = mine.path.read_bytes()
         texts = LearnersCopy(workspace).texts()
+        # what a learner wrote is there
         assert [text for text in written if not any(text in kept for kept in texts)] == []
+        # the file before a merge is saved
         if action == "merged":
             assert [path.read_bytes() for path in (workspace / SAVED).iterdir()] == [before]
             nbformat.validate(json.loads(after))
             assert len({cell["id"] for cell in LearnersCopy(workspace).cells}) == len(texts)
         else:
             assert not (workspace / SAVED).exists()
+        # what nobody edited is renewed
         if untouched and record != "lost":
             assert fingerprint(after) == fingerprint(course_text(second))
             assert action in ("renewed", "unchanged")
-        if record == "lost" or not steps:  # then all the course's new text is included
+        # where nothing was recorded or edited, all of the course's new text is there
+        if record == "lost" or not steps:
             new = copies.learner_copy(new_notebook(cells=second)).cells
             assert all(cell.source in texts for cell in new if cell.id != "00-f")
         assert updates_nothing(workspace)
@@ -635,7 +648,9 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     write_workspace(workspace)
     monkeypatch.chdir(tmp_path)
     remember("00-nearest", workspace)
-    edited(workspace, own=(None, "Mine"))
+    mine = LearnersCopy(workspace)
+    mine.add(None, "Mine")
+    mine.save()
     (workspace / "05_attention.ipynb").unlink()
     assert run("update") == ("05_attention.ipynb: written\n", 0)
     assert run("update") == ("Nothing has changed: your lessons are up to date.\n", 0)
@@ -651,22 +666,33 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert re.search(message, run("update")[0])
 
 
-def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
-    # `lab` changes it for JupyterLab, and this, which a kernel reads
-    monkeypatch.setenv("PATH", os.environ["PATH"])
-    monkeypatch.setenv("COURSE_ENCODER", "model")
-    (tmp_path / "model").mkdir()
+@pytest.fixture
+def no_start(monkeypatch):
+    """`course lab` sets all up, and then does not start JupyterLab."""
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # which `lab` changes for JupyterLab
     monkeypatch.setattr(os, "execv", Mock(side_effect=SystemExit))
     monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
+
+
+def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch, no_start):
     kept = [copies.FileReport("04_pooling.ipynb", "kept", "")]
     monkeypatch.setattr("course_utils.tools.workspace.lab.write_workspace", lambda _: kept)
     text, _ = run("lab", "--workspace", tmp_path / "my work")
     assert f'course update --workspace "{tmp_path / "my work"}"` merges' in text
     assert f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in text
     assert "home folder" not in text
-    assert os.environ["COURSE_ENCODER"] == "model", "it may be a hub's name"
     monkeypatch.chdir(tmp_path)
     assert "course update` merges" in run("lab")[0]
+
+
+def test_lab_makes_the_folder_of_an_encoder_absolute_for_kernels(tmp_path, monkeypatch, no_start):
+    monkeypatch.setenv("COURSE_ENCODER", "model")
+    (tmp_path / "model").mkdir()
+    monkeypatch.setattr("course_utils.tools.workspace.lab.write_workspace", lambda _: [])
+    run("lab", "--workspace", tmp_path / "my work")
+    assert os.environ["COURSE_ENCODER"] == "model", "it may be a hub's name"
+    monkeypatch.chdir(tmp_path)
+    run("lab")
     assert os.environ["COURSE_ENCODER"] == str(tmp_path / "model")
 
 

@@ -32,7 +32,7 @@ import numpy as np
 from course_utils._support.notebooks import as_key, parts
 from course_utils.tools.grading.statements import bound, changed, used
 
-# another list of verdicts, to try one
+# $VERDICTS names another list, to try one
 LIST = Path(os.environ.get("VERDICTS", Path(__file__).with_suffix(".toml")))
 SEEDS = range(10)
 ENOUGH = 0.9  # the share of variations in which a conclusion must be the same
@@ -104,12 +104,14 @@ class Cell:
 
 def needed(cells, wanted):
     """The places of the cells that must run for these names to have their values after the last of `cells`."""
-    wanted, places = set(wanted), []
-    for place, cell in reversed([*enumerate(cells)]):
-        if (cell.binds | cell.changes) & wanted or place == 0:  # the first one calls setup()
+    still_wanted = set(wanted)
+    places = []
+    for place, cell in reversed(list(enumerate(cells))):
+        is_setup = place == 0  # which calls setup()
+        if is_setup or (cell.binds | cell.changes) & still_wanted:
             places.append(place)
-            wanted |= cell.uses
-    return places[::-1]
+            still_wanted |= cell.uses
+    return sorted(places)
 
 
 def reached(cells, path, start, varied, also=()):
@@ -118,20 +120,24 @@ def reached(cells, path, start, varied, also=()):
     Those after it that use what has changed; those that `also` names; and those that bind what one of them changes in
     place, which otherwise would be changed twice.
     """
-    other_values, again = set(varied), set()
+    changed_names = set(varied)
+    run_again = set()
+    # until a round adds no cell: one that binds what a later one changes stands before it
     while True:
-        before = len(again)
+        before = len(run_again)
         for place in path:
+            if place == start:  # the caller has run it
+                continue
             cell = cells[place]
-            is_reached = place > start and cell.uses & other_values
+            uses_changed = place > start and cell.uses & changed_names
             is_changed_later = any(
-                cells[later].changes & cell.binds for later in again if later > place
+                cells[later].changes & cell.binds for later in run_again if later > place
             )
-            if place != start and (is_reached or is_changed_later or cell.id in also):
-                again.add(place)
-                other_values |= cell.binds | cell.changes
-        if len(again) == before:
-            return again
+            if uses_changed or is_changed_later or cell.id in also:
+                run_again.add(place)
+                changed_names |= cell.binds | cell.changes
+        if len(run_again) == before:
+            return run_again
 
 
 # ---------------------------------------------------------------- halves
@@ -143,8 +149,9 @@ def is_table(values):
     It is one if its columns have the same length, other than their number. So a lesson must not halve a mapping from
     words to vectors, nor a square table: these would be taken for the other kind.
     """
-    lengths = {len(each) if hasattr(each, "__len__") else 0 for each in values.values()}
-    return len(lengths) == 1 and not lengths & {0, len(values)}
+    lengths = {len(column) if hasattr(column, "__len__") else 0 for column in values.values()}
+    # one length: not none, and not that of the dict
+    return len(lengths) == 1 and lengths.isdisjoint({0, len(values)})
 
 
 def rows_of_half(values, by, seed):
@@ -177,21 +184,23 @@ def half_of(values, rows):
 
 def remembering(embed):
     """`embed` that encodes a text once per pooling with an encoder of a name: halves of texts then cost nothing."""
-    known = {}
+    vectors_by_setting = {}
 
     def embed_once(sentences, pooling=None, normalize=True, model=None, precision="float32"):
+        # an encoder that is passed in may change, so its vectors are not kept
         if not isinstance(model, str | None):
             return embed(sentences, pooling, normalize, model, precision)
-        if isinstance(pooling, tuple):
+        if isinstance(pooling, tuple):  # one pooling at a time
             return tuple(
-                embed_once(sentences, each, normalize, model, precision) for each in pooling
+                embed_once(sentences, one_pooling, normalize, model, precision)
+                for one_pooling in pooling
             )
-        vectors = known.setdefault((pooling, normalize, model, precision), {})
+        known = vectors_by_setting.setdefault((pooling, normalize, model, precision), {})
         sentences = list(sentences)
-        missing = [text for text in dict.fromkeys(sentences) if text not in vectors]
-        if missing:
-            vectors.update(zip(missing, embed(missing, pooling, normalize, model, precision)))
-        return np.stack([vectors[text] for text in sentences])
+        missing = [text for text in dict.fromkeys(sentences) if text not in known]
+        if missing:  # only texts that are new for this setting
+            known.update(zip(missing, embed(missing, pooling, normalize, model, precision)))
+        return np.stack([known[text] for text in sentences])
 
     return embed_once
 
@@ -202,13 +211,14 @@ def run(source, namespace):
         exec(compile(source, "<cell>", "exec"), namespace)
 
 
-def take_over(names, namespace):
-    """Put these names of a run into another namespace.
+def take_over(values, namespace):
+    """Put the names of a run, {name: value}, into another namespace.
 
     A function looks up what it uses where it was defined, so it would not see what varies. Those of the lesson are
     therefore copied, and the copies look it up in `namespace`.
     """
-    for name, value in names.items():
+    for name, value in values.items():
+        # defined in a cell, not imported
         if isinstance(value, FunctionType) and value.__globals__.get("__name__") == "__main__":
             copy = FunctionType(
                 value.__code__, namespace, value.__name__, value.__defaults__, value.__closure__
@@ -250,7 +260,7 @@ class Lesson:
 
     def start(self, verdict, variation):
         """The place of the cell that a variation changes."""
-        if isinstance(variation, str):
+        if isinstance(variation, str):  # a text replaces another, a number is the seed of a half
             return self.place_of[verdict.swap[0]]
         path = self.places_needed(verdict)
         return max(place for place in path if self.cells[place].binds & set(verdict.halved))
@@ -266,6 +276,7 @@ class Lesson:
         """Lists of verdicts for which the same is varied, so that one run of the cells serves all of a list."""
         lists = {}
         for verdict in self.listed:
+            # the seed does not matter: the same cell binds what is halved
             start = self.start(verdict, SEEDS[0]) if verdict.half else None
             key = (verdict.half, verdict.by, verdict.swap, verdict.also, start)
             lists.setdefault(key, []).append(verdict)
@@ -287,9 +298,10 @@ class Lesson:
         """The names after the swapped cell, run with this text; and which of them vary."""
         place = self.place_of[verdict.swap[0]]
         cell = self.cells[place]
-        before = max(earlier for earlier in self.names_after if earlier < place)
+        # the last cell above it that was run
+        last_run = max(earlier for earlier in self.names_after if earlier < place)
         namespace = {}
-        take_over(self.names_after[before], namespace)
+        take_over(self.names_after[last_run], namespace)
         run(cell.source.replace(verdict.swap[1], text), namespace)
         return namespace, cell.binds | cell.changes
 
@@ -305,9 +317,11 @@ class Lesson:
     def _run_again(self, alike, variation):
         """Run the cells that the variation reaches, and yield (place, names) after each cell of the path."""
         first = alike[0]
+        # a text replaces another, a number is the seed of a half
         start_from = self._start_from_swap if isinstance(variation, str) else self._start_from_half
         namespace, varied = start_from(first, variation)
-        path, start = self.places_needed(*alike), self.start(first, variation)
+        path = self.places_needed(*alike)
+        start = self.start(first, variation)
         again = reached(self.cells, path, start, varied, first.also)
         for place in path:
             if place in again:
@@ -357,14 +371,25 @@ def judged(key):
     return results, time.monotonic() - began
 
 
-def status(verdict, turned, wrong):
-    """What `main` prints of a verdict, and counts."""
+def outcome_of(verdict, turned, wrong):
+    """The word that stands for how a verdict came out, a key of what `main` counts."""
     if wrong:
         return "WRONG"
     if verdict.open:
         return "open"
-    every = len(verdict.variations)
-    return "holds" if every - len(turned) >= ENOUGH * every else "TURNS"
+    tried = len(verdict.variations)
+    return "holds" if tried - len(turned) >= ENOUGH * tried else "TURNS"
+
+
+def report(verdict, turned, wrong):
+    """Print how a verdict came out, and return the word for it."""
+    outcome = outcome_of(verdict, turned, wrong)
+    tried = len(verdict.variations)
+    unturned = tried - len(turned)
+    print(f"  {outcome:5} {unturned:2} of {tried:2}: {verdict.says} {wrong}".rstrip())
+    if turned:
+        print(f"{'':17}turned by {', '.join(map(str, turned))}", flush=True)
+    return outcome
 
 
 def main(lessons):
@@ -375,13 +400,8 @@ def main(lessons):
         for key, (results, seconds) in zip(chosen, pool.map(judged, chosen)):
             print(f"{key}, {seconds:.0f} s")
             for verdict, turned, wrong in results:
-                outcome = status(verdict, turned, wrong)
+                outcome = report(verdict, turned, wrong)
                 counts[outcome] += 1
-                every = len(verdict.variations)
-                same = every - len(turned)
-                print(f"  {outcome:5} {same:2} of {every:2}: {verdict.says} {wrong}".rstrip())
-                if turned:
-                    print(f"{'':17}turned by {', '.join(map(str, turned))}", flush=True)
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
     return 1 if counts["TURNS"] or counts["WRONG"] else 0
 
