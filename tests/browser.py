@@ -71,12 +71,13 @@ def chromium():
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
 
-        def open_page(width=1280, height=900, obey=False):
-            # wait_for_function evaluates a text, which the book's pages forbid by their policy; `obey` keeps to it
+        def open_page(width=1280, height=900, keeps_policy=False):
+            # wait_for_function evaluates a text, which the book's pages forbid by their policy
             page = browser.new_page(
-                viewport={"width": width, "height": height}, bypass_csp=not obey
+                viewport={"width": width, "height": height}, bypass_csp=not keeps_policy
             )
             page.set_default_timeout(120_000)  # the machine may be busy
+            # ours, on Playwright's page
             page.outside, page.problems = [], []
             page.on("pageerror", lambda error: page.problems.append(str(error)))
 
@@ -132,12 +133,12 @@ def in_page(name):
 
 def bring_into_view(page, element):
     """Scroll until the element stays in view: JupyterLab moves cells while it renders them."""
+    in_lab = page.locator("#jp-main-statusbar").count() > 0
+    top, bottom = (90, 870) if in_lab else (0, 900)  # of 900 pixels, JupyterLab's bars take 120
     for _ in range(20):
         element.evaluate("element => element.scrollIntoView({block: 'center'})")
         page.wait_for_timeout(300)
         box = element.bounding_box()
-        in_lab = page.locator("#jp-main-statusbar").count() > 0
-        top, bottom = (90, 870) if in_lab else (0, 900)  # of 900 pixels, JupyterLab's bars take 120
         if box and top <= box["y"] and box["y"] + box["height"] <= bottom:
             return
     pytest.fail(f"not in view: {box}")
@@ -146,17 +147,17 @@ def bring_into_view(page, element):
 # ---------------------------------------------------------------- attention views
 
 
-def inside(page, title="", least=1):
+def content_of_view(page, title="", min_lines=1):
     """The content of the frame of the view whose title starts like this, once so many lines are drawn."""
     frame = (
         page.locator(f"iframe[title^='{title}']" if title else "iframe")
         .element_handle()
         .content_frame()
     )
-    frame.wait_for_function(in_page("hasDrawn"), arg=least)
+    frame.wait_for_function(in_page("hasDrawn"), arg=min_lines)
     return frame
 
 
-def fits(frame, narrower_than=10_000):
+def wait_until_it_fits(frame, narrower_than=10_000):
     """Wait until the frame is narrower than so many pixels, and the view fits into it."""
     frame.wait_for_function(in_page("viewFits"), arg=narrower_than)

@@ -49,5 +49,6 @@ def learners(*hand_ins, lessons=None, people=None):
         (learner, file): Entry(learner, "", file, "", "", result)
         for learner, file, _, result in hand_ins
     }
-    recorded = records(found, entries, people or {}, WORK, lessons)
-    return {record.learner: record for record in recorded}
+    return {
+        record.learner: record for record in records(found, entries, people or {}, WORK, lessons)
+    }

@@ -72,17 +72,19 @@ class Noise:
 def disturb(seed):
     """Disturb this process."""
     noise = Noise(seed)
-    for table, exact_for_whole_numbers in ((PRODUCTS, True), (OTHERS, False)):
+    for table, is_exact in ((PRODUCTS, True), (OTHERS, False)):
         for home, names in table.items():
             owner = torch.Tensor if home == "torch.Tensor" else importlib.import_module(home)
             for name in names.split():
-                function = disturbed(
-                    getattr(owner, name), noise, exact_for_whole_numbers=exact_for_whole_numbers
+                setattr(
+                    owner,
+                    name,
+                    disturbed(getattr(owner, name), noise, exact_for_whole_numbers=is_exact),
                 )
-                setattr(owner, name, function)
     disturb_laid_out_products(noise)
-    product = disturbed(operator.matmul, noise, exact_for_whole_numbers=True)
-    setattr(builtins, NAME_IN_CELLS, product)
+    setattr(
+        builtins, NAME_IN_CELLS, disturbed(operator.matmul, noise, exact_for_whole_numbers=True)
+    )
     if shell := get_ipython():
         shell.ast_transformers.append(ProductsOfArrays())
 

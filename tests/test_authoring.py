@@ -37,6 +37,7 @@ def course(tmp_path, monkeypatch):
     answers = tmp_path / "answers"
     answers.mkdir()
     shutil.copy(authoring.ANSWERS / "lesson_04.py", answers)
+    # all write into this folder
     for command, places in (
         ("new_exercise", {"exercises": tmp_path, "answers": answers}),
         ("new_lesson", {"readme": tmp_path / "README.md", "claims": tmp_path}),

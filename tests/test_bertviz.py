@@ -16,7 +16,7 @@ from course_utils import plots
 from course_utils._support.bertviz_offline import LARGE, stand_in
 from notebooks.conftest import nearly_equal
 
-from .browser import fits, in_chromium, inside
+from .browser import content_of_view, in_chromium, wait_until_it_fits
 from .test_attention import random_attentions
 
 AWKWARD = [
@@ -313,7 +313,7 @@ def shown(open_page):
         page.set_content(
             f"<!DOCTYPE html><body style='background:#111;color:#ddd'>{view._repr_html_()}</body>"
         )
-        return page, inside(page)
+        return page, content_of_view(page)
 
     return show
 
@@ -324,7 +324,7 @@ def test_awkward_tokens_are_shown_and_not_obeyed(shown):
     page, frame = shown(head_view(random_attentions(1, 2, len(tokens)), tokens))
     texts = frame.eval_on_selector_all("#left text", "texts => texts.map(text => text.textContent)")
     assert texts == [token.replace("Ġ", " ") for token in tokens]
-    fits(frame)
+    wait_until_it_fits(frame)
     assert page.problems == page.outside == []
     assert page.locator("script, img").count() == 0
     page.evaluate("document.querySelector('iframe').remove()")
@@ -349,6 +349,6 @@ def test_awkward_tokens_are_shown_and_not_obeyed(shown):
 def test_the_frame_shows_the_whole_view(shown, view, layers, heads, n):
     tokens = ["representation"] * n
     page, frame = shown(view(random_attentions(layers, heads, n), tokens, sentence_b_start=1))
-    fits(frame)
+    wait_until_it_fits(frame)
     page.set_viewport_size({"width": 700, "height": 900})
-    fits(frame, narrower_than=701)
+    wait_until_it_fits(frame, narrower_than=701)

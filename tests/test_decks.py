@@ -47,7 +47,8 @@ def quizzes(name):
     return [cell for cell in SOURCES[part_of(name)].cells if is_quiz(cell.id)]
 
 
-def limits(name, core, further):
+def for_core_or_part(name, core, further):
+    """One of two limits: that of a core's lecture, or that of a further part's."""
     return core if len(part_of(name)) == 2 else further
 
 
@@ -74,9 +75,9 @@ def test_what_is_drawn_for_a_lecture_is_shown_in_it():
 
 def test_a_lecture_has_its_time_and_says_what_a_lecturer_needs(name):
     lecture = read(name)
-    least, most = limits(name, core=(25, 45), further=(8, 25))
+    least, most = for_core_or_part(name, core=(25, 45), further=(8, 25))
     assert least <= lecture.minutes <= most
-    assert limits(name, core=3, further=2) <= len(lecture.sections) <= 8
+    assert for_core_or_part(name, core=3, further=2) <= len(lecture.sections) <= 8
     (plan,) = texts_of(lecture, "plan")
     for part_of_a_plan in ("**Aims.**", "**On the board.**", "**Common misunderstandings.**"):
         assert part_of_a_plan in plan, plan
@@ -98,7 +99,7 @@ def test_signs_that_many_fonts_lack_are_drawn(name):
 
 def test_one_idea_a_slide_with_notes(name):
     lecture = read(name)
-    least, most = limits(name, core=(10, 26), further=(5, 14))
+    least, most = for_core_or_part(name, core=(10, 26), further=(5, 14))
     assert least <= len(lecture.slides) <= most
     title = lecture.slides[0]
     assert any("?**" in text for text in title.texts("text"))
@@ -114,9 +115,9 @@ def test_questions_come_before_results(name):
     presses = sum(
         max((block.press for block in slide.blocks), default=0) for slide in lecture.slides
     )
-    assert presses >= limits(name, core=4, further=2)
+    assert presses >= for_core_or_part(name, core=4, further=2)
     notes = "\n".join(texts_of(lecture, "notes"))
-    assert notes.count("**Pause and ask.**") >= limits(name, core=3, further=2)
+    assert notes.count("**Pause and ask.**") >= for_core_or_part(name, core=3, further=2)
     assert notes.count("**Expected:**") >= notes.count("**Pause and ask.**")
 
 
@@ -136,14 +137,16 @@ def test_each_number_that_is_shown_or_said_is_on_the_slide_or_printed_by_a_cell_
     assert needed == reasons.keys(), (
         f"write down in tests/lectures.toml, or remove: {needed ^ reasons.keys()}"
     )
-    for number, why in reasons.items():
-        assert " " in why or stands_in(number, texts[why].replace("-", " ")), number
+    for number, cell_or_reason in reasons.items():
+        assert " " in cell_or_reason or stands_in(
+            number, texts[cell_or_reason].replace("-", " ")
+        ), number
 
 
 def test_a_lecture_shows_some_quizzes(name):
     assert len(quizzes(name)) <= 5
     on_slides = sum(is_quiz(block.cell) for slide in read(name).slides for block in slide.blocks)
-    assert on_slides >= limits(name, core=2, further=1)
+    assert on_slides >= for_core_or_part(name, core=2, further=1)
 
 
 QUIZZES = {f"{name}-{quiz.id}": quiz for name in LECTURES for quiz in quizzes(name)}
@@ -160,7 +163,12 @@ def test_a_quiz_is_a_question_with_three_or_four_options_and_explains_each(quiz)
 
 def test_the_right_option_stands_anywhere_and_is_not_the_longest():
     options = [OPTION.findall(quiz.source) for quiz in QUIZZES.values()]
-    right = [option for quiz in options for option in quiz if option[2].startswith("Right.")]
+    right = [
+        (letter, text, reason)
+        for quiz in options
+        for letter, text, reason in quiz
+        if reason.startswith("Right.")
+    ]
     letters = [letter for letter, _, _ in right]
     assert all(letters.count(letter) >= len(letters) / 8 for letter in "ABCD"), letters
     longest = [max(quiz, key=lambda option: len(option[1])) for quiz in options]
@@ -231,10 +239,33 @@ def test_a_lecture_that_cannot_be_a_deck_says_where_and_why(tmp_path, text, word
     assert len(str(error.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("front", [
-    b"\xff\xfe", b"", b"x", b"---\n", b"---\ntitle: A\n---\n", b"---\na: [\n---\n", b"---\ntitle: a: b\n---\n",
-    b"---\n- x\n---\n", FRONT.format("many").encode(), FRONT.replace("05_x", "06_y").format(5).encode(),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "front",
+    [
+        b"\xff\xfe",
+        b"",
+        b"x",
+        b"---\n",
+        b"---\ntitle: A\n---\n",
+        b"---\na: [\n---\n",
+        b"---\ntitle: a: b\n---\n",
+        b"---\n- x\n---\n",
+        FRONT.format("many").encode(),
+        FRONT.replace("05_x", "06_y").format(5).encode(),
+    ],
+    ids=[
+        "no text",
+        "empty",
+        "no front matter",
+        "not closed",
+        "keys missing",
+        "a bad list",
+        "a bad title",
+        "no mapping",
+        "minutes in words",
+        "of another lesson",
+    ],
+)
 def test_a_file_that_is_no_lecture_is_named(tmp_path, front):
     path = tmp_path / "05_x.md"
     path.write_bytes(front + b"# One {minutes=5}\n")

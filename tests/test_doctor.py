@@ -121,7 +121,7 @@ def test_the_doctor_sees_an_installation_that_broke_off(tmp_path, monkeypatch, c
     assert notebooks.incomplete() == problem
     finding = doctor.course()
     assert problem in finding.detail
-    assert (finding.fix != "") == (problem != "")
+    assert bool(finding.fix) == bool(problem)
 
 
 def test_the_doctor_goes_on_after_a_check_that_breaks(monkeypatch, capsys):

@@ -50,13 +50,14 @@ SOMEWHERE = {"urls": {"Repository": OTHER}, "version": "1"}
 def test_the_badge_and_the_links_are_those_of_the_setting():
     badge, links = (written(ROOT / name) for name in READMES)
     project = elsewhere.read_project()
-    # if not, run `course links`
-    assert (badge, links) == (elsewhere.badge(project), elsewhere.links(project, NAMES))
+    assert badge == elsewhere.badge(project), "run `course links`"
+    assert links == elsewhere.links(project, NAMES), "run `course links`"
 
 
 def test_without_an_address_no_picture_is_broken_and_no_link_leads_nowhere():
     nowhere = {"urls": {"Repository": "https://github.com/OWNER/some-course"}}
-    assert (elsewhere.badge(nowhere), elsewhere.links(nowhere, NAMES)) == ("", elsewhere.WAITING)
+    assert elsewhere.badge(nowhere) == ""
+    assert elsewhere.links(nowhere, NAMES) == elsewhere.WAITING
 
 
 def test_each_lesson_has_a_link_into_colab():
@@ -69,23 +70,24 @@ def test_the_badge_is_of_checks_that_run_on_each_push():
     assert "push" in (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8")
 
 
-def test_another_address_changes_all_of_them(moved):
-    # the second run changes nothing
-    assert [elsewhere.write_links(moved) for _ in range(2)] == [
-        [moved / name for name in READMES],
-        [],
-    ]
-    *copies, requirements = elsewhere.write_colab(moved / "out", moved)
-    assert [path.name for path in copies] == ["04_pooling.ipynb", "glossary.ipynb"]
-    files = (*(moved / name for name in READMES), requirements, *copies)
-    readme, lessons, _, pooling, _ = texts = [path.read_text(encoding="utf-8") for path in files]
+def test_another_address_changes_all_links(moved):
+    assert elsewhere.write_links(moved) == [moved / name for name in READMES]
+    assert elsewhere.write_links(moved) == [], "nothing is left to change"
+    readme, lessons = ((moved / name).read_text(encoding="utf-8") for name in READMES)
     assert readme.count(OTHER) == 2
-    assert elsewhere.repository(elsewhere.read_project()) not in "".join(texts)
+    assert elsewhere.repository(elsewhere.read_project()) not in readme + lessons
     project = elsewhere.read_project(moved)
     for place in elsewhere.PLACES.keys() - {"release"}:
         address = elsewhere.address(project, place, "04_pooling")
         assert address.count("some-school/course.of-ours") == 1
         assert address in lessons
+
+
+def test_another_address_changes_the_copies_for_colab(moved):
+    *copies, requirements = elsewhere.write_colab(moved / "out", moved)
+    assert [path.name for path in copies] == ["04_pooling.ipynb", "glossary.ipynb"]
+    pooling, *others = (path.read_text(encoding="utf-8") for path in (*copies, requirements))
+    assert elsewhere.repository(elsewhere.read_project()) not in "".join([pooling, *others])
     assert f'WHEEL = \\"{OTHER}/releases/download/' in pooling
 
 
@@ -121,16 +123,14 @@ def test_a_copy_for_colab_is_the_learners_with_two_more_cells(moved):
         copy = nbformat.read(path, as_version=4)
         nbformat.validate(copy)
         title, note, install, *rest = copy.cells
-        assert (note.id, install.id) == ("in-colab", "install-the-course")
+        assert note.id == "in-colab"
+        assert install.id == "install-the-course"
         assert "Save a copy in Drive" in note.source
         assert install.metadata.cellView == "form"
         mine = learner_copy(nbformat.read(ROOT / "notebooks" / path.name, as_version=4))
         assert [cell.id for cell in (title, *rest)] == [cell.id for cell in mine.cells]
-        in_copy, in_learners = (
-            [cell.source for cell in cells if cell.cell_type == "code"]
-            for cells in ((title, *rest), mine.cells)
-        )
-        assert in_copy == in_learners
+        in_copy = [cell.source for cell in (title, *rest) if cell.cell_type == "code"]
+        assert in_copy == [cell.source for cell in mine.cells if cell.cell_type == "code"]
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"\]\([\w./]+\.ipynb", text), "a link that leads nowhere there"
 

@@ -576,14 +576,14 @@ def test_what_is_copied_into_the_page_has_its_licence(page_files):
 
 
 @contextlib.contextmanager
-def book_in_a_browser(folder, width=1280, obey=False):
+def book_in_a_browser(folder, width=1280, keeps_policy=False):
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
     with (
         http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
         chromium() as open_page,
     ):
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = open_page(width, obey=obey)
+        page = open_page(width, keeps_policy=keeps_policy)
         page.goto(f"http://127.0.0.1:{server.server_port}/01_explorers.html")
         yield page
         server.shutdown()
@@ -670,7 +670,7 @@ def starts_and_answers_to_keys(page, place):
 def test_in_the_book_each_answers_to_the_keyboard_and_fits_a_telephone_and_axe_finds_nothing(
     book_of_all_explorers,
 ):
-    with book_in_a_browser(book_of_all_explorers, 1440, obey=True) as page:
+    with book_in_a_browser(book_of_all_explorers, 1440, keeps_policy=True) as page:
         # the keyboard
         page.wait_for_selector("button.explore")
         for name in STARTS:

@@ -54,7 +54,7 @@ EVERYDAY = "a bit (below|lucky)|these losses|make up for the loss|cross-entropy"
 
 
 def pattern(term):
-    """A regular expression, upper and lower case alike, for how the lessons phrase a term."""
+    # a regular expression for all ways in which the lessons phrase a term
     words = WORDS.get(term, re.escape(term).replace(r"\ ", " ") + "(s|es)?")
     return rf"(?<![\w-])({words})(?!\w)"
 
@@ -63,9 +63,8 @@ def is_prose(name, cell):
     if cell.cell_type != "markdown" or "nbgrader" in cell.metadata:
         return False
     is_apart = cell.source.startswith(("## What you have seen", "## Further reading"))
-    is_question = cell.id.startswith(("quiz-", "recall"))
     is_map = (name, cell.id) == ("00_start_here.ipynb", "map")
-    return not (is_apart or is_question or is_map)
+    return not (is_apart or is_map or cell.id.startswith(("quiz-", "recall")))
 
 
 def running_prose(name, cell):

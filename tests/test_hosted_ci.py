@@ -78,9 +78,11 @@ def test_what_a_job_calls_exists(key):
             assert target[1] in targets, line
         elif line.startswith(".ci/"):
             script = ROOT / line.split()[0]
-            assert script.is_file() and (os.name == "nt" or os.access(script, os.X_OK))
+            assert script.is_file()
+            assert os.name == "nt" or os.access(script, os.X_OK)  # Windows has no such right
         elif module := re.search(r"python3? -m ([\w.]+)", line):
-            # not importlib.util.find_spec: asked for pip, it makes setuptools fail in this process from then on
+            # not importlib.util.find_spec: asked for pip, it makes setuptools fail in this process
+            # from then on
             package = module[1].rpartition(".")[0].replace(".", "/")
             assert PathFinder.find_spec(module[1], [str(ROOT / package)] if package else None), line
             for path in re.findall(r"(?<=\s)(?:notebooks|tests\S*)(?=\s|$)", line[module.end() :]):
@@ -105,7 +107,12 @@ def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
     set_in = {
         key[1]: JOBS[key].get("env", {}).get("CI", "as set") for key in JOBS if key[0] == "tests"
     }
-    assert set_in == dict.fromkeys(("linux", "slow", "sabotage", "shake", "verdicts"), "as set") | {
+    assert set_in == {
+        "linux": "as set",
+        "slow": "as set",
+        "sabotage": "as set",
+        "shake": "as set",
+        "verdicts": "as set",
         "macos": "",
         "windows": "",
     }
@@ -157,9 +164,11 @@ def test_links_are_found_where_people_read_them(tmp_path):
 def test_the_package_and_its_citation_have_the_version_and_the_license_of_the_project():
     project = PROJECT["project"]
     assert re.fullmatch(r"\d+\.\d+\.\d+", project["version"])
-    assert (course_utils.PROJECT, course_utils.__version__) == (project["name"], project["version"])
+    assert project["name"] == course_utils.PROJECT
+    assert course_utils.__version__ == project["version"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+    assert citation["version"] == project["version"]
+    assert citation["license"] == project["license"]
 
 
 def test_the_changes_begin_with_this_version_and_go_back():

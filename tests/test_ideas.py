@@ -153,11 +153,9 @@ def test_by_doing_a_core_is_known_if_its_exercise_is_passed(workspace):
 def test_the_schedule_is_the_librarys(workspace):
     rng = random.Random(3)
     own = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
-    now = START
-    card = None
+    now, card = START, None
     for _ in range(40):
-        right = rng.random() < 0.8
-        sure = rng.randrange(3)
+        right, sure = rng.random() < 0.8, rng.randrange(3)
         schedule.record(workspace, "02-mask.after", right, sure, now=now)
         rating = Rating.Again
         if right:
@@ -349,14 +347,12 @@ def test_answers_are_found_wherever_their_columns_stand(read, shuffled, moodle):
 
 def test_an_invented_class_gets_its_parameters_back(read):
     """150 learners, and for each idea a known share before and a known gain."""
-    rng = np.random.default_rng(2)
-    n = 150
+    rng, n = np.random.default_rng(2), 150
     gain = np.linspace(0, 0.9, len(IDEAS))
     before = rng.random((n, len(IDEAS))) < 0.4
     after = before | (rng.random((n, len(IDEAS))) < gain)
     noise = rng.random(n) < 0.5  # about the last idea, nobody's knowledge counts
-    before[:, -1] = noise
-    after[:, -1] = noise
+    before[:, -1], after[:, -1] = noise, noise
     measured, learners, notices = gains.gains(
         *read(table("before", before, range(n)), table("after", after, range(n)))
     )

@@ -190,7 +190,8 @@ def test_what_learners_write_is_between_marks_and_carries_nbgrader_metadata(key)
     for cell in [cell for cell in SOURCES[key].cells if cell.cell_type != "markdown"]:
         marks = marks_of(cell)
         has_gap = bool(marks and marks.solution) or "completion" in tags(cell)
-        assert (BEGIN in cell.source) == has_gap == (END in cell.source), cell.id
+        assert (BEGIN in cell.source) == has_gap, cell.id
+        assert (END in cell.source) == has_gap, cell.id
         assert not marks or set(marks) >= {
             "schema_version",
             "grade",
@@ -244,7 +245,10 @@ def test_what_a_person_marks_has_a_rubric_whose_points_add_up():
 def test_what_a_person_marks_is_answered_in_the_lesson_and_blank_in_the_learners_copy():
     for notebook, cell in MARKED_BY_HAND:
         marks = marks_of(cell)
-        assert (marks.grade, marks.solution, marks.locked, marks.task) == (True, True, False, False)
+        assert marks.grade is True
+        assert marks.solution is True
+        assert marks.locked is False
+        assert marks.task is False
         assert len(cell.source.split()) > 150
         (copied,) = (copy for copy in learner_copy(notebook).cells if copy.id == cell.id)
         assert copied.source == "YOUR ANSWER HERE"
@@ -281,6 +285,7 @@ def test_the_learners_copy_leaves_each_answer_out_and_counts_it_as_not_attempted
 
 
 OTHER_NEEDS = list(CONDITIONS)[1:]
+# each set of other needs that an encoder may lack
 COMBINATIONS = [
     missing
     for number in range(len(CONDITIONS))

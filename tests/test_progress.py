@@ -520,8 +520,7 @@ def test_a_file_is_whole_or_as_before_and_keeps_its_permissions(tmp_path):
 
 
 def test_a_link_stays_a_link(tmp_path):
-    link = tmp_path / "link"
-    target = tmp_path / "elsewhere" / "file"
+    link, target = tmp_path / "link", tmp_path / "elsewhere" / "file"
     target.parent.mkdir()
     link.symlink_to(target)
     files.write_whole(link, "text")

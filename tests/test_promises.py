@@ -7,21 +7,21 @@ these, and perhaps what it is told, which test_exercises.py checks. 20 seeds are
 
 import re
 
-import nbformat
 import pytest
 
-from course_utils._support.notebooks import part_with, parts
+from course_utils._support.notebooks import part_with
 from course_utils.exercises import LESSONS, exercises_of
 from course_utils.exercises.judging import examine
 from course_utils.tools.grading.marking import cases_of
 from course_utils.tools.workspace.copies import stub_out
 
 from .answers import ANSWERS
+from .sources import SOURCES
 
 
 def text_of(exercise_id):
     """What a learner reads: the cell above the answer, and the stub with its docstring."""
-    cells = nbformat.read(parts()[part_with(exercise_id)], as_version=4).cells
+    cells = SOURCES[part_with(exercise_id)].cells
     (place,) = (
         place
         for place, cell in enumerate(cells)

@@ -105,10 +105,9 @@ def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_
         verdicts.Verdict("01", "as it says", cell, claim, **OTHER_SEEDS)
         for claim, cell in claims.items()
     ]
-    small = verdicts.Lesson("01", listed)
+    small, started = verdicts.Lesson("01", listed), []
     small.run_all()
     run = verdicts.run
-    started = []
 
     def counted(source, names):
         started.append(source)

@@ -104,8 +104,7 @@ class Cell:
 
 def needed(cells, wanted):
     """The places of the cells that must run for these names to have their values after the last of `cells`."""
-    still_wanted = set(wanted)
-    places = []
+    still_wanted, places = set(wanted), []
     for place, cell in reversed(list(enumerate(cells))):
         is_setup = place == 0  # which calls setup()
         if is_setup or (cell.binds | cell.changes) & still_wanted:
@@ -120,8 +119,7 @@ def reached(cells, path, start, varied, also=()):
     Those after it that use what has changed; those that `also` names; and those that bind what one of them changes in
     place, which otherwise would be changed twice.
     """
-    changed_names = set(varied)
-    run_again = set()
+    changed_names, run_again = set(varied), set()
     # until a round adds no cell: one that binds what a later one changes stands before it
     while True:
         before = len(run_again)
@@ -320,8 +318,7 @@ class Lesson:
         # a text replaces another, a number is the seed of a half
         start_from = self._start_from_swap if isinstance(variation, str) else self._start_from_half
         namespace, varied = start_from(first, variation)
-        path = self.places_needed(*alike)
-        start = self.start(first, variation)
+        path, start = self.places_needed(*alike), self.start(first, variation)
         again = reached(self.cells, path, start, varied, first.also)
         for place in path:
             if place in again:
