@@ -57,6 +57,7 @@ def copied(value: Any) -> Any:
         return kind([copied(item) for item in value])
     if kind is dict:
         return {key: copied(item) for key, item in value.items()}
+    # known by its name, since importing torch is slow
     if kind.__name__ == "Tensor" and value.is_contiguous() and not value.requires_grad:
         return value.clone()
     return copy.deepcopy(value)
@@ -98,6 +99,7 @@ def kind_of(value: Any) -> str:
     if value is None:
         return "`None`"
     name = type(value).__name__ or "thing"
+    # one says "an n-d array"
     article = "an" if name[0] in "aeioAEIO" or name.startswith("nd") else "a"
     if is_array(value):
         single = " without dimensions, a single number"
@@ -145,8 +147,9 @@ def weights_difference(got: Any, right: Any, mask: Any, most: float) -> str | No
     problem = difference(got, right)
     if problem:
         return problem
-    weights = np.abs(as_float64(got if is_array(got) else np.array(_nested(got))))
-    largest = (weights * (as_float64(mask) == 0)).max(initial=0.0)
+    array = got if is_array(got) else np.array(_nested(got))
+    is_padding = as_float64(mask) == 0
+    largest = (np.abs(as_float64(array)) * is_padding).max(initial=0.0)
     if largest <= most:
         return None
     return f"your function gives padding the weight {largest:.3g} where exactly 0 is expected"
@@ -182,10 +185,10 @@ def _number_difference(got: Any, right: Any) -> str | None:
     got = got if isinstance(got, (int, float)) else float(got)
     near = TOLERANCE * max(1.0, abs(right))
     if isinstance(right, int):  # a whole number of an answer must be the same
-        near = ROUNDING * isinstance(got, float)
+        near = ROUNDING if isinstance(got, float) else 0
     if math.isfinite(right) and abs(got - right) <= near:
         return None
-    return RETURNED.format(*told_apart(got, right))
+    return RETURNED.format(*distinct_texts(got, right))
 
 
 # The sentence that shows both as a whole, or None if one is too long for that or both are shown
@@ -208,9 +211,12 @@ def _dict_difference(got: Any, right: dict, strict: bool) -> str | None:
 
 
 def _list_difference(got: Any, right: Any, strict: bool) -> str | None:
-    # the first item that differs, if one does
-    differences = (_difference(*pair, strict) for pair in zip(got, right))
-    position, problem = next((item for item in enumerate(differences) if item[1]), (0, None))
+    differing = (
+        (position, problem)
+        for position, pair in enumerate(zip(got, right))
+        if (problem := _difference(*pair, strict))
+    )
+    position, problem = next(differing, (0, None))  # of the first item that differs, if one does
     if len(got) == len(right) and not problem:
         return None
     whole = _whole([_listed(item) for item in got], [_listed(item) for item in right])
@@ -218,8 +224,10 @@ def _list_difference(got: Any, right: Any, strict: bool) -> str | None:
         return whole
     if len(got) != len(right) or problem is None:
         return f"your function returned {len(got)} items where {len(right)} are expected"
+    # where the item is a list itself, its place in this one goes before " of what your function ..."
     if problem.startswith("item "):
         return problem.replace(" of what", f" of item {position} of what", 1)
+    # otherwise the item's place takes the place of "your function returned"
     problem = problem.removeprefix("your function returned ")
     return f"item {position} of what your function returned: {problem}"
 
@@ -247,9 +255,10 @@ def _array_difference(got: Any, right: Any, strict: bool) -> str | None:
 
     if "bool" in str(right.dtype):
         wrong_entries = np.argwhere(returned != wanted).tolist()
+        first = wrong_entries[0]
         return (
             f"{len(wrong_entries)} of {wanted.size} entries are wrong; the first is at "
-            f"{wrong_entries[0]}, where {bool(wanted[tuple(wrong_entries[0])])} is expected"
+            f"{first}, where {bool(wanted[tuple(first)])} is expected"
         )
     # where both are infinite, their difference is 0 and not NaN
     errors = np.subtract(returned, wanted, where=returned != wanted, out=np.zeros_like(returned))
@@ -294,7 +303,7 @@ def _rounded(value: Any, digits: int) -> Any:
     return value if whole else float(f"{value:.{digits}g}")
 
 
-def told_apart(first: float, second: float, digits: int = DIGITS) -> list[str]:
+def distinct_texts(first: float, second: float, digits: int = DIGITS) -> list[str]:
     """Two unequal numbers as texts, with `digits` significant digits or as many as tell them apart."""
     # 17 digits tell all floats apart
     while digits < 17 and f"{first:.{digits}g}" == f"{second:.{digits}g}":

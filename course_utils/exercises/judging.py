@@ -125,30 +125,39 @@ def _judged(
     report: Callable[..., Report],
 ) -> Report:
     problem_of = {case: _problem(exercise, case, outcome) for case, outcome in results}
-    wrong_first = sorted(results, key=lambda result: problem_of[result[0]] is None)
-    wrong = [(case, outcome) for case, outcome in wrong_first if problem_of[case]]
+    wrong = [(case, outcome) for case, outcome in results if problem_of[case]]
+    right = [(case, outcome) for case, outcome in results if not problem_of[case]]
     if not wrong and not changed:
-        labels = [case.label for case, _ in results if not case.secret]
-        held = "property holds" if len({*labels}) == 1 else "properties hold"
-        measured = [
-            exercise.measured(case.args, outcome)  # pyrefly: ignore[not-callable]
-            for case, outcome in results
-            if case.secret  # only an exercise with `measured` has such cases
-        ]
-        return report("passed", (HELD.format(len({*labels}), held, len(labels)), *measured))
+        return _passed(exercise, results, report)
     mistakes, slip = (), ""
     if wrong:
+        # the grader's stand-in for an answer was told by the sandbox
         foreign = getattr(answer, "notebook_data", None) or notebook_data(answer)
         if foreign:
             return report("failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),))
-        mistakes, slip = explanation_of(exercise, wrong_first)
+        # the wrong ones first: at these, most mistakes turn out to be others
+        mistakes, slip = explanation_of(exercise, wrong + right)
     known = tuple(mistake.message for mistake in mistakes)
-    explained = (*changed, *known, slip) if slip else (*changed, *known)
+    explained = [*changed, *known]
+    if slip:
+        explained.append(slip)
     if changed or known:
-        return report("failed", explained, mistakes=known)
-    most = 1 if slip else 3
+        return report("failed", tuple(explained), mistakes=known)
+    most = 1 if slip else 3  # a slip says what is wrong, and one result shows it
     full, discreet = _sentences_on(exercise, answer, _distinct(wrong)[:most], problem_of)
     return report("failed", (*explained, *full), discreet=(*explained, *discreet))
+
+
+# The report of an answer whose results are all right.
+def _passed(exercise: Exercise, results: Results, report: Callable[..., Report]) -> Report:
+    labels = [case.label for case, _ in results if not case.secret]
+    held = "property holds" if len({*labels}) == 1 else "properties hold"
+    measured = [
+        exercise.measured(case.args, outcome)  # pyrefly: ignore[not-callable]
+        for case, outcome in results
+        if case.secret  # only an exercise with `measured` has such cases
+    ]
+    return report("passed", (HELD.format(len({*labels}), held, len(labels)), *measured))
 
 
 # Of results, the first with each error, and the first on each property.
@@ -197,29 +206,35 @@ def explanation_of(exercise: Exercise, results: Results) -> tuple[tuple[Mistake,
     def agrees(function):
         return all(matches(function))
 
+    # one known mistake
     reference = exercise.reference
     for mistake in exercise.mistakes:
         if any(map(agrees, mistake.imitations)):
-            missed = agrees(reference) and any(
+            # where the reference misses the target too, the answer makes no mistake
+            if agrees(reference) and any(
                 _problem(exercise, case, case.outcome_of(reference)) for case, _ in results
-            )
-            return ((), "") if missed else ((mistake,), "")
+            ):
+                return (), ""
+            return (mistake,), ""
+    # an argument that is returned
     for position, name in enumerate(exercise.arguments):
         if all(
             difference(outcome, case.args[position], exercise.strict) is None
             for case, outcome in results
         ):
             return (), f"You return `{name}` as it is."
-    pairs = [
+    # two known mistakes at once
+    explaining_pairs = [
         {mistake, another}
-        for mistake, another, both in _two_at_once(exercise.mistakes)
-        if agrees(both)
+        for mistake, another, made_together in _two_at_once(exercise.mistakes)
+        if agrees(made_together)
     ]
-    if pairs:  # where several explain the same results, what they share is certain
-        certain = set.intersection(*pairs) or pairs[0]
+    if explaining_pairs:  # where several explain the same results, what they share is certain
+        certain = set.intersection(*explaining_pairs) or explaining_pairs[0]
         return tuple(mistake for mistake in exercise.mistakes if mistake in certain), ""
     if exercise.judge:  # many results are right, so nothing follows from those of one function
         return (), ""
+    # a slip, or else the mistake that explains most
     returned_and_right = [(outcome, case.outcome_of(reference)) for case, outcome in results]
     slip = safely(slip_between, returned_and_right, otherwise="")
     return ((), slip) if slip else (_made_in_most(exercise, matches), "")
@@ -232,17 +247,20 @@ def explanation_of(exercise: Exercise, results: Results) -> tuple[tuple[Mistake,
 def _made_in_most(
     exercise: Exercise, matches: Callable[..., Iterator[bool]]
 ) -> tuple[Mistake, ...]:
-    right = [*matches(exercise.reference)]
-    least = max(3, right.count(False) / 2)
-    explained = {}
+    is_right = [*matches(exercise.reference)]
+    least = max(3, is_right.count(False) / 2)
+    wrong_explained = {}  # {mistake: how many of the wrong results its best form explains}
     for mistake in exercise.mistakes:
         for imitate in mistake.imitations:
-            same = [*matches(imitate)]
-            count = sum(same) - sum(right)
-            if all(itertools.compress(same, right)) and count >= least:
-                explained[mistake] = max(count, explained.get(mistake, 0))
-    most = [mistake for mistake, count in explained.items() if count == max(explained.values())]
-    return tuple(most) if len(most) == 1 else ()
+            is_same = [*matches(imitate)]
+            contradicts_none = all(itertools.compress(is_same, is_right))
+            # it then explains all right ones, and the rest are wrong
+            count = sum(is_same) - sum(is_right)
+            if contradicts_none and count >= least:
+                wrong_explained[mistake] = max(count, wrong_explained.get(mistake, 0))
+    most = max(wrong_explained.values(), default=0)
+    best = [mistake for mistake, count in wrong_explained.items() if count == most]
+    return tuple(best) if len(best) == 1 else ()
 
 
 # [(mistake, another, a function that makes both)], of steps of the reference done otherwise.
@@ -250,7 +268,7 @@ def _made_in_most(
 # At most MOST_PAIRS, the first forms of each mistake first.
 @functools.cache
 def _two_at_once(mistakes: tuple[Mistake, ...]) -> list[tuple[Mistake, Mistake, Otherwise]]:
-    steps = [
+    steps = [  # the rank of a mistake's first form is 0
         (rank, mistake, form)
         for mistake in mistakes
         for rank, form in enumerate(mistake.imitations)

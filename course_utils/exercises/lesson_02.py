@@ -155,15 +155,15 @@ def _bug_cases(rng):
     sure = torch.full((3, 6), -10.0)
     sure[range(3), [rng.randrange(length) for length in lengths]] = 10.0
     middle_row, opposite_rows = torch.tensor([[0], [1], [0]]), torch.tensor([[1], [0], [-1]])
+    padding_above = FAR * (1 - mask)
+    middle_row_below = -FAR * mask * middle_row
     return [
         Case("No padding: the ordinary softmax", normal(rng, 2, 5), torch.ones(2, 5).long()),
         Case("Padding gets the weight 0, and the weights of real tokens add up to 1", scores, mask),
         Case("The scores at padded positions change nothing", scores + 6 * (1 - mask), mask),
         Case("A real token may have the score 0", with_zero, mask),
-        Case(  # in one row real tokens are a million below 0
-            "Padding may be a million above 0", sure + FAR * (1 - mask - middle_row * mask), mask
-        ),
-        Case("The score of padding may be a million below 0", scores - FAR * (1 - mask), mask),
+        Case("Padding may be a million above 0", sure + padding_above + middle_row_below, mask),
+        Case("The score of padding may be a million below 0", scores - padding_above, mask),
         Case("All real scores may be a million below 0", sure - FAR * mask, mask),
         Case(
             "One row may be a million above 0, another a million below 0",
@@ -249,9 +249,11 @@ FEW = 3
 # the padding. pad_ids: the id of padding in each row; neither it nor the id before is drawn as a
 # real one.
 def _leak_batch(rng, width, lengths, pad_ids):
-    places = torch.arange(width)
-    mask = torch.stack([places < n if n > 0 else places >= width + n for n in lengths]).long()
-    free = [i for i in range(VOCABULARY) if not {i, (i + 1) % VOCABULARY} & {*pad_ids}]
+    padded_right = mask_of([abs(length) for length in lengths], width)
+    is_padded_left = torch.tensor(lengths)[:, None] < 0
+    mask = torch.where(is_padded_left, padded_right.flip(1), padded_right)
+    not_drawn = {*pad_ids, *((pad_id - 1) % VOCABULARY for pad_id in pad_ids)}
+    free = [i for i in range(VOCABULARY) if i not in not_drawn]
     real = torch.tensor([rng.choices(free, k=width) for _ in lengths])
     return torch.where(mask == 1, real, torch.tensor(pad_ids)[:, None]), mask, VOCABULARY
 
@@ -266,12 +268,16 @@ def _small_leak_cases(rng):
     # even ids, since the next one must be none of these
     grows, shrinks, grows_widely, shrinks_too = rng.sample(range(0, VOCABULARY, 2), 4)
     tokens = torch.zeros(VOCABULARY, 8)
-    tokens[[grows, shrinks, shrinks_too], [5, 2, 7]] = torch.tensor([-0.01, 0.01, 0.01])
+    for token, number, value in ((grows, 5, -0.01), (shrinks, 2, 0.01), (shrinks_too, 7, 0.01)):
+        tokens[token, number] = value
     tokens[grows_widely, [0, 1, 3, 4, 5, 6]] = -0.01
     positions = (0.1 + 0.005 * torch.arange(8.0))[:, None].repeat(1, 8)
     positions[:, 2] = 10.0
-    batch = _leak_batch(  # the last row has no padding
-        rng, 5, (4, 4, 4, 4, 5), pad_ids=[grows, shrinks, grows_widely, shrinks_too, 0]
+    batch = _leak_batch(
+        rng,
+        width=5,
+        lengths=(4, 4, 4, 4, 5),  # the last row has no padding
+        pad_ids=[grows, shrinks, grows_widely, shrinks_too, 0],
     )
     return [
         Case(label, small_encoder(tokens, positions, rule, leak), *batch)
@@ -306,7 +312,7 @@ def _leak_cases(rng):
     return [
         Case(
             "An encoder that masks out padding does not leak, on either side",
-            small_encoder(table, positions, "none", 0.0),
+            small_encoder(table, positions, "none", leak=0.0),
             *_leak_batch(rng, 6, (6, 3, -2, -4), [0] * 4),
         ),
         Case(

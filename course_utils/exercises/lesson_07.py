@@ -8,7 +8,7 @@ import math
 import numpy as np
 import torch
 
-from .comparing import as_float64, difference, safely, told_apart
+from .comparing import as_float64, difference, distinct_texts, safely
 from .model import Case, completion, exercise, normal
 
 IGNORED = -100
@@ -82,12 +82,12 @@ def _judge_row(args, outcome):
     others = _without(table @ hidden + bias, piece).logsumexp(dim=0)
     log_odds = row @ hidden + bias[piece] - others
     if abs(float(log_odds) - math.log(p / (1 - p))) > 1e-3:
-        probability, wanted = told_apart(float(log_odds.sigmoid()), p, digits=3)
+        probability, wanted = distinct_texts(float(log_odds.sigmoid()), p, digits=3)
         return (
             f"with your row, the piece has the probability {probability} where {wanted} is wanted"
         )
     moves = (float((new_row - table[piece]).norm()) for new_row in (row, right))
-    distance, shortest = told_apart(*moves, digits=3)
+    distance, shortest = distinct_texts(*moves, digits=3)
     return (
         f"with your row, the piece has the right probability, but the row is {distance} away from the old one, and "
         f"the nearest one that does it is only {shortest} away"

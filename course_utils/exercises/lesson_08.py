@@ -19,18 +19,24 @@ def _tied(rng):
 def _spearman_cases(rng):
     x = _distinct(rng, rng.randint(8, 10))
     y = [value + rng.uniform(-30, 30) for value in x]
-    close, lower = rng.sample(range(9), 9), rng.randrange(8)
+    with_outlier = list(y)
+    with_outlier[x.index(min(x))] = 4000.0
+    order, lower = rng.sample(range(9), 9), rng.randrange(8)
     # With two neighbours swapped, the correlation is 59/60: an answer that rounds is found out.
     neighbour = {lower: lower + 1, lower + 1: lower}
-    swapped = [neighbour.get(value, value) for value in close]
+    swapped = [neighbour.get(value, value) for value in order]
     return [
         Case("All numbers differ", x, y),
-        Case("One is far from all others", x, [4000.0 if v == min(x) else w for v, w in zip(x, y)]),
+        Case("One is far from all others", x, with_outlier),
         Case("A curve that only rises is perfect, 1", x, [value**3 for value in x]),
         Case("A curve that only falls is −1", x, [-(value**3) for value in x]),
         Case("Equal numbers share the mean of their ranks", _tied(rng), _distinct(rng, 8)),
         Case("Equal numbers in both columns", _tied(rng), _tied(rng)),
-        Case("They differ only in the fifth decimal", [0.5 + 0.00001 * v for v in close], swapped),
+        Case(
+            "They differ only in the fifth decimal",
+            [0.5 + 0.00001 * place for place in order],
+            swapped,
+        ),
         Case("Lists of two numbers", _distinct(rng, 2), _distinct(rng, 2)),
     ]
 
@@ -88,7 +94,8 @@ def _accuracy_on_test(train_values, train_labels, test_values, test_labels):
 # Numbers of training pairs, and the unit of values. They are powers of two, so shares and values
 # are exact, also in float32. So rounding does not decide which of two equally good thresholds is
 # better, nor whether a value reaches the threshold.
-TRAINED, UNIT = (8, 16), 1 / 128
+TRAINED = (8, 16)
+UNIT = 1 / 128
 
 
 def _shuffled(rng, values, labels):
@@ -97,8 +104,9 @@ def _shuffled(rng, values, labels):
 
 
 # Training values and labels, test values and labels, drawn until each answer with one of these
-# mistakes of THRESHOLD gives another result than a right one.
-def _pairs_drawn(rng, *names):
+# mistakes gives another result than a right one.
+def _drawn_to_tell(rng, *names):
+    # THRESHOLD is defined below: it is there when cases are drawn
     imitations = [
         imitate
         for mistake in THRESHOLD.mistakes
@@ -107,7 +115,7 @@ def _pairs_drawn(rng, *names):
     ]
     while True:
         units = rng.sample(range(10, 110), rng.choice(TRAINED))
-        middle = rng.choice([40, 60, 100])
+        middle = rng.choice([40, 60, 100])  # where the labels change, but for noise
         labels = [int(unit + rng.gauss(0, 40) > middle) for unit in units]
         values = [unit * UNIT for unit in units]
         test_values = [
@@ -116,17 +124,21 @@ def _pairs_drawn(rng, *names):
         ]
         # the labels of the test pairs are drawn apart from their values
         drawn = values, labels, test_values, rng.choices((0, 1), k=len(test_values))
+        right = _accuracy_on_test(*drawn)
+        # some imitations cannot do without both labels
         if {*labels} == {0, 1} and all(
-            abs(imitate(*drawn) - _accuracy_on_test(*drawn)) > 1e-3 for imitate in imitations
+            abs(imitate(*drawn) - right) > 1e-3 for imitate in imitations
         ):
             return drawn
 
 
 # The most similar training pair is labelled 0, and its value is the best threshold.
 def _best_is_none(rng):
+    # each has another eighth, so no two are equal
     low, *others, high = sorted(
         (rng.randint(12, 102) + eighths / 8) * UNIT for eighths in range(TRAINED[0])
     )
+    # the lowest value is labelled 1, all others 0
     train = _shuffled(rng, [low, *others, high], [1] + [0] * (len(others) + 1))
     test_values = [high, high, high + 0.05, high + 0.1, low - 0.02, others[0]]
     return *train, test_values, [1, 1, 1, 1, 0, 0]
@@ -149,13 +161,14 @@ def _threshold_cases(rng):
     return [
         Case(
             "Test pairs for which another threshold would be best",
-            *_pairs_drawn(rng, "chosen_on_test", "training_accuracy"),
+            *_drawn_to_tell(rng, "chosen_on_test", "training_accuracy"),
         ),
-        Case("Values equal to the threshold", *_pairs_drawn(rng, "greater_only")),
-        Case("Several thresholds are equally good", *_pairs_drawn(rng, "not_the_lowest")),
-        Case("The best is neither 0.5 nor the mean", *_pairs_drawn(rng, "labels_not_used")),
+        Case("Values equal to the threshold", *_drawn_to_tell(rng, "greater_only")),
+        Case("Several thresholds are equally good", *_drawn_to_tell(rng, "not_the_lowest")),
+        Case("The best is neither 0.5 nor the mean", *_drawn_to_tell(rng, "labels_not_used")),
         Case(
-            "A threshold above all would be best", *_pairs_drawn(rng, "above_all", "other_measure")
+            "A threshold above all would be best",
+            *_drawn_to_tell(rng, "above_all", "other_measure"),
         ),
         Case("The most similar training pair is labelled 0", *_best_is_none(rng)),
         Case("Test values just below the best threshold", *_just_below(rng, rng.randint(3, 5))),
@@ -244,9 +257,9 @@ def _grouped(rng, *sizes):
     # all differ, so no resample is constant
     scores = [score / 10 for score in rng.sample(range(51), len(sizes))]
     # what each model says of a group; its rows differ a little from that
-    near, far = ([rng.gauss(score, spread) for score in scores] for spread in (1.5, 3))
-    a = [round(rng.gauss(near[group], 0.8), 3) for group in groups]
-    b = [round(rng.gauss(far[group], 0.8), 3) for group in groups]
+    view_of_a, view_of_b = ([rng.gauss(score, spread) for score in scores] for spread in (1.5, 3))
+    a = [round(rng.gauss(view_of_a[group], 0.8), 3) for group in groups]
+    b = [round(rng.gauss(view_of_b[group], 0.8), 3) for group in groups]
     return [scores[group] for group in groups], a, b, groups
 
 
@@ -278,8 +291,11 @@ def _groups_cases(rng):
 
 # Spearman's correlation of the first row of a table with each other row; if no signs are taken,
 # Pearson's.
+#
+# The signs of a number's differences from all numbers of its row add up to its rank, but for a
+# factor and a shift.
 def _agreements(columns, change=np.sign):
-    centred = change(columns[:, :, None] - columns[:, None]).sum(axis=2)  # of the signs, ranks
+    centred = change(columns[:, :, None] - columns[:, None]).sum(axis=2)
     squares = (centred * centred).sum(axis=1)
     # some mistakes take rows of one group only, whose scores are equal
     with np.errstate(invalid="ignore"):
@@ -334,11 +350,18 @@ GROUPS = exercise("08-groups", _groups_cases, _grouped_gain, points=2)(
 
 def _paired_cases(rng):
     generator = np.random.default_rng(rng.randrange(2**32))
-    for label, equal in (("Two models that differ", 1), ("Equal scores share a rank", 3)):
-        gold = np.floor(generator.permutation(12) / equal)
-        close, far = (gold + generator.normal(0, spread * 12 / equal, 12) for spread in (0.15, 0.5))
-        yield Case(label, gold, close, far, generator.integers(12, size=(20, 12)))
-    yield Case("The second model is ahead", gold, far, close, generator.integers(12, size=(20, 12)))
+    rows = 12
+    for label, sharing in (("Two models that differ", 1), ("Equal scores share a rank", 3)):
+        gold = np.floor(generator.permutation(rows) / sharing)
+        # the noise of the two models, as a share of the range of scores
+        close, far = (
+            gold + generator.normal(0, share * rows / sharing, rows) for share in (0.15, 0.5)
+        )
+        yield Case(label, gold, close, far, generator.integers(rows, size=(20, rows)))
+    # the same scores and models, exchanged
+    yield Case(
+        "The second model is ahead", gold, far, close, generator.integers(rows, size=(20, rows))
+    )
 
 
 def _paired_interval(gold, a, b, draws):
@@ -371,15 +394,13 @@ PAIRED_GAIN = completion("08-paired-gain", _paired_cases, _paired_interval)(
 
 
 def _inner_cases(rng):
-    for label, lengths in (
-        ("Padding on the right", [5, 3, 4]),
-        ("No padding", [4, 4]),
-        ("Nothing between", [2, 6]),
+    for label, lengths, most_columns_more in (
+        ("Padding on the right", [5, 3, 4], 2),
+        ("No padding", [4, 4], 0),
+        ("Nothing between", [2, 6], 2),
     ):
-        yield Case(
-            label,
-            mask_of(lengths, width=max(lengths) + rng.randint(0, 2) * (label != "No padding")),
-        )
+        width = max(lengths) + rng.randint(0, most_columns_more)
+        yield Case(label, mask_of(lengths, width))
 
 
 def _inner_mask(attention_mask):
