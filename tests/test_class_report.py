@@ -7,7 +7,7 @@ import pytest
 
 from course_utils._support.notebooks import part_with, parts
 from course_utils.exercises import all_exercises
-from course_utils.exercises.model import told
+from course_utils.exercises.model import words_of_mistakes
 from course_utils.tools.grading import class_report, csv_files, places, results
 from course_utils.tools.publish.slides import lectures, render
 
@@ -282,7 +282,11 @@ SHOWN_IN = [
     (exercise.id, cell)
     for exercise in all_exercises().values()
     for cell in sorted(
-        {"", told(exercise.id)[1], *(mistake.shown_in for mistake in exercise.mistakes)}
+        {
+            "",
+            words_of_mistakes(exercise.id)[1],
+            *(mistake.shown_in for mistake in exercise.mistakes),
+        }
     )
 ]
 each_shown = pytest.mark.parametrize("exercise_id, shown_in", SHOWN_IN)

@@ -145,7 +145,7 @@ def test_the_script_of_matryoshka_writes_the_stored_form(tmp_path, monkeypatch):
     kept = sorted({*wanted, *range(200)})
     few_texts = [texts[place] for place in kept]
     few_wanted = [kept.index(place) for place in wanted]
-    fresh_encoder, trained = negation.fresh_encoder, matryoshka.trained
+    fresh_encoder, trained = negation.fresh_encoder, matryoshka.trained_on_neighbours
 
     def shallow_encoder():
         # one layer of six, so that it trains quickly
@@ -157,7 +157,7 @@ def test_the_script_of_matryoshka_writes_the_stored_form(tmp_path, monkeypatch):
         "SEEDS": (0,),
         "BATCH": 8,
         "review_parts": lambda: (few_texts, asked[:20], queries, few_wanted),
-        "trained": lambda nested, seed: trained(nested, seed, pairs=80),
+        "trained_on_neighbours": lambda nested, seed: trained(nested, seed, pairs=80),
     }
     replace(monkeypatch, matryoshka, **less, fresh_encoder=shallow_encoder)
     replace(monkeypatch, negation, fresh_encoder=shallow_encoder)

@@ -77,7 +77,7 @@ def check(exercise_id: str, answer, seed: int | None = None) -> Report:
             for mistake in exercise.mistakes
             if mistake.card and mistake.message in report.mistakes
         ]
-        card = cards[0] if cards and not is_the_lessons(answer, exercise.lesson) else ""
+        card = cards[0] if cards and not is_from_the_lesson(answer, exercise.lesson) else ""
         checked(exercise.id, report.passed, card, hints_shown.get(exercise_id, 0))
     report.show()
     return report
@@ -128,7 +128,7 @@ def written_solution(exercise: Exercise, folder=NOTEBOOKS) -> str:
     )
 
 
-def is_the_lessons(answer, lesson: str) -> bool:
+def is_from_the_lesson(answer, lesson: str) -> bool:
     """Whether a cell of the lesson defines this very function, whose mistake is shown on purpose."""
     try:
         text = inspect.getsource(answer).strip()

@@ -63,7 +63,7 @@ def _loss(layer, data):
 
 
 def _best(make, batches, validation, epochs):
-    _, weight, rate = make.recipe
+    _, weight, rate = make.recipe  # what `linear_maker` made it of
     layer = np.column_stack([weight, np.zeros(len(weight))])
     validation, *batches = map(_with_ones, [validation, *batches])
     scores = []
@@ -92,18 +92,22 @@ _LAYERS_AND_WEIGHTS = Otherwise(_best, (("scores.append(score)", "scores.append(
 # wanted: takes both lists, and returns whether they will do.
 def _training(rng, wanted, epochs, classes=2, batch_count=1, validation_size=9):
     while True:
+        # at such rates, accuracy goes up and down
         width, rate = rng.randint(3, 5), rng.choice([2.0, 3.0])
-        make, batches = small_training(rng, width, classes, 4, batch_count, rate)
+        make, batches = small_training(
+            rng, width, classes, batch_size=4, batch_count=batch_count, rate=rate
+        )
         validation = (
             normal(rng, validation_size, width),
             torch.tensor(rng.choices(range(classes), k=validation_size)),
         )
         layers, _ = _LAYERS_AND_WEIGHTS(make, batches, validation, epochs)
-        data = _with_ones(validation)
-        logits = np.sort(data[0] @ np.swapaxes(layers, 1, 2))
+        validation_arrays = _with_ones(validation)
+        # (epochs, rows, classes), the highest logit last
+        logits = np.sort(validation_arrays[0] @ np.swapaxes(layers, 1, 2))
         leads = logits[..., -1] - logits[..., -2]
-        scores = [_accuracy(layer, data) for layer in layers]
-        losses = [_loss(layer, data) for layer in layers]
+        scores = [_accuracy(layer, validation_arrays) for layer in layers]
+        losses = [_loss(layer, validation_arrays) for layer in layers]
         if (leads > LEAST_LEAD).all() and wanted(scores, losses):
             return make, batches, validation, epochs
 

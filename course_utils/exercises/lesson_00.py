@@ -1,6 +1,6 @@
 """Exercises of lesson 00: a first check, and similarity by hand.
 
-See `model.py` on how an exercise is written.
+See `model.py` on cases and mistakes' swaps.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Exercises of lesson 01, tokenization. See `model.py` on how an exercise is written."""
+"""Exercises of lesson 01, tokenization. See `model.py` on cases and mistakes' swaps."""
 
 import string
 
@@ -116,13 +116,17 @@ def _encode_cases(rng):
     vocabulary[a] = 0  # a valid id, although Python treats it as false
     capitals = {**vocabulary, a.upper(): 101, "##" + b.title(): 102}
     # Two of the pieces that are not in the vocabulary have a twin there: ab that of ##ab, ##e that of e.
-    strangers = [[a], [d, "##" + a + b, "##" + b], [e], [c, "##" + d]]
+    with_unknown_pieces = [[a], [d, "##" + a + b, "##" + b], [e], [c, "##" + d]]
     return [
         Case("Ids in the order of the words, between [CLS] and [SEP]", [[a], [c], [b]], vocabulary),
         Case("Every piece gets an id", [[c, "##" + b, "##" + a], [a + b, "##" + c]], vocabulary),
         Case("Two words make one sentence, with one [SEP]", [[b, "##" + c], [a]], vocabulary),
         Case("A word given as [UNK] keeps its place", [[a], ["[UNK]"], [c]], vocabulary),
-        Case("A piece that is not in the vocabulary gets the id of [UNK]", strangers, vocabulary),
+        Case(
+            "A piece that is not in the vocabulary gets the id of [UNK]",
+            with_unknown_pieces,
+            vocabulary,
+        ),
         Case("A word that occurs twice gives its id twice", [[c], [a], [c]], vocabulary),
         Case("Without words, only [CLS] and [SEP] are left", [], vocabulary),
         Case(
@@ -267,7 +271,7 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
         ),
         {'return ["[UNK]"]': "rest = rest[1:]\n            continue"},
     ],
-    unknown_word=[
+    unknown_word=[  # the last two raise an error, as answers that go on with None do
         {'return ["[UNK]"]': f"return {other}"}
         for other in ('"[UNK]"', "[]", "None", '"##" + None', "len(None)")
     ],
@@ -279,7 +283,7 @@ WORDPIECE = exercise("01-wordpiece", _wordpiece_cases, wordpiece, points=2)(
         lambda word, pieces: next(_splits(word, pieces), ["[UNK]"]),
         lambda word, pieces: min(_splits(word, pieces), key=len, default=["[UNK]"]),
     ),
-    limit_of_100=[
+    limit_of_100=[  # `most=most`: each function keeps its own
         lambda word, pieces, most=most: ["[UNK]"] if len(word) > most else wordpiece(word, pieces)
         for most in (100, 150)
     ],
@@ -369,6 +373,7 @@ def merge(symbols: list[str], pair: tuple[str, str]) -> list[str]:
     return merged
 
 
+# signs by which an answer might join the symbols to one text, to replace the pair in it
 _NO_LETTERS = ["##", *(chr(n) for n in range(256) if not chr(n).isalnum()), *"\u2028→▁␟\ue000"]
 
 
@@ -418,7 +423,7 @@ MERGE = exercise("01-merge", _merge_cases, merge)(
     ],
     joined_text={"here == pair": 'len(here) == 2 and "".join(here) == "".join(pair)'},
     # the symbols are joined to one text, in which the pair is replaced, and split again
-    through_text=[
+    through_text=[  # `sign=sign`: each function keeps its own
         lambda symbols, pair, sign=sign: (
             sign.join(symbols).replace(sign.join(pair), "".join(pair)).split(sign)
             if symbols

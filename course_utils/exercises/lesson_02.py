@@ -1,4 +1,4 @@
-"""Exercises of lesson 02, padding and truncation. See `model.py` on how an exercise is written."""
+"""Exercises of lesson 02, padding and truncation. See `model.py` on cases and mistakes' swaps."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 03, contextual vectors. See `model.py` on how an exercise is written."""
+"""Exercises of lesson 03, contextual vectors. See `model.py` on cases and mistakes' swaps."""
 
 import numpy as np
 import torch
@@ -91,17 +91,16 @@ def _turned(rng, rows):
     return rows @ torch.linalg.qr(normal(rng, few + 4, few + 4)).Q[:few]
 
 
-def _pairs(rng, count, common=0.0, apart=0.16, noise=0.003):
+def _close_pairs(rng, count, common=0.0):
     """`count` pairs of rows: those of a pair are close (cosine about 0.95), others further apart.
 
-    common: a number that all rows share; above 0, so are all cosines. apart: how far the rows of a
-    pair lie from the axis between them, one on each side. noise: the standard deviation of what is
-    added to all numbers.
+    common: a number that all rows share; above 0, so are all cosines.
     """
-    pair = torch.eye(count).repeat_interleave(2, dim=0)
-    side = torch.tensor([[apart], [-apart]]).repeat(count, 1)
-    rows = torch.cat([pair, side * pair, torch.full((2 * count, 1), common)], dim=1)
-    return _turned(rng, rows + noise * normal(rng, *rows.shape))
+    axes = torch.eye(count).repeat_interleave(2, dim=0)  # each pair has its own
+    # the rows of a pair lie on two sides of its axis
+    sides = torch.tensor([[0.16], [-0.16]]).repeat(count, 1) * axes
+    rows = torch.cat([axes, sides, torch.full((2 * count, 1), common)], dim=1)
+    return _turned(rng, rows + 0.003 * normal(rng, *rows.shape))  # and a little noise
 
 
 def _in_a_plane(rng, *degrees, most=2):
@@ -116,7 +115,7 @@ def _nearest_cases(rng):
         rng.choice([("diary", "dairy"), ("casual", "causal"), ("martial", "marital")]), 2
     )
     three = one + " 2"  # begins with the first
-    mixed = _pairs(rng, 5, common=0.6)
+    mixed = _close_pairs(rng, 5, common=0.6)
     senses = [one, one, two, two, one, two, two, one, one, one]  # the same in three of five pairs
     order = rng.sample(range(10), 10)
     # along axes, so that cosines are exactly 0 or 1, or −1
@@ -130,7 +129,7 @@ def _nearest_cases(rng):
         ),
         Case(
             "Similarity is the cosine: the lengths of the vectors do not matter",
-            _pairs(rng, 4, common=0.6)
+            _close_pairs(rng, 4, common=0.6)
             * torch.tensor([[0.1], [10], [1], [1], [0.1], [10], [0.1], [10]]),
             [f"sense {i // 2}" for i in range(8)],
         ),
@@ -161,7 +160,7 @@ def _nearest_cases(rng):
         ),
         *_largest_cosine_cases(rng, one, two),
         Case("The only other row is the nearest, even at the cosine −1", opposite, [one, two]),
-        Case("Two rows of one sense give 1", _pairs(rng, 1), [one, one]),
+        Case("Two rows of one sense give 1", _close_pairs(rng, 1), [one, one]),
     ]
 
 
@@ -346,7 +345,7 @@ def _gap_cases(rng):
             (
                 "Rows of a sense are alike, and the diagonal does not count",
                 [one, one, two, two],
-                _pairs(rng, 2),
+                _close_pairs(rng, 2),
             ),
             # over 90° apart
             ("Negative cosines", [one, two, two], _in_a_plane(rng, 0, 130, 240)),

@@ -1,4 +1,4 @@
-"""Exercises of lesson 04, pooling. See `model.py` on how an exercise is written."""
+"""Exercises of lesson 04, pooling. See `model.py` on cases and mistakes' swaps."""
 
 import torch
 
@@ -6,9 +6,9 @@ from ..pooling import normalise
 from .model import Case, completion, exercise, normal, padded
 
 
-def _pooling_cases(rng, shift=0.0):
-    vectors, mask = padded(rng, [5, 2, 4], 5, rng.randint(6, 9))
-    vectors = vectors + shift * mask.unsqueeze(-1)
+def _pooling_cases(rng, real_tokens_raised_by=0.0):
+    vectors, mask = padded(rng, [5, 2, 4], width=5, hidden=rng.randint(6, 9))
+    vectors = vectors + real_tokens_raised_by * mask.unsqueeze(-1)
     zeros = vectors.clone()
     zeros[[0, 1, 2], [2, 0, 3]] = 0  # one real token of each sentence
     return [
@@ -22,7 +22,7 @@ def _pooling_cases(rng, shift=0.0):
 
 
 def _mean_cases(rng):
-    vectors, mask = padded(rng, [3, 5], 5, 6)
+    vectors, mask = padded(rng, [3, 5], width=5, hidden=6)
     return [
         *_pooling_cases(rng),
         Case("Token vectors in float64 give vectors in float64", vectors.double(), mask),
@@ -30,7 +30,7 @@ def _mean_cases(rng):
 
 
 def _max_cases(rng):
-    vectors, mask = padded(rng, [4, 2], 4, 7)
+    vectors, mask = padded(rng, [4, 2], width=4, hidden=7)
 
     # The mask, and vectors whose real tokens hold `share` of the dtype's lowest number, and numbers
     # that are up to 5% higher.
@@ -41,7 +41,9 @@ def _max_cases(rng):
         return torch.where(mask.unsqueeze(-1) == 1, low, vectors.to(dtype)), mask
 
     return [
-        *_pooling_cases(rng, shift=-4.0),  # most real tokens are below 0, and padding above
+        *_pooling_cases(
+            rng, real_tokens_raised_by=-4.0
+        ),  # most real tokens are below 0, and padding above
         Case("Numbers down to the lowest of float32", *lowest(torch.float32, 1)),
         # half of the lowest, so that differences of two such numbers do not overflow
         Case(
@@ -133,10 +135,9 @@ def _turned(rng, rows, cosines):
     unit = normalise(rows)
     other = normal(rng, *rows.shape)
     at_right_angles = normalise(other - (other * unit).sum(dim=1, keepdim=True) * unit)
-    # the root is the sine of the angle
-    return rows.norm(dim=1, keepdim=True) * (
-        cosines * unit + (1 - cosines**2).sqrt() * at_right_angles
-    )
+    sines = (1 - cosines**2).sqrt()
+    directions = cosines * unit + sines * at_right_angles
+    return rows.norm(dim=1, keepdim=True) * directions
 
 
 # The arguments of an answer: pooled vectors with the few digits of float16, token vectors, mask.
@@ -329,7 +330,7 @@ BASELINE = exercise("04-baseline", _baseline_cases, _baseline, points=2)(
 
 
 def _first_token_cases(rng):
-    vectors, mask = padded(rng, [5, 2, 4], 6, 4)
+    vectors, mask = padded(rng, [5, 2, 4], width=6, hidden=4)
     return [
         Case("Padding on the right", vectors, mask),
         Case("Padding on the left", vectors.flip(1), mask.flip(1)),

@@ -1,6 +1,6 @@
 """Exercises of lesson 06, similarity and projections.
 
-See `model.py` on how an exercise is written.
+See `model.py` on cases and mistakes' swaps.
 """
 
 import numpy as np
@@ -75,7 +75,7 @@ COSINE = exercise("06-cosine", _cosine_cases, _cosine, points=2)(
     ],
     cut_at_zero={"cosine.item()": "max(0.0, cosine.item())"},
     zeros_not_zero=[{"0.0 if": "1.0 if"}, {"lengths == 0": "a.norm() + b.norm() == 0"}],
-    other_test_for_zeros=[
+    other_test_for_zeros=[  # {}: the vector
         {"lengths == 0": f"{test.format('a')} or {test.format('b')}"}
         for test in ("({} == 0).any()", "{}[0] == 0", "{}.sum() == 0")
     ],
@@ -125,11 +125,14 @@ MEAN_COSINE = exercise("06-mean-cosine", _mean_cosine_cases, _mean_cosine, point
     mean_of_means={"sizes @ means.double()": "n * means.double().mean(dim=0)"},
     # each batch counts once, and its mean is taken for one vector
     means_compared=[
-        {"torch.tensor(counts, dtype=torch.float64)": "torch.ones(len(counts)).double()", old: new}
-        for old, new in (
-            ("means.double()", "normalise(means.double())"),
-            (" - n\n", f" - {_SQUARED}.sum()\n"),
-        )
+        {
+            "torch.tensor(counts, dtype=torch.float64)": "torch.ones(len(counts)).double()",
+            "means.double()": "normalise(means.double())",
+        },
+        {
+            "torch.tensor(counts, dtype=torch.float64)": "torch.ones(len(counts)).double()",
+            " - n\n": f" - {_SQUARED}.sum()\n",
+        },
     ],
     # only pairs of one batch
     within_only=[
@@ -143,7 +146,8 @@ MEAN_COSINE = exercise("06-mean-cosine", _mean_cosine_cases, _mean_cosine, point
 
 def _centre_cases(rng):
     hidden = rng.randint(6, 9)
-    # so small that the cosines may be computed from products of whole vectors
+    # So small that an answer may multiply whole vectors, and subtract the mean's part after: next
+    # to large numbers it would lose digits.
     shift = normal(rng, 1, hidden) + 1
     background = normal(rng, rng.randint(10, 14), hidden) + shift
     first = normal(rng, 4, hidden) + shift + 0.5
@@ -382,6 +386,7 @@ def _assign_cases(rng):
             0.0,
         ),
         Case(
+            # of each vector, one cosine is −1, and the three others are 0
             "Of equal cosines, the first centre",
             axes[[0, 3]],
             0.5 * axes[:4] * [[-1], [1], [1], [-1]],

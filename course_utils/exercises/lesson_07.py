@@ -1,6 +1,6 @@
 """Exercises of lesson 07, masked language modelling.
 
-See `model.py` on how an exercise is written.
+See `model.py` on cases and mistakes' swaps.
 """
 
 import math

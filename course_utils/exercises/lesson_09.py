@@ -1,4 +1,4 @@
-"""Exercises of lesson 09, Sentence Transformers. See `model.py` on how an exercise is written."""
+"""Exercises of lesson 09, Sentence Transformers. See `model.py` on cases and mistakes' swaps."""
 
 from itertools import combinations, product
 from numbers import Integral

@@ -1,6 +1,6 @@
 """Exercises of lesson 10, fine-tuning a classifier.
 
-See `model.py` on how an exercise is written.
+See `model.py` on cases and mistakes' swaps.
 """
 
 import re  # noqa: F401  in source texts of mistakes
@@ -23,12 +23,12 @@ def _leak_cases(rng):
     # É is not among A to Z
     loud, wide, accent = sentence(10), sentence(11), f"amélie , a film of {year} ."
     # not all are in the common form
-    train_or_loud = [*train, loud.upper(), f" {wide} ".replace(" ", "  "), accent.upper()]
+    written_variously = [*train, loud.upper(), f" {wide} ".replace(" ", "  "), accent.upper()]
     leaks = [train[2].upper(), f" {train[4]} ".replace(" ", "  "), train[0], loud, wide, accent]
     return [
         Case(
             "The same text, in capitals (É, too) or with other spaces",
-            train_or_loud,
+            written_variously,
             rng.sample(clean + leaks, len(clean + leaks)),
         ),
         Case("A text that appears twice in the test part", train, [train[1], clean[0], train[1]]),
@@ -81,7 +81,7 @@ def _writing_cases(train, clean):
                 "naïve",
                 "films of 1990",
                 "the cat",
-                60 * "so " + "a",
+                60 * "so " + "a",  # only the end differs
             ],
             [
                 "bad not good",
@@ -162,8 +162,9 @@ def _schedule_cases(rng):
     middle = rng.randint(warmup + 5, steps - 5)
     # halfway, curves meet the line
     early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])
-    # a peak as encoders need it: an answer that rounds the rate is found out
-    small = (rng.randint(50, 300) + 0.33) * 1e-7 * steps / (steps - middle)
+    # a rate as encoders need it: an answer that rounds the rate is found out
+    rate_in_the_middle = (rng.randint(50, 300) + 0.33) * 1e-7
+    small_peak = rate_in_the_middle * steps / (steps - middle)  # from which it falls to that
     return [
         Case("The first step: nothing yet", 0, steps, warmup, peak),
         Case("Within the warm-up", early, steps, warmup, peak),
@@ -173,7 +174,7 @@ def _schedule_cases(rng):
         Case("At the end", steps, steps, warmup, peak),
         Case("Long after the last step: still 0", steps + rng.randint(3, 9), steps, warmup, peak),
         Case("No warm-up: the peak at once", 0, steps, 0, peak),
-        Case("No warm-up: on the way down", middle, steps, 0, small),
+        Case("No warm-up: on the way down", middle, steps, 0, small_peak),
         Case("A warm-up of one step", 0, steps, 1, peak),
         Case("A warm-up of one step", 1, steps, 1, peak),
     ]
@@ -278,7 +279,8 @@ def _groups(pairs):
     for pair in pairs:
         joined = [group_of[sentence] for sentence in pair if sentence in group_of]
         group = min(joined, default=new_group)
-        new_group += not joined  # the next one, if this pair had to open a group
+        if not joined:  # this pair had to open a group
+            new_group += 1
         group_of = group_of | dict.fromkeys(pair, group)
         # the groups that the pair joins become one
         group_of |= {sentence: group for sentence, old in group_of.items() if old in joined}

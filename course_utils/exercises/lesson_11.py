@@ -1,4 +1,4 @@
-"""Exercises of lesson 11, fine-tuning embeddings. See `model.py` on how an exercise is written."""
+"""Exercises of lesson 11, fine-tuning embeddings. See `model.py` on cases and mistakes' swaps."""
 
 import math
 
@@ -104,6 +104,7 @@ def _ranking_cases(rng):
     lengths = torch.tensor([rng.choice([0.3, 1.0, 4.0]) for _ in range(2 * n)]).reshape(2, n, 1)
     anchor = normal(rng, n, hidden) * lengths[0]
     positive = (anchor + 0.8 * normal(rng, n, hidden)) * lengths[1]
+    # all rows lie around one direction
     close = 4 * normalise(normal(rng, 1, hidden)) + 0.2 * normal(rng, n, hidden)
     opposite = torch.cat([anchor[:1], -2 * anchor[:1], anchor[2:]])
     return [
@@ -129,7 +130,7 @@ def _ranking(anchor, positive, scale):
     return -own.mean()
 
 
-# float32 rounds large logits
+# A logit of float32 is off by up to a millionth of the scale.
 def _judge_ranking(args, outcome):
     anchor, positive, scale = args
     right = _ranking(anchor.double(), positive.double(), scale).item()
@@ -141,7 +142,7 @@ RANKING = exercise(
     _ranking_cases,
     _ranking,
     judge=_judge_ranking,
-    # of no numbers, this raises
+    # raises for what is no number; then the two are not alike
     alike=lambda one, other: math.isclose(one, other, rel_tol=1e-4, abs_tol=1e-4),
     points=3,
 )(
@@ -267,8 +268,9 @@ def _epoch_cases(rng):
     # digits
     n = 400
     late = rng.randint(3, 6)
+    # `late` low epochs, then 0.6, 0.685 (within 0.023 of the best), 0.7 (the best) and 0.62
     rising = [(160 + 4 * rng.randint(0, 5)) / n for _ in range(late)] + [0.6, 0.685, 0.7, 0.62]
-    test = [_odd(rng, 121) for _ in rising]
+    test = [_share_with_four_digits(rng, 121) for _ in rising]
     # the luckiest score, at an epoch that the development part rejects
     test[late : late + 3] = 0.8025, 0.5525, 0.6025
     return [
@@ -276,7 +278,7 @@ def _epoch_cases(rng):
         Case(
             "Earlier epochs are lower by more than one standard error",
             [0.5, 0.6, 0.7, 0.66],
-            [0.6025, 0.4025, _odd(rng, 181), 0.6525],
+            [0.6025, 0.4025, _share_with_four_digits(rng, 181), 0.6525],
             n,
         ),
         # 0.95 is within the standard error of 0.5, of the mean and of any test score, and not
@@ -313,7 +315,7 @@ def _epoch_cases(rng):
 
 
 # An odd number of 400 triplets, `least` or up to 36 more: a share that needs four digits.
-def _odd(rng, least):
+def _share_with_four_digits(rng, least):
     return (least + 2 * rng.randint(0, 18)) / 400
 
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 12, search. See `model.py` on how an exercise is written."""
+"""Exercises of lesson 12, search. See `model.py` on cases and mistakes' swaps."""
 
 from math import log, log2, log10, nan  # noqa: F401  in source texts of mistakes
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 13, Small and fast. See `model.py` on how an exercise is written."""
+"""Exercises of lesson 13, Small and fast. See `model.py` on cases and mistakes' swaps."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 """Exercises of lesson 14, the capstone: a search engine for documentation.
 
-See `model.py` on how an exercise is written.
+See `model.py` on cases and mistakes' swaps.
 """
 
 import numpy as np

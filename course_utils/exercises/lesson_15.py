@@ -1,6 +1,6 @@
 """Exercises of lesson 15: a static model, the last token, late chunks, associations.
 
-See `model.py` on how an exercise is written.
+See `model.py` on cases and mistakes' swaps.
 """
 
 import numpy as np

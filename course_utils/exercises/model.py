@@ -1,5 +1,18 @@
 """What an exercise is: cases that test properties, known mistakes, and their words.
 
+    MEAN_POOL = exercise("04-mean-pool", _mean_cases, _mean_pool)(
+        sum={" / count": ""},
+        ...
+    )
+
+`_mean_cases(rng)` draws the cases: each is a label, and then the arguments of one call in the order
+in which `_mean_pool`, the reference, takes them. Each keyword is a mistake, and its value is what
+imitates it: a function, or swaps, or several of these, where the mistake has several forms. Swaps
+are a dictionary from old to new texts: wherever an old text stands in the source of the reference,
+the new one takes its place, one pair after the other, and the function that results makes the
+mistake. So `{" / count": ""}` is a mean that does not divide. What only new texts use is defined in
+the lesson's module too.
+
 Titles, hints and messages stand in lesson_NN.toml, a table for each exercise.
 
 A mistake is named there as in the code. `does` says what the answer does, `because` why that is
@@ -35,7 +48,8 @@ FOLDER = Path(__file__).parent
 
 
 class Case:
-    """One call: `label` states the tested property to the learner; `args` are the arguments.
+    """One call: `label` states the tested property to the learner; `args` are the arguments, in the
+    order in which the reference takes them.
 
     secret: what an answer returns or raises on these arguments is not shown to the learner.
     """
@@ -124,7 +138,7 @@ def words_of(lesson: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / f"lesson_{lesson}.toml").read_text(encoding="utf-8"))
 
 
-def told(exercise_id: str) -> tuple[list[Mistake], str]:
+def words_of_mistakes(exercise_id: str) -> tuple[list[Mistake], str]:
     """The words of an exercise's mistakes, as `Mistake`s without imitations, and its `shown_in`.
 
     No exercise is imported for it; of an unknown one there are no words. Mistakes that the lesson's

@@ -164,6 +164,7 @@ def _pool():
         rows["text"] = rows["name"].map(beginning_of)
         grades = rows.groupby(["query", "text"], sort=False)["grade"].max()
         by_query = grades.groupby(level=0, sort=False)
+        # {query: {text: its grade}}; `droplevel` takes the query out of the inner keys
         return {query: graded.droplevel(0).to_dict() for query, graded in by_query}
 
     dev = judged(TABLES / "plot_queries.csv", TABLES / "plot_judgements.csv")
@@ -200,6 +201,7 @@ def _find_cases(rng):
     dev = _pool().dev
     texts = rng.sample(_pool().texts, TEXTS)
     order = rng.choice([(2, 0, 4, 1, 3), (3, 1, 4, 0, 2)])  # in no order of length
+    # each: label, queries, texts, k
     return [
         Case(  # in one call, which encodes the texts once
             f"{len(dev)} development queries among {TEXTS} texts, and each without its middle word",
@@ -275,9 +277,11 @@ def _judge(args, outcome):
 # Which query is one of the texts and does not find itself first, in a sentence, or None.
 def _text_not_first(queries, texts, k, outcome):
     for query, rows in zip(queries, outcome):
-        beginnings = sorted(filter(query.startswith, texts), key=len, reverse=True)[:k]
-        first_texts = [texts[int(row)] for row in [*rows][: len(beginnings)]]
-        if first_texts != beginnings:
+        contained = [text for text in texts if query.startswith(text)]
+        # the query itself, then its beginnings
+        expected = sorted(contained, key=len, reverse=True)[:k]
+        first_texts = [texts[int(row)] for row in [*rows][: len(expected)]]
+        if first_texts != expected:
             return f"{short(query, 70)} is one of the texts: it must come first, then its beginnings, the longest first"
     return None
 
@@ -296,10 +300,12 @@ def _target_missed(args, outcome):
             continue
         reached = _reached(args, outcome, grades)
         if reached < target:
-            note = f", which was set with the packaged encoder; {ENV_VAR} names another"
+            note = ""
+            if another_encoder():
+                note = f", which was set with the packaged encoder; {ENV_VAR} names another"
             return (
                 f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is {target}"
-                f"{note if another_encoder() else ''}"
+                f"{note}"
             )
     return None
 

@@ -25,7 +25,7 @@ TABLE = FOLDER / "depth.csv"  # one row per depth, learning rate and seed
 ANSWERS = FOLDER / "depth_answers.csv"
 
 
-def trained(depth: str, rate: float, seed: int, bar: Bar) -> tuple[Row, np.ndarray]:
+def trained_to_depth(depth: str, rate: float, seed: int, bar: Bar) -> tuple[Row, np.ndarray]:
     """(row for TABLE, probabilities for the test part) of one training."""
     train, validation, test = learning_curve.review_parts()
     examples = train.sample(EXAMPLES, random_state=seed)
@@ -57,10 +57,10 @@ def main(folder: Folder) -> None:
     """Train to each depth: at three rates with the first seed, at the best one with the others."""
     rows, answers = [], {}
     for depth in (bar := progress_bar(iterable=DEPTHS | READ, unit="depth")):
-        tries = {rate: trained(depth, rate, SEEDS[0], bar) for rate in RATES}
+        tries = {rate: trained_to_depth(depth, rate, SEEDS[0], bar) for rate in RATES}
         rows += [row for row, _ in tries.values()]
         rate = max(tries, key=lambda rate: tries[rate][0]["validation"])
         answers[depth] = tries[rate][1].round(3)
-        rows += [trained(depth, rate, seed, bar)[0] for seed in SEEDS[1:]]
+        rows += [trained_to_depth(depth, rate, seed, bar)[0] for seed in SEEDS[1:]]
     write_table(rows, folder / TABLE.name)
     write_table(answers, folder / ANSWERS.name)

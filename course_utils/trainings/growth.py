@@ -18,7 +18,7 @@ from ..evaluation import bootstrap
 from ..ranking import recalls
 from .common import FOLDER, Folder, Row, mean, rounded, rows_of_each, script, write_table
 from .matryoshka import review_sentences
-from .search import encoded
+from .search import text_vectors
 
 FILE = FOLDER / "growth.csv"  # a row per kind of vectors, their number, and width of the search
 SIZES = {"reviews": (1_000, 10_000, 100_000), "drawn": (1_000, 10_000, 100_000, 1_000_000)}
@@ -31,7 +31,7 @@ def review_vectors(number: int) -> np.ndarray:
     """Unit vectors, (number, 384), of sentences drawn from all IMDB reviews, each one once."""
     sentences = list(dict.fromkeys(itertools.chain.from_iterable(review_sentences())))
     chosen = np.random.default_rng(0).permutation(len(sentences))[:number]
-    return encoded([sentences[place] for place in chosen]).astype(np.float16)
+    return text_vectors([sentences[place] for place in chosen]).astype(np.float16)
 
 
 def drawn_alike(vectors: np.ndarray, number: int, seed: int = 0) -> Iterator[np.ndarray]:

@@ -65,7 +65,7 @@ def neighbours(number: int = PAIRS, seed: int = 0) -> dict[str, list[str]]:
     }
 
 
-def trained(nested: bool, seed: int, pairs: int = PAIRS) -> Model:
+def trained_on_neighbours(nested: bool, seed: int, pairs: int = PAIRS) -> Model:
     """The model, trained on neighbours with the ranking loss of lesson 11.
 
     nested: whether the loss counts for all DIMENSIONS at once, as Matryoshka has it.
@@ -135,6 +135,6 @@ def main(folder: Folder) -> None:
     trainings = [(name, seed) for name in ("Matryoshka", "ranking loss") for seed in SEEDS]
 
     def rows_of_training(name: str, seed: int) -> list[Row]:
-        return rows_of(name, seed, trained(name == "Matryoshka", seed), before)[0]
+        return rows_of(name, seed, trained_on_neighbours(name == "Matryoshka", seed), before)[0]
 
     write_table(rows + rows_of_each(trainings, rows_of_training), folder / FILE.name)

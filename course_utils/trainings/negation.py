@@ -8,8 +8,8 @@ kinds of pairs (about three quarters of an hour on two cores). It writes `negati
 beside this file.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -159,12 +159,13 @@ def trained(
     """
     fit, dev, _ = negation_parts()
     data: Any = _for_the_loss(fit, columns)
-    loss_of = loss
     if mix is not None:
         data = {"triplets": data, "mixed in": Dataset.from_pandas(mix, preserve_index=False)}
 
-        def loss_of(model):
-            return {"triplets": loss(model), "mixed in": CosineSimilarityLoss(model)}
+    def loss_of(model):
+        if mix is None:
+            return loss(model)
+        return {"triplets": loss(model), "mixed in": CosineSimilarityLoss(model)}
 
     settings: dict[str, Any] = {
         "learning_rate": learning_rate,
@@ -220,7 +221,7 @@ def other_pairs() -> pd.DataFrame:
     return pairs[~denials].reset_index(drop=True)
 
 
-@cache
+@functools.cache
 def _long_reviews() -> pd.Series:
     """The words of reviews of 80 words or more, in a drawn order. Reading them takes a second."""
     words = load_reviews("imdb")["text"].drop_duplicates().sample(1200, random_state=0).str.split()
@@ -260,18 +261,20 @@ def compared(
     """
     changes: dict[str, tuple[float, ...]] = {}
     for name, old in before.items():
-        new, size = after[name], len(old)
-        statistic: Any = spearman if size == 2 else mean
-
-        def gain(*columns, statistic=statistic, size=size):
-            return statistic(*columns[size:]) - statistic(*columns[:size])
-
+        new = after[name]
+        statistic: Any = spearman if len(old) == 2 else mean
+        gain = functools.partial(_gain, statistic, len(old))
         changes[name] = (
             float(statistic(*old)),
             float(statistic(*new)),
             *bootstrap(gain, *old, *new),
         )
     return changes
+
+
+def _gain(statistic: Callable[..., Any], size: int, *columns: np.ndarray) -> Any:
+    """The statistic of the columns after the first `size`, minus that of the first."""
+    return statistic(*columns[size:]) - statistic(*columns[:size])
 
 
 def change_rows(
@@ -289,7 +292,8 @@ def change_rows(
     for measure, values in compared(before, now).items():
         row = {"measure": measure, **rounded(values)}
         if other:
-            row |= rounded(from_other[measure][2:], ("more", "more_low", "more_high"))  # see PARTS
+            _, _, *interval = from_other[measure]
+            row |= rounded(interval, ("more", "more_low", "more_high"))
         rows.append(row)
     return rows
 
@@ -339,15 +343,16 @@ def recipe_rows(names: Sequence[str], goal: float | None = None) -> list[Row]:
     """
     before, all_recipes = measured(fresh_encoder()), recipes()
     of_first = {}  # {seed: what was measured of the first recipe}
-    settings: dict[str, Any] = {} if goal is None else {"epochs": 12, "goal": goal}
+    until_the_goal: dict[str, Any] = {} if goal is None else {"epochs": 12, "goal": goal}
 
     def rows_of(name: str, seed: int) -> list[Row]:
-        model, losses, _ = trained(**all_recipes[name] | settings, seed=seed)
+        model, losses, _ = trained(**all_recipes[name] | until_the_goal, seed=seed)
         now, about = measured(model), {"recipe": name, "seed": seed}
         if goal is not None:
             of_first.setdefault(seed, now)  # the first recipe comes first
             share = right_triplets(model, negation_parts()[1]).mean()
             about |= {"steps": len(losses), "development": round(float(share), 4)}
+        # without a goal, `of_first` is empty: there is nothing to compare with
         return [about | row for row in change_rows(before, now, of_first.get(seed))]
 
     return rows_of_each([(name, seed) for name in names for seed in SEEDS], rows_of)
@@ -375,15 +380,17 @@ def pair_rows() -> pd.DataFrame:
             "development part, last epoch": by_epoch[-1],
             "unrelated reviews": unrelated_cosine(model),
         }
-        for measure, values in compared(before, results[name]).items():
-            row |= {f"{measure}, {part}": value for part, value in zip(PARTS, values[2:])}
+        for measure, (_, _, *interval) in compared(before, results[name]).items():
+            row |= {f"{measure}, {part}": value for part, value in zip(PARTS, interval)}
         return [row]
 
     rows = rows_of_each([(name, *training) for name, training in pair_trainings().items()], rows_of)
     columns = [f"held-out denials, {part} from paraphrases" for part in PARTS]
+    # the trainings are compared with each other when all are done
     for row in rows:
         changes = compared(results["paraphrases"], results[row["training"]])
-        row |= dict(zip(columns, changes["held-out denials"][2:]))
+        _, _, *interval = changes["held-out denials"]
+        row |= dict(zip(columns, interval))
     return pd.DataFrame(rows).round(4)
 
 

@@ -159,7 +159,7 @@ def answers_of(way: str, bar: Bar) -> tuple[float, dict[str, np.ndarray]]:
     fit, dev, test = (pair_table(part) for part in ("train", "dev", "test"))
 
     # returns (balanced accuracy on the development part, columns for ANSWERS)
-    def train(name, rate, pairs=fit, **settings):
+    def trained_and_asked(name, rate, pairs=fit, **settings):
         tuned = trained_pairs(way, pairs, rate, **settings)
         on_dev = paraphrase_probabilities(*tuned, dev["first"], dev["second"])
         score = round(float(balanced_accuracy_score(dev["label"], on_dev > 0.5)), 4)
@@ -170,13 +170,13 @@ def answers_of(way: str, bar: Bar) -> tuple[float, dict[str, np.ndarray]]:
         column = f"{way}, {name}, 0"
         return score, {column: as_it_stands.round(3), f"{column}, swapped": swapped.round(3)}
 
-    tries = {rate: train("all kinds", rate) for rate in RATES}
+    tries = {rate: trained_and_asked("all kinds", rate) for rate in RATES}
     rate = max(tries, key=lambda rate: tries[rate][0])
     answers = tries[rate][1]
     if way == "cross-encoder":
         for name, kinds in FEWER.items():
-            answers |= train(name, rate, fit[fit["kind"].isin(kinds)])[1]
-        answers |= train("either order", rate, either_order=True)[1]
+            answers |= trained_and_asked(name, rate, fit[fit["kind"].isin(kinds)])[1]
+        answers |= trained_and_asked("either order", rate, either_order=True)[1]
     return rate, answers
 
 
@@ -196,6 +196,7 @@ def shared_parts(turn: int) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     triplets, fit = load_triplets("test"), load_triplets("train")
     # unrelated sentences are drawn after the split, so that no half holds one of the other
     half, others = (pairs_of(triplets[start::2]) for start in (0, 1))
+    # a half has every second triplet, so `// 2` counts them
     is_tested = (half["triplet"] // 2 + turn) % len(KINDS) == half["kind"].map(KINDS.index)
     tested, siblings = half[is_tested], half[~is_tested]
     swapped = tested.rename(columns={"first": "second", "second": "first"})

@@ -66,7 +66,7 @@ def own_pairs() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def trained(pairs: pd.DataFrame, seed: int = 0) -> Model:
+def trained_on_pairs(pairs: pd.DataFrame, seed: int = 0) -> Model:
     """Train a fresh encoder on a table of pairs, as lesson 11 does. Returns the model."""
     model, *_ = negation.train_sentences(
         Dataset.from_pandas(pairs, preserve_index=False),
@@ -132,7 +132,7 @@ def main(folder: Folder) -> None:
     kinds = {"questions": question_pairs(), "own text": own_pairs()}
 
     def rows_of(kind: str, size: int, seed: int) -> list[Row]:
-        model = trained(kinds[kind].sample(size, random_state=seed), seed)
+        model = trained_on_pairs(kinds[kind].sample(size, random_state=seed), seed)
         about = {"pairs": kind, "number": size, "seed": seed}
         return [about | row for row in negation.change_rows(before, measured(model))]
 

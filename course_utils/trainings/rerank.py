@@ -32,7 +32,7 @@ from .common import (
     write_table,
 )
 from .learning_curve import classifier
-from .search import DEPTH, RUNS, best, encoded, flat, pages, summary
+from .search import DEPTH, RUNS, best, flat, pages, summary, text_vectors
 
 SCORES = FOLDER / "rerank.csv"  # one row per query and candidate: the cross-encoder's score
 MINED = FOLDER / "rerank_mined.csv"  # one row per question: its page, and the nearest wrong one
@@ -44,6 +44,7 @@ PIECE, PIECES = 80, 6  # words in a piece, pieces of a page
 # wrong pieces are drawn from DRAWN of the NEAR nearest, without the first SKIPPED
 NEAR, SKIPPED, DRAWN = 60, 2, 20
 HARD = 3  # wrong pieces from near pages; one more is from any page
+GROUP = HARD + 2  # texts of a group: the right one, the near ones, the one from any page
 ALIKE = 0.85  # summaries of this cosine or more say the same
 HELD, EVERY = 120, 40  # questions that are held out; steps from one row of STEPS to the next
 EPOCHS, BATCH, RATE, SEED = 3, 8, 1e-4, 0
@@ -85,9 +86,9 @@ def mined(docs: pd.DataFrame) -> tuple[list[Question], list[Row]]:
     pieces, owners = flat(pieces_of_pages)
     texts = [f"{names[owner]} {piece}" for owner, piece in zip(owners, pieces)]
     last_names = [name.split(".")[-1].lower().strip("_") for name in names]
-    vectors, questions, table = encoded(summaries), [], []
+    vectors, questions, table = text_vectors(summaries), [], []
     between_summaries = vectors @ vectors.T
-    for page, cosines in enumerate(vectors @ encoded(pieces).T):
+    for page, cosines in enumerate(vectors @ text_vectors(pieces).T):
         if not pieces_of_pages[page] or not asks(summaries[page]):
             continue
         # of each page the piece that is nearest to this summary, the nearest page first
@@ -104,6 +105,7 @@ def mined(docs: pd.DataFrame) -> tuple[list[Question], list[Row]]:
             same_summary = between_summaries[page, owners[piece]] >= ALIKE
             if not (same_last_name or same_summary or pieces[piece] in body):
                 near.append(piece)
+        # in this documentation, each page has a near one
         table.append({"question": names[page], "nearest": names[owners[near[0]]]})
         wrong = [texts[piece] for piece in near[SKIPPED : SKIPPED + DRAWN]]
         far = [texts[piece] for piece in others[NEAR:]]
@@ -118,7 +120,8 @@ def groups(questions: list[Question], generator: random.Random) -> list[Group]:
     drawn = []
     for question, right, near, far in questions:
         hard = generator.sample(near, min(HARD, len(near)))
-        drawn.append((question, right + hard + generator.sample(far, HARD + 1 - len(hard))))
+        easy = generator.sample(far, GROUP - len(right) - len(hard))
+        drawn.append((question, right + hard + easy))
     return drawn
 
 
@@ -139,16 +142,16 @@ def ranking_loss(
     right: in how many groups the right text is first.
     """
     pairs = [(question, text) for question, texts in batch for text in texts]
-    scores = scores_of(tokenizer, model, pairs).reshape(len(batch), HARD + 2)
+    scores = scores_of(tokenizer, model, pairs).reshape(len(batch), GROUP)
     loss = torch.nn.functional.cross_entropy(scores, torch.zeros(len(batch), dtype=torch.long))
     return loss, int((scores.argmax(dim=1) == 0).sum())
 
 
 def right_by_vectors(held: list[Group]) -> int:
     """In how many groups the right text is nearest to the question by the encoder's vectors."""
-    questions = encoded([question for question, _ in held])
-    texts = encoded([text for _, texts in held for text in texts])
-    cosines = (questions[:, None] * texts.reshape(len(held), HARD + 2, -1)).sum(axis=2)
+    questions = text_vectors([question for question, _ in held])
+    texts = text_vectors([text for _, texts in held for text in texts])
+    cosines = (questions[:, None] * texts.reshape(len(held), GROUP, -1)).sum(axis=2)
     return int((cosines.argmax(axis=1) == 0).sum())
 
 
@@ -159,7 +162,7 @@ def right_by(tokenizer: Tokenizer, model: Model, held: list[Group]) -> int:
         return sum(ranking_loss(tokenizer, model, batch)[1] for batch in batches)
 
 
-def trained(questions: list[Question], bar: Bar) -> tuple[Tokenizer, Model, list[Row]]:
+def trained_on_questions(questions: list[Question], bar: Bar) -> tuple[Tokenizer, Model, list[Row]]:
     """(tokenizer, model, rows): trained on all questions but HELD. A row for every EVERY steps."""
     torch.manual_seed(SEED)
     generator = random.Random(SEED)
@@ -234,6 +237,6 @@ def main(folder: Folder) -> None:
     with progress_bar(
         total=EPOCHS * math.ceil((len(questions) - HELD) / BATCH), unit="step"
     ) as bar:
-        tokenizer, model, rows = trained(questions, bar)
+        tokenizer, model, rows = trained_on_questions(questions, bar)
     write_table(rows, folder / STEPS.name)
     write_table(reranked(docs, queries, tokenizer, model), folder / SCORES.name)

@@ -44,7 +44,7 @@ def load_window_vectors(windows: list[str], checkpoint: str) -> np.ndarray:
         windows_of_lesson, _ = flat([chunks(page, WORDS) for page in pages(load_docstrings())])
         if windows == windows_of_lesson:
             return load_file(VECTORS)["vectors"].astype(np.float32)
-    return encoded(windows, model=checkpoint)
+    return text_vectors(windows, model=checkpoint)
 
 
 def load_doc_runs() -> pd.DataFrame:
@@ -98,7 +98,7 @@ def ways(docs: pd.DataFrame) -> dict[str, list[list[str]]]:
     }
 
 
-def encoded(texts: Iterable[str], model: Any = None) -> np.ndarray:
+def text_vectors(texts: Iterable[str], model: Any = None) -> np.ndarray:
     """Unit vectors (texts, hidden), computed in bfloat16 where the processor has it."""
     with warnings.catch_warnings(action="ignore"):  # about texts that are cut off
         precision = "bfloat16" if has_bfloat16() else "float32"
@@ -155,10 +155,10 @@ def scored(
 
     folder: where VECTORS is written.
     """
-    query_vectors = encoded(queries)
+    query_vectors = text_vectors(queries)
     for way, chunks_of_docs in ways(docs).items():
         all_chunks, owners = flat(chunks_of_docs)
-        vectors = encoded(all_chunks)
+        vectors = text_vectors(all_chunks)
         yield way, best_of_each(query_vectors @ vectors.T, owners)
         if way == "windows":
             save_file(

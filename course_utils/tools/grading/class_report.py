@@ -18,7 +18,7 @@ from scipy.stats import binomtest, pearsonr
 
 from ..._support.files import write_whole
 from ..._support.notebooks import part_with
-from ...exercises.model import Mistake, told
+from ...exercises.model import Mistake, words_of_mistakes
 from ..publish.slides import ADDRESS
 from .csv_files import write_table
 from .places import Place, code_of, place_of
@@ -200,7 +200,7 @@ def _mistakes(
     exercise: str, failed: Sequence[LearnerRecord], class_names: Collection[str]
 ) -> list[MadeMistake]:
     """The mistakes that were made in an exercise, most frequent first."""
-    known = {mistake.message: mistake for mistake in told(exercise)[0]}
+    known = {mistake.message: mistake for mistake in words_of_mistakes(exercise)[0]}
     learners_by_message: dict[str, list[LearnerRecord]] = {}
     for learner in failed:
         for message in learner.exercises[exercise].mistakes:

@@ -12,7 +12,7 @@ from docutils.nodes import make_id
 
 from ..._support.fast_nbformat import read_notebook
 from ..._support.notebooks import lesson_cells, name_of, part_with, parts
-from ...exercises.model import told
+from ...exercises.model import words_of_mistakes
 from ..publish.headings import LEVEL_AND_TITLE
 from ..publish.lectures import read_lecture
 from ..publish.slides import lectures
@@ -64,7 +64,7 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
 
     Of a cell of another part, the slide alone is taken. Returns None if there is no such cell.
     """
-    _, shown_by_exercise = told(exercise)
+    _, shown_by_exercise = words_of_mistakes(exercise)
     named_part, _, cell_id = (shown_in or shown_by_exercise).rpartition(" ")
     own_part = part_with(exercise)
     own_cells = _cell_indices(own_part)
