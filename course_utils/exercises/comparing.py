@@ -224,10 +224,10 @@ def _list_difference(got: Any, right: Any, strict: bool) -> str | None:
         return whole
     if len(got) != len(right) or problem is None:
         return f"your function returned {len(got)} items where {len(right)} are expected"
-    # where the item is a list itself, its place in this one goes before " of what your function ..."
+    # the item is a list itself, and the difference in it: its place here goes before " of what your"
     if problem.startswith("item "):
         return problem.replace(" of what", f" of item {position} of what", 1)
-    # otherwise the item's place takes the place of "your function returned"
+    # the sentence begins with the item, and not with "your function returned"
     problem = problem.removeprefix("your function returned ")
     return f"item {position} of what your function returned: {problem}"
 

@@ -135,7 +135,7 @@ def _judged(
         foreign = getattr(answer, "notebook_data", None) or notebook_data(answer)
         if foreign:
             return report("failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),))
-        # the wrong ones first: at these, most mistakes turn out to be others
+        # the wrong ones first: these rule most mistakes out at once
         mistakes, slip = explanation_of(exercise, wrong + right)
     known = tuple(mistake.message for mistake in mistakes)
     explained = [*changed, *known]
@@ -254,7 +254,7 @@ def _made_in_most(
         for imitate in mistake.imitations:
             is_same = [*matches(imitate)]
             contradicts_none = all(itertools.compress(is_same, is_right))
-            # it then explains all right ones, and the rest are wrong
+            # how many wrong results it explains, if it contradicts no right one
             count = sum(is_same) - sum(is_right)
             if contradicts_none and count >= least:
                 wrong_explained[mistake] = max(count, wrong_explained.get(mistake, 0))

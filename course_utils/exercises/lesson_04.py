@@ -6,9 +6,9 @@ from ..pooling import normalise
 from .model import Case, completion, exercise, normal, padded
 
 
-def _pooling_cases(rng, real_tokens_raised_by=0.0):
+def _pooling_cases(rng, added_to_real=0.0):
     vectors, mask = padded(rng, [5, 2, 4], width=5, hidden=rng.randint(6, 9))
-    vectors = vectors + real_tokens_raised_by * mask.unsqueeze(-1)
+    vectors = vectors + added_to_real * mask.unsqueeze(-1)
     zeros = vectors.clone()
     zeros[[0, 1, 2], [2, 0, 3]] = 0  # one real token of each sentence
     return [
@@ -41,9 +41,8 @@ def _max_cases(rng):
         return torch.where(mask.unsqueeze(-1) == 1, low, vectors.to(dtype)), mask
 
     return [
-        *_pooling_cases(
-            rng, real_tokens_raised_by=-4.0
-        ),  # most real tokens are below 0, and padding above
+        # most real tokens are below 0, and padding above
+        *_pooling_cases(rng, added_to_real=-4.0),
         Case("Numbers down to the lowest of float32", *lowest(torch.float32, 1)),
         # half of the lowest, so that differences of two such numbers do not overflow
         Case(

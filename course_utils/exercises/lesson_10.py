@@ -164,7 +164,8 @@ def _schedule_cases(rng):
     early = rng.choice([step for step in range(1, warmup) if 2 * step != warmup])
     # a rate as encoders need it: an answer that rounds the rate is found out
     rate_in_the_middle = (rng.randint(50, 300) + 0.33) * 1e-7
-    small_peak = rate_in_the_middle * steps / (steps - middle)  # from which it falls to that
+    # from this peak, the rate falls to that
+    small_peak = rate_in_the_middle * steps / (steps - middle)
     return [
         Case("The first step: nothing yet", 0, steps, warmup, peak),
         Case("Within the warm-up", early, steps, warmup, peak),

@@ -172,9 +172,9 @@ DIAGNOSE = exercise("14-diagnose", _diagnose_cases, _diagnose, points=3)(
         "(lists[word], found)": "(lists[word], found[:1])",
     },
     order_ignored=[
-        # All lists are compared without their order, or by their first places alone. `__call__` is
-        # a plain function, which is never tried together with another mistake: that would take
-        # long, or explain too much.
+        # All lists are compared without their order, or by their first places alone. `__call__`
+        # hides that these are swaps, so they are never tried together with another mistake: that
+        # would take long, or explain too much.
         *(
             Otherwise(_diagnose, (("(lists[word], found)", compared),)).__call__
             for compared in (
