@@ -14,14 +14,13 @@ from .._support.notebooks import (
     ROOT,
     ROUTES,
     cores,
-    is_core,
     lesson_named,
     name_of,
     part_of,
     parts,
 )
 from .pages import filled
-from .workspace.overview import Overview, in_hours, lesson_minutes, lessons
+from .workspace.overview import Overview, in_hours, is_core, lesson_minutes, lessons
 
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
 ANSWERS = ROOT / "tests" / "answers"
