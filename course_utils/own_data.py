@@ -48,13 +48,13 @@ def load_texts(folder: str | Path) -> pd.DataFrame:
         raise FileNotFoundError(f"{folder} is not a folder on this machine")
     rows, skipped = [], {}
     for name, path, why in _files_in(folder):
-        if not why:
-            try:
-                rows.append((name, _utf8_text(path)))
-            except OSError:
-                why = "unreadable"
         if why:
             skipped.setdefault(why, []).append(name)
+            continue
+        try:
+            rows.append((name, _utf8_text(path)))
+        except OSError:
+            skipped.setdefault("unreadable", []).append(name)
     foreign = [name for name, text in rows if text is None]
     summary = " and ".join(
         f"{len(names)} {why} ({_listed(sorted(names))})" for why, names in skipped.items()
@@ -119,7 +119,8 @@ def _name_in(folder: Path, path: Path) -> str:
 def _listed(values: Iterable[Any], most: int = 5) -> str:
     """The first few of many names."""
     names = list(dict.fromkeys(map(str, values)))
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    first = ", ".join(names[:most])
+    return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 
 def doubtful_texts(table: pd.DataFrame) -> pd.DataFrame:
@@ -181,6 +182,8 @@ def read_judged(
     """
     queries = _texts_of(queries, ("id", "part", "query"), "queries")
     judgements = _texts_of(judgements, ("id", "name", "grade"), "judgements")
+
+    # the queries
     _refuse_any(queries["query"][queries["id"] == ""], "queries: there is no id for")
     for column in ("id", "query"):
         _refuse_any(
@@ -191,16 +194,22 @@ def read_judged(
         queries["part"][~queries["part"].isin(("dev", "test"))],
         'queries: part must be "dev" or "test"; got',
     )
+
+    # the judgements
     places = {_spelled(str(name)): place for place, name in enumerate(names)}
     judgements["name"] = judgements["name"].map(_spelled)
-    ids, judged, grade = (judgements[column] for column in ("id", "name", "grade"))
+    ids, judged_names, grade = (judgements[column] for column in ("id", "name", "grade"))
     _refuse_any(ids[~ids.isin(queries["id"])], "judgements: there is no query with the id")
-    _refuse_any(judged[~judged.isin(places)], "judgements: there is no text called", places)
+    _refuse_any(
+        judged_names[~judged_names.isin(places)], "judgements: there is no text called", places
+    )
     _refuse_any(grade[~grade.isin(("0", "1", "2"))], "judgements: grade must be 0, 1 or 2; got")
     twice = judgements[judgements.duplicated(["id", "name"])]
     _refuse_any(twice["id"] + " " + twice["name"], "judgements: this is judged twice")
+
+    # {id of a query: {place of a text: grade}}
     grades = {query: {} for query in queries["id"]}
-    for query, name, value in zip(ids, judged, grade):
+    for query, name, value in zip(ids, judged_names, grade):
         if value != "0":
             grades[query][places[name]] = int(value)
     return queries.assign(grades=pd.Series(list(grades.values()), queries.index)).reset_index(
@@ -219,7 +228,8 @@ def _refuse_any(values: pd.Series, what: str, known: Iterable[str] = ()) -> None
     """Raise DataError if there are values, with the nearest of the known ones."""
     if len(values):
         near = difflib.get_close_matches(values.iloc[0], known, n=1)
-        raise DataError(f"{what} {_listed(values)}{f'; did you mean {near[0]}?' if near else ''}")
+        suggestion = f"; did you mean {near[0]}?" if near else ""
+        raise DataError(f"{what} {_listed(values)}{suggestion}")
 
 
 def _texts_of(table: pd.DataFrame | str, columns: Iterable[str], name: str) -> pd.DataFrame:
@@ -256,9 +266,9 @@ def read_pairs(path: Path) -> pd.DataFrame:
             f"{path.name} must have one object a line; write it as JSON Lines, with the ending .jsonl"
         )
     read = next((kinds[suffix] for suffix in path.suffixes if suffix in kinds), None)
-    whole_scale = False
+    is_scale_known = False
     if read is None:
-        table, whole_scale = _pairs_in_text(path)
+        table, is_scale_known = _pairs_in_text(path)
     else:
         try:
             table = read(path)
@@ -274,7 +284,7 @@ def read_pairs(path: Path) -> pd.DataFrame:
     )
     if pairs.empty:
         raise DataError(f"{path.name} holds no pairs")
-    if not whole_scale and pairs["score"].max() <= 1:
+    if not is_scale_known and pairs["score"].max() <= 1:
         pairs["score"] *= 5
     return pairs
 
@@ -308,8 +318,8 @@ def _pairs_in_text(path: Path) -> tuple[pd.DataFrame, bool]:
     return pd.DataFrame.from_dict(rows, orient="index").rename(columns=names), True
 
 
-def _checked_pair(place: str, one: Any, other: Any, score: Any) -> tuple[str, str, float]:
-    for name, sentence in (("sentence1", one), ("sentence2", other)):
+def _checked_pair(place: str, sentence1: Any, sentence2: Any, score: Any) -> tuple[str, str, float]:
+    for name, sentence in (("sentence1", sentence1), ("sentence2", sentence2)):
         if not isinstance(sentence, str) or not sentence.strip():
             raise DataError(f"{place}: {name} is missing")
     try:
@@ -318,4 +328,4 @@ def _checked_pair(place: str, one: Any, other: Any, score: Any) -> tuple[str, st
         number = math.nan
     if not 0 <= number <= 5:
         raise DataError(f"{place}: the score must be a number from 0 to 5; got {score!r}")
-    return one, other, number
+    return sentence1, sentence2, number

@@ -45,6 +45,7 @@ STYLE = {
 PALETTE = "#0173b2 #de8f05 #029e73 #d55e00 #cc78bc #ca9161 #fbafe4 #949494 #ece133 #56b4e9".split()
 MARKERS = "osD^vP"
 HATCHES = ("", "//", "..", "xx")
+GROUP = 0.8  # the width of all bars of a name, in the distance of two names
 
 
 def use_style() -> None:
@@ -74,6 +75,7 @@ def lines(
     xlabel: str = "",
     ylabel: str = "",
     alt: str = "",
+    *,
     doubling: bool = False,
     spread: Mapping[str, ArrayLike] | None = None,
     lead: Collection[str] | None = None,
@@ -130,9 +132,9 @@ def bars(
     """
     names, intervals = list(names), intervals or {}
     figure, axes = _axes(title, xlabel, ylabel)
-    width = 0.8 / len(series)
+    width = GROUP / len(series)
     for number, (label, values) in enumerate(series.items()):
-        left = np.arange(len(names)) - 0.4 + number * width
+        left = np.arange(len(names)) - GROUP / 2 + number * width
         axes.bar(
             left,
             np.array(list(values), dtype=float),  # counts are stored as decimals, too
@@ -166,6 +168,7 @@ def dots(
     row: float | None = None,
     lead: Collection[str] | None = None,
     marks: Mapping[str, float] | None = None,
+    *,
     hollow: bool = True,
 ) -> Figure:
     """Draw a row per name, with one dot per entry of `series`.
@@ -199,7 +202,7 @@ def dots(
     # the dots, and their intervals
     in_colour = np.isin(names, list(lead or names))
     places = np.arange(len(names)) + _shifts(values, apart=bool(intervals))
-    looks = []
+    drawn_dots = []
     for label, of_names, heights, marker in zip(series, values, places, itertools.cycle(MARKERS)):
         shape = axes.scatter(
             of_names, heights, s=45, marker=marker, label=label, gid="dots", zorder=3
@@ -209,13 +212,14 @@ def dots(
         if label in intervals:
             low, high = np.asarray(intervals[label], dtype=float)
             axes.hlines(heights, low, high, color=colours, label=f"_{label}", gid="interval x")
+            # the intervals that hold 0; none if no value lies below 0, or `hollow` is off
             unclear = (low <= 0) & (high >= 0) & signed & hollow
-        looks.append((shape, colours, unclear))
+        drawn_dots.append((shape, colours, unclear))
 
     # what is written around them
     references(axes, marks, "x")
     axes.set_title("", pad=20 if marks else None)
-    if any(unclear.any() for *_, unclear in looks):
+    if any(unclear.any() for *_, unclear in drawn_dots):
         xlabel += "\nhollow: the interval holds 0, no clear difference"
     axes.set_xlabel(xlabel, wrap=True)
     axes.set_xlim(*limits)  # after all is drawn: it fixes the ends that are None too
@@ -227,10 +231,10 @@ def dots(
             ncols=len(series),
             frameon=False,
         )
-    for shape, colours, unclear in looks:  # after the legend, whose dots stay filled and in colour
-        shape.set(
-            edgecolor=colours, facecolor=np.where(unclear[:, None], 1.0, colours), linewidth=1.5
-        )
+    # after the legend, whose dots stay filled and in colour
+    for shape, colours, unclear in drawn_dots:
+        fill = np.where(unclear[:, None], 1.0, colours)  # 1.0: white
+        shape.set(edgecolor=colours, facecolor=fill, linewidth=1.5)
     return Figure(figure, alt)
 
 
@@ -273,16 +277,14 @@ def beeswarm(
 
     for size in (4, 3, 2.5, 2, 1):  # smaller points where they find no place
         figure, axes = _axes(title, xlabel, "", (8, 1 + max(2.4, 0.28 * len(groups))))
-        if _all_have_a_place(figure, axes, groups, size) or size == 1:
+        if _draw_swarm(figure, axes, groups, size) or size == 1:
             break
         plt.close(figure)
     return Figure(figure, alt)
 
 
-def _all_have_a_place(
-    figure: Canvas, axes: Axes, groups: Mapping[str, ArrayLike], size: float
-) -> bool:
-    """Draw a swarm, and say whether each of its points could be moved apart from the others."""
+def _draw_swarm(figure: Canvas, axes: Axes, groups: Mapping[str, ArrayLike], size: float) -> bool:
+    """Draw a swarm. Returns whether each of its points was moved apart from the others."""
     import seaborn
 
     labels = [str(label) for label in groups]

@@ -20,9 +20,13 @@ FUSION = 60  # the constant of reciprocal rank fusion
 # such as soft hyphens, joiners, marks of direction
 INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*")
-# YAML with keys at the top: comments, then each key with its indented, listed or commented lines
-FRONT_MATTER = re.compile(
-    r"""(?:\#.*\n)* (?:[\w"'$.][^:\n]*:(?:[ \t].*)?\n (?:(?:[ \t\#-].*)?\n)*)*""", re.VERBOSE
+FRONT_MATTER = re.compile(  # YAML with keys at the top
+    r"""(?:\#.*\n)*  # comments
+    (?:
+        [\w"'$.][^:\n]*:(?:[ \t].*)?\n  # a key, perhaps with its value
+        (?:(?:[ \t\#-].*)?\n)*  # its indented, listed or commented lines
+    )*""",
+    re.VERBOSE,
 )
 # three letters of a script that puts no spaces between words
 UNSPACED = regex.compile(
@@ -98,10 +102,13 @@ def bm25(
         return np.zeros((len(queries), len(texts)))
     counter = CountVectorizer(analyzer=words)
     counts = csr_array(counter.fit_transform(texts), dtype=np.float64)
-    n, lengths = len(texts), counts.sum(axis=1)
+    count, lengths = len(texts), counts.sum(axis=1)
     containing = np.diff(counts.tocsc().indptr)
-    row = np.repeat(np.arange(n), np.diff(counts.indptr))
-    rarity, worth = bm25_parts(counts.data, lengths[row], lengths.mean(), containing, n, k1, b)
+    text_of = np.repeat(np.arange(count), np.diff(counts.indptr))  # of each entry in `counts`
+    rarity, worth = bm25_parts(
+        counts.data, lengths[text_of], lengths.mean(), containing, count, k1, b
+    )
+    # from here on, `counts` holds scores
     counts.data = rarity[counts.indices] * worth
     return (csr_array(counter.transform(queries), dtype=np.float64) @ counts.T).toarray()
 
@@ -183,14 +190,14 @@ def sections(markdown: str, size: int = 128, name: str = "") -> list[str]:
     # the path: (level, text) of each heading above, after the name and the title
     pieces, start, path = [], 0, [(0, name), (0, title)]
     # the end of the text is like one more heading, of the highest level
-    for level, end, below, heading in [*headings, (0, len(lines), 0, "")]:
-        windows = chunks("\n".join(lines[start:end]), size)
+    for level, heading_line, line_below, heading in [*headings, (0, len(lines), 0, "")]:
+        windows = chunks("\n".join(lines[start:heading_line]), size)
         titles = " > ".join(dict.fromkeys(text for _, text in path if text))
         # a heading with a deeper one right below it is part of the path alone
         if windows != [""] or level <= path[-1][0]:
             pieces += ["\n".join(filter(None, (titles, window))) for window in windows]
         path = [above for above in path if above[0] < level] + [(level, heading)]
-        start = below
+        start = line_below
     return [piece for piece in pieces if piece] or [""]
 
 
@@ -201,7 +208,8 @@ def _front_matter(lines: list[str]) -> tuple[str, list[str]]:
     """
     import yaml
 
-    end = next(  # the number of the first rule below line 0, or 0 if there is none
+    # the number of the first rule below line 0, or 0 if there is none
+    end = next(
         (row for row, line in enumerate(lines) if row and line.rstrip() in ("---", "...")), 0
     )
     front = "".join(f"{line}\n" for line in lines[1:end])
@@ -285,11 +293,14 @@ def reciprocal_ranks(
 def recalls(
     found: Sequence[Iterable[Any]], relevant: Sequence[Collection[Any]], k: int = 10
 ) -> np.ndarray:
-    """For each query, the share of its relevant texts that are among the first k. Arguments,
-    errors: see above.
+    """For each query, the share of its relevant texts that are among the first k. Arguments and
+    errors as in `reciprocal_ranks`.
     """
-    pairs = [(set(places[:k]), set(right)) for places, right in _checked(found, relevant)]
-    return np.array([len(places & right) / len(right) for places, right in pairs])
+    values = []
+    for places, right in _checked(found, relevant):
+        hits = set(right).intersection(places[:k])
+        values.append(len(hits) / len(set(right)))
+    return np.array(values)
 
 
 def ndcgs(

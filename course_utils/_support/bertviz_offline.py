@@ -31,8 +31,9 @@ SCRIPTS = (("xstatic", "pkg/jquery/data/jquery.slim.min.js"), ("mpld3", "js/d3.v
 # the Content Security Policy of the frame: it can make no requests
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 # Replaces require.js, from which bertviz requests two scripts that are already loaded. `cut` makes
-# the four parts of a pair's attentions, which bertviz would store again. The view is scaled down if
-# the page is too narrow. A ResizeObserver does that, since a frame may have no width yet when its
+# the four parts of a pair's attentions, which bertviz would store again: within the first text,
+# within the second, from the first to the second, and back. The view is scaled down if the page is
+# too narrow. A ResizeObserver does that, since a frame may have no width yet when its
 # script runs, and gets no resize event for its first width.
 STAND_IN = """
 function requirejs(names, start) { start(jQuery, d3); }
@@ -82,6 +83,7 @@ def stand_in() -> None:
     import bertviz
 
     for name, view_of in ("head_view", head_view), ("model_view", model_view):
+        # this module is hidden in the package, behind the function of the same name
         module = sys.modules[f"bertviz.{name}"]
         if not hasattr(getattr(module, name), "__wrapped__"):
             setattr(module, name, _offline(getattr(module, name), view_of))
@@ -107,11 +109,11 @@ def _offline(original: Any, view_of: Callable[..., View]) -> Callable[..., View 
     return draw
 
 
-def checked(arguments: Mapping[str, Any], many: int) -> dict[str, Any]:
+def checked(arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """{"attention": ..., "tokens": ...} as lists. Raises TypeError or ValueError if they do not fit
     together.
 
-    many: warn if there are more tokens than this.
+    limit: warn if there are more tokens than this.
     """
     tokens, layers = arguments["tokens"], arguments["attention"]
     if tokens is None or not all(isinstance(token, str) for token in tokens):
@@ -132,7 +134,7 @@ def checked(arguments: Mapping[str, Any], many: int) -> dict[str, Any]:
                 f"{n} tokens need attention (1, heads, {n}, {n}) of each layer; got "
                 f"{tuple(layer.shape)}"
             )
-    if n > many:
+    if n > limit:
         warnings.warn(
             f"{n} tokens make a large view: it is slow, and so is the notebook that stores it",
             stacklevel=4,  # the caller of bertviz's function
@@ -170,10 +172,10 @@ def head_view(page_of: Callable[..., str], arguments: Mapping[str, Any]) -> View
     alt = f"Head view of {title}: how much each of {len(tokens)} tokens (rows) looks at each (columns)"
     # The sizes are bertviz's, in pixels: a letter is at most 8 wide and a row of tokens 22.5 high.
     # Long tokens extend beyond its columns.
-    outside = max(0, 8 * max(map(len, tokens)) - 100)
-    size = (360 + 2 * outside, 70 + 22.5 * len(tokens))
+    overhang = max(0, 8 * max(map(len, tokens)) - 100)
+    size = (360 + 2 * overhang, 70 + 22.5 * len(tokens))
     document = page_of(
-        {"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + outside
+        {"layer": layer, "heads": heads, "include_layers": layers}, size[0], margin=8 + overhang
     )
     table = (attention[layer][0, heads].mean(0), tokens, tokens)
     labels = {"title": title.capitalize(), "xlabel": "looked at", "ylabel": "token"}
@@ -230,8 +232,10 @@ def page(
     original_html = original(**arguments).data
     # The line that sets `params` to the view's data in JSON, and the HTML before and after it. A
     # comment behind the data on this line repeats it.
-    before, line, after = re.split(r"(?<=const params = )(.*)", original_html, maxsplit=1)
-    params, _ = json.JSONDecoder().raw_decode(line)
+    before, params_and_comment, after = re.split(
+        r"(?<=const params = )(.*)", original_html, maxsplit=1
+    )
+    params, _ = json.JSONDecoder().raw_decode(params_and_comment)
     # an id that depends on all but the weights, in which processors differ
     others = {name: value for name, value in arguments.items() if name != "attention"}
     content = json.dumps([original.__name__, len(arguments["attention"]), others])
@@ -267,11 +271,15 @@ def _literal(value: Any) -> str:
         return "{" + ",".join(entries) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_literal, value)) + "]"
-    return f"{value:.3f}" if isinstance(value, float) else json.dumps(value).replace("<", r"\u003c")
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return json.dumps(value).replace("<", r"\u003c")  # a token may be "</script>"
 
 
 def framed(document: str, alt: str, size: tuple[float, float], table: Table) -> str:
     """A page in a frame over a table of weights, which shows where there is no script.
+
+    size: the width and height of the view, in pixels.
 
     The frame is as high as the page needs at the available width.
     """
@@ -281,17 +289,17 @@ def framed(document: str, alt: str, size: tuple[float, float], table: Table) -> 
         # the strongest shade: white and black text both keep a contrast of 4.5 to 1 on it
         return f'<td style="background:rgba(66,146,198,{0.6 * value:.2f})">{value:.2f}</td>'
 
-    heads = "".join(f"<th>{html.escape(str(name))}</th>" for name in ["", *columns])
-    body = ""
+    header = "".join(f"<th>{html.escape(str(name))}</th>" for name in ["", *columns])
+    table_rows = ""
     for name, values in zip(rows, weights.tolist(), strict=True):
-        body += f"<tr><th>{html.escape(str(name))}</th>{''.join(map(cell, values))}</tr>"
+        table_rows += f"<tr><th>{html.escape(str(name))}</th>{''.join(map(cell, values))}</tr>"
     document = document.replace("&", "&amp;").replace("'", "&#39;")
     room = f"aspect-ratio:{size[0]:.0f}/{size[1]:.0f};max-height:{size[1]:.0f}px"
     return (
         f'{DARK}<div style="position:relative;width:100%;{room}">'
         '<div style="overflow:auto;height:100%">'
         f"{alt}. (Where scripts run, bertviz's view covers this table.)"
-        f"<table><tr>{heads}</tr>{body}</table></div>"
+        f"<table><tr>{header}</tr>{table_rows}</table></div>"
         f'<iframe class="cu-view" title="{alt}" sandbox="allow-scripts" '
         f'style="position:absolute;top:0;left:0;width:100%;height:100%;'
         f"border:0;background:white\" srcdoc='{document}'></iframe></div>"

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 DECIMALS = re.compile(r"-?\d+\.\d+")
 COLOUR = re.compile(r"(?<=: )#[0-9a-f]{6}")  # in a style
-DARK_STROKE = re.compile(r"(?<=stroke: )#([0-5][0-9a-f])\1\1")  # a grey of seaborn's, or black
+# a grey of seaborn's, or black: red, green and blue are the same two digits
+DARK_STROKE = re.compile(r"(?<=stroke: )#([0-5][0-9a-f])\1\1")
 REFERENCE = re.compile(r'(?:url\(|href=")#([\w.-]+)')  # to an element by its id
 ID = re.compile(r' id="([^"]*)"')
 # what is removed from a drawing before ids and numbers are: pattern, replacement
@@ -30,10 +31,11 @@ NEEDLESS = (
     (r" font-family: [^;\"]+;?", ""),  # the stylesheet has FONTS
 )
 OPENING_TAG = re.compile(r"<[^/][^>]*>")
+Variables = dict[str, tuple[str, str]]
 
 
 @functools.cache
-def _variables(palette):
+def _variables(palette: tuple[str, ...]) -> tuple[Variables, Variables]:
     """{colour in light mode: (name of its variable, colour in dark mode)} of marks, and the same of
     text.
     """
@@ -62,13 +64,14 @@ def svg_of(figure: Figure, alt: str, **settings: Any) -> str:
     import matplotlib
     from matplotlib.text import Text
 
-    effects_and_ids = {
+    # With effects matplotlib draws a text as outlines. So they are taken off while it is saved, and
+    # the id "halo" lets the stylesheet draw them.
+    haloed = {
         text: (text.get_path_effects(), text.get_gid())
         for text in figure.findobj(Text)
         if text.get_path_effects()
     }
-    # with effects they would be drawn as outlines, and not be text
-    for text in effects_and_ids:
+    for text in haloed:
         text.set(path_effects=[], gid="halo")
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "course"}):
@@ -79,14 +82,13 @@ def svg_of(figure: Figure, alt: str, **settings: Any) -> str:
             metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),  # none of these
             **settings,
         )
-    for text, (effects, gid) in effects_and_ids.items():
+    for text, (effects, gid) in haloed.items():
         text.set(path_effects=effects, gid=gid)
-    drawing = buffer.getvalue()
-    view_box = drawing.partition('viewBox="')[2].partition('"')[0]
+    whole = buffer.getvalue()
+    view_box = whole.partition('viewBox="')[2].partition('"')[0]
     # what follows the <defs> with matplotlib's own stylesheet
-    drawing = _smaller(
-        drawing[drawing.index("</style>") :].partition("</defs>")[2].rpartition("</svg>")[0]
-    )
+    below_style = whole[whole.index("</style>") :]
+    drawing = _smaller(below_style.partition("</defs>")[2].rpartition("</svg>")[0])
     drawing = _named_anew(drawing, f"f{zlib.crc32(alt.encode()):08x}")
     palette = tuple(matplotlib.rcParams["axes.prop_cycle"].by_key()["color"])
     drawing, style = _following_the_mode(drawing, *_variables(palette))
@@ -127,21 +129,20 @@ def _named_anew(drawing: str, prefix: str) -> str:
 def _shorter(tag: str) -> str:
     # one decimal in each number
     tag = DECIMALS.sub(lambda match: f"{float(match[0]):.1f}".replace("-0.0", "0.0"), tag)
-    # no spaces between the commands and numbers of a path, nor at the end of a tag or value
+    # No spaces between the commands and numbers of a path, nor at the end of a tag or value. Each
+    # command is a letter; z, which closes the path, has no numbers.
     return re.sub(r'(?<=[A-Za-z]) (?=-?\d)|(?<=\d) (?=[A-Zz])| (?=/>|")', "", tag)
 
 
-def _following_the_mode(
-    drawing: str, of_marks: dict[str, tuple[str, str]], of_text: dict[str, tuple[str, str]]
-) -> tuple[str, str]:
+def _following_the_mode(drawing: str, of_marks: Variables, of_text: Variables) -> tuple[str, str]:
     """The drawing with variables for its colours, and the style that gives them their values.
 
     of_marks, of_text: as `_variables` returns them.
     """
     used = {"paper": PAPER}  # {name of a variable: its colour in light mode, in dark mode}
 
-    def variable(name, light, dark):
-        used[name] = light, dark
+    def variable(name, in_light, in_dark):
+        used[name] = in_light, in_dark
         return f"var(--{name})"
 
     def with_variables(tag_match):
@@ -157,16 +158,15 @@ def _following_the_mode(
             colour = match[0]
             if colour not in known:
                 return colour  # such as the cells of a heatmap, and the numbers in them
-            name, dark = known[colour]
-            return variable(name, colour, dark)
+            name, in_dark = known[colour]
+            return variable(name, colour, in_dark)
 
         return COLOUR.sub(as_variable, tag)
 
     drawing = OPENING_TAG.sub(with_variables, drawing)
-    light, dark = (
-        "".join(f"--{name}:{colours[mode]};" for name, colours in sorted(used.items()))
-        for mode in (0, 1)
-    )
+    light = "".join(f"--{name}:{in_light};" for name, (in_light, _) in sorted(used.items()))
+    dark = "".join(f"--{name}:{in_dark};" for name, (_, in_dark) in sorted(used.items()))
+    # braces are doubled in the f-strings alone
     return drawing, (
         f".cu-plot{{{light}display:block;width:100%;max-width:44rem;height:auto;margin:0 auto;"
         "stroke-linejoin:round;stroke-linecap:butt}"

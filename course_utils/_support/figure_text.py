@@ -81,11 +81,15 @@ class _Drawn:
         ]
 
     def _numbers(self, values: Any) -> str:
+        """Numbers as text: with the decimals of this picture, whole numbers as they are; many are
+        abbreviated.
+        """
         values = np.ma.filled(values, np.nan)  # an array, with NaN in place of what is masked
         if values.size > MANY:
             twentieths = np.quantile(values, np.linspace(0, 1, 21), method="nearest")
             return f"{values.size} values, by twentieths {self._numbers(twentieths)}"
-        form = {"f": self.form, "i": "d", "u": "d"}.get(values.dtype.kind, "")
+        form_of_kind = {"f": self.form, "i": "d", "u": "d"}
+        form = form_of_kind.get(values.dtype.kind, "")
         return " ".join(format(value, form) for value in values.ravel())
 
     def _named(self, kind: str, artist: Any, colour: Any) -> str:
@@ -96,6 +100,7 @@ class _Drawn:
         # matplotlib's own labels are _child0, _container0 and _nolegend_
         has_none = artist.get_label() is None or label == "nolegend_"
         if has_none or label.startswith(("child", "container")):
+            # without a colour it has no name in the legend either
             label = self.groups.get(to_hex(colour), "") if len(colour) else ""
         return f"{kind} {label}".strip()
 
@@ -144,7 +149,8 @@ class _Drawn:
         return [f"row {name}: {self._numbers(row)}" for name, row in zip(names, grid, strict=True)]
 
     def _segments(self, shape: Any) -> list[str]:
-        kind, segments = shape.get_gid() or "lines", shape.get_segments()
+        kind = shape.get_gid() or "lines"
+        segments = shape.get_segments()
         if kind == GUIDE or not segments:
             return []
         name = self._named(kind.split()[0], shape, shape.get_color()[0])
@@ -184,6 +190,7 @@ class _Drawn:
 
     def _patch(self, patch: Any) -> str:
         name = self._named(type(patch).__name__.lower(), patch, patch.get_facecolor())
+        # in the units of the data
         corners = patch.get_path().transformed(patch.get_transform() - self.axes.transData).vertices
         return f"{name}: corners {self._numbers(corners)}"
 
@@ -217,8 +224,10 @@ def _is_number(text: str) -> bool:
 
 def _names_by_colour(legend: Any) -> dict[str, str]:
     """{colour: its words in a legend}, without the colours that have two entries."""
+    if legend is None:
+        return {}
     names_of = {}
-    for handle, text in zip(legend.legend_handles, legend.get_texts()) if legend else ():
+    for handle, text in zip(legend.legend_handles, legend.get_texts()):
         names_of.setdefault(_colour(handle), set()).add(text.get_text())
     return {colour: names.pop() for colour, names in names_of.items() if len(names) == 1}
 

@@ -52,42 +52,47 @@ def recipe(folder: str | Path) -> tuple[str, str]:
         folder = folder.parent  # it was the inner folder
     modules = dict(_modules(folder))
     pooling = _read(modules["Pooling"] / "config.json", dict) if "Pooling" in modules else {}
-    modes = _modes(pooling)
-    about = _read(folder / "config_sentence_transformers.json", dict)
-    prompt = (about.get("prompts") or {}).get(about.get("default_prompt_name")) or ""
+    poolings = _poolings(pooling)
+    settings = _read(folder / "config_sentence_transformers.json", dict)
+    prompt = (settings.get("prompts") or {}).get(settings.get("default_prompt_name")) or ""
 
     inner = modules.get("Transformer", folder)
-    further = [kind for kind in modules if kind not in ("Transformer", "Pooling", "Normalize")]
+    other_modules = [
+        kind for kind in modules if kind not in ("Transformer", "Pooling", "Normalize")
+    ]
     stated = _transformer_settings(inner)
-    unknown = [name for name, value in stated.items() if value and name not in KNOWN]
-    side = _read(inner / "tokenizer_config.json", dict).get("truncation_side")
-    reasons = {  # {what the model does that embed cannot do: whether it does that}
-        f"has a further layer, {', '.join(further)}": further,
-        f"is used with settings that embed does not know ({', '.join(unknown)})": unknown,
-        "cuts off the beginning of long texts (truncation_side)": side == "left",
-        "cuts its vectors (truncate_dim)": about.get("truncate_dim"),
+    unknown_settings = [name for name, value in stated.items() if value and name not in KNOWN]
+    truncation_side = _read(inner / "tokenizer_config.json", dict).get("truncation_side")
+    is_another_pooling = len(poolings) > 1 or poolings[0] not in POOLINGS
+    listed = ", ".join(unknown_settings)
+    # {what the model does that embed cannot do: whether it does that}; the first is reported
+    reasons = {
+        f"has a further layer, {', '.join(other_modules)}": other_modules,
+        f"is used with settings that embed does not know ({listed})": unknown_settings,
+        "cuts off the beginning of long texts (truncation_side)": truncation_side == "left",
+        "cuts its vectors (truncate_dim)": settings.get("truncate_dim"),
         "does not pool its token vectors": modules and "Pooling" not in modules,
-        f"pools in another way, {' with '.join(map(str, modes))}": len(modes) > 1
-        or modes[0] not in POOLINGS,
+        f"pools in another way, {' with '.join(map(str, poolings))}": is_another_pooling,
         "leaves its prompt out of the pooling": prompt and pooling.get("include_prompt") is False,
         "reads all text in lower case (do_lower_case)": stated.get("do_lower_case"),
     }
     for reason, applies in reasons.items():
         if applies:
-            has_transformer = "Transformer" in modules or not modules
-            or_else = ", or name a pooling: embed then pools the model's token vectors"
+            or_else = ""
+            if "Transformer" in modules or not modules:
+                or_else = ", or name a pooling: embed then pools the model's token vectors"
             raise EncoderError(
                 f"The model in {folder} {reason}, which embed does not do. Use "
-                f"SentenceTransformer.encode{or_else if has_transformer else ''}."
+                f"SentenceTransformer.encode{or_else}."
             )
-    return modes[0], prompt
+    return poolings[0], prompt
 
 
-def _modes(pooling: dict[str, Any]) -> list[Any]:
+def _poolings(pooling: dict[str, Any]) -> list[Any]:
     """The names of the poolings that these settings ask for: more than one are joined."""
-    by_old_names = [mode for name, mode in OLD_NAMES.items() if pooling.get(name)] or ["mean"]
-    modes = pooling.get("pooling_mode", by_old_names)
-    return modes if isinstance(modes, list) and modes else [modes]
+    by_old_names = [kind for name, kind in OLD_NAMES.items() if pooling.get(name)]
+    names = pooling.get("pooling_mode", by_old_names or ["mean"])  # the library's default
+    return names if isinstance(names, list) and names else [names]
 
 
 def _modules(folder: str | Path) -> list[tuple[str, Path]]:

@@ -11,7 +11,9 @@ from .look import shades
 if TYPE_CHECKING:
     import torch
 
-GAP = 6  # between two tokens
+LEFT, GAP = 13, 6  # the edge of the first token, and between two tokens
+# the tops of the tokens and their vectors, the line of the first pooling, and from it to the next
+TOKENS, VECTORS, POOLING, ROW = 8, 56, 124, 42
 
 
 def three_poolings(tokens: Sequence[str], mask: Sequence[int], values: torch.Tensor) -> Diagram:
@@ -23,36 +25,35 @@ def three_poolings(tokens: Sequence[str], mask: Sequence[int], values: torch.Ten
     canvas = Canvas("04 three poolings", 250)
     rows = values.tolist()
     counted = [row for row, counts in zip(rows, mask) if counts]
+    columns = list(zip(*counted))
     pooled = {
         "CLS pooling: the first vector": counted[0],
         "mean pooling: the mean over the real tokens": [
-            sum(column) / len(counted) for column in zip(*counted)
+            sum(column) / len(counted) for column in columns
         ],
-        "max pooling: the largest value of each coordinate": [
-            max(column) for column in zip(*counted)
-        ],
+        "max pooling: the largest value of each coordinate": [max(column) for column in columns],
     }
     low, high = float(values.min()), float(values.max())
-    wide, left = 500 / len(tokens) - GAP, 13  # the width of a token, the edge of the first one
+    wide = 500 / len(tokens) - GAP  # the width of a token
     for place, (token, counts, row) in enumerate(zip(tokens, mask, rows)):
-        x = left + place * (wide + GAP)
+        x = LEFT + place * (wide + GAP)
         middle = x + wide / 2
-        canvas.tokens(x, 8, [token], None if counts else "padding", width=wide)
-        canvas.arrow((middle, 36), (middle, 54))
+        canvas.tokens(x, TOKENS, [token], None if counts else "padding", width=wide)
+        canvas.arrow((middle, TOKENS + 28), (middle, VECTORS - 2))
         kind = "vector" if counts else "padding"
-        canvas.vector(middle - 14, 56, len(row), kind, values=shades(row, low, high))
-    # the edge of the drawing, and that of the last real token
-    right, end = left + 494, left + len(counted) * (wide + GAP) - GAP
+        canvas.vector(middle - 14, VECTORS, len(row), kind, values=shades(row, low, high))
+    # the left edge of the pooled vectors, and the right one of the last real token
+    pooled_left, end = LEFT + 438, LEFT + len(counted) * (wide + GAP) - GAP
     for number, (name, row) in canvas.steps(enumerate(pooled.items())):
-        y = 124 + number * 42
+        y = POOLING + number * ROW
         # the line is thick below the vectors that are used
-        stop = left + wide if number == 0 else end
-        canvas.arrow((left, y), (stop, y), kind="sentence", tip=False, thick=True)
-        canvas.arrow((stop, y), (right - 60, y), kind="sentence")
+        stop = LEFT + wide if number == 0 else end
+        canvas.arrow((LEFT, y), (stop, y), kind="sentence", tip=False, thick=True)
+        canvas.arrow((stop, y), (pooled_left - 4, y), kind="sentence")
         canvas.vector(
-            right - 56, y - 9, len(row), "sentence", 56, 18, shades(row, low, high), across=True
+            pooled_left, y - 9, len(row), "sentence", 56, 18, shades(row, low, high), across=True
         )
-        canvas.label(left, y + 18, name, kind="sentence")
+        canvas.label(LEFT, y + 18, name, kind="sentence")
     return canvas.finish(
         f"The {len(tokens)} tokens of a padded sentence, each with its vector. CLS pooling takes "
         "the first vector. Mean pooling takes the mean, and max pooling takes the largest value "

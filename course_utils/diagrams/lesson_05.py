@@ -204,38 +204,50 @@ def one_layer(shape: tuple[int, int], wide: int, number: int) -> Diagram:
     usual, widened = f"({tokens}, {hidden})", f"({tokens}, {wide})"
     canvas = Canvas("05 one layer", 252)
 
-    def add_and_norm(x, y, since, around):
-        """The input at `since` goes around the other boxes, at the height `around`, is added at
+    def add_and_norm(x, y, branch, detour_y):
+        """The input at `branch` goes around the other boxes, at the height `detour_y`, is added at
         (x, y), and the sum is normalised.
         """
         canvas.box(x, y - 12, 24, 24, "+", round_by=12)
-        nearer_end = y - 12 if around < y else y + 12
-        canvas.path(since, (since[0], around), (x + 12, around), (x + 12, nearer_end))
+        nearer_end = y - 12 if detour_y < y else y + 12
+        canvas.path(branch, (branch[0], detour_y), (x + 12, detour_y), (x + 12, nearer_end))
         canvas.box_from((x + 24, y), x + 40, y - 16, 88, 32, "LayerNorm", "layer", SMALL)
 
-    y = 56  # the middle of the first row
-    canvas.box(2, y - 20, 104, 40, f"hidden\nstate {number - 1}", "vector", SMALL)
+    upper = 56  # the middle of the first row
+    canvas.box(2, upper - 20, 104, 40, f"hidden\nstate {number - 1}", "vector", SMALL)
     with canvas.step():
         canvas.box_from(
-            (106, y), 172, y - 20, 104, 40, "attention,\nall heads", "head", SMALL, over=usual
+            (106, upper),
+            172,
+            upper - 20,
+            104,
+            40,
+            "attention,\nall heads",
+            "head",
+            SMALL,
+            over=usual,
         )
-        canvas.arrow((276, y), (342, y), usual)
-        canvas.text(224, y + 34, "tokens meet only here", SMALL, kind="head")
+        canvas.arrow((276, upper), (342, upper), usual)
+        canvas.text(224, upper + 34, "tokens meet only here", SMALL, kind="head")
     with canvas.step():
-        add_and_norm(342, y, (54, y - 20), 14)
+        add_and_norm(342, upper, (54, upper - 20), 14)
     with canvas.step():
-        canvas.arrow((426, y + 16), (426, 110), tip=False)
+        canvas.arrow((426, upper + 16), (426, 110), tip=False)
         canvas.arrow((426, 110), (12, 110), f"attended {usual}", tip=False, side=-1)
         canvas.arrow((12, 110), (12, 170), tip=False)
-        y = 170  # the middle of the second row
-        canvas.box_from((12, y), 24, y - 20, 50, 40, "linear\nmap", "layer", SMALL)
-        canvas.box_from((74, y), 148, y - 16, 46, 32, "GELU", "plain", SMALL, over=widened)
-        canvas.box_from((194, y), 268, y - 20, 50, 40, "linear\nmap", "layer", SMALL, over=widened)
-        canvas.arrow((318, y), (390, y), usual)
+        lower = 170  # the middle of the second row
+        canvas.box_from((12, lower), 24, lower - 20, 50, 40, "linear\nmap", "layer", SMALL)
+        canvas.box_from((74, lower), 148, lower - 16, 46, 32, "GELU", "plain", SMALL, over=widened)
+        canvas.box_from(
+            (194, lower), 268, lower - 20, 50, 40, "linear\nmap", "layer", SMALL, over=widened
+        )
+        canvas.arrow((318, lower), (390, lower), usual)
         canvas.text(180, 230, "this row: each token alone", SMALL, kind="layer")
     with canvas.step():
-        add_and_norm(390, y, (12, y), 206)
-        canvas.box_from((474, y + 16), 372, 220, 146, 28, f"hidden state {number}", "vector", SMALL)
+        add_and_norm(390, lower, (12, lower), 206)
+        canvas.box_from(
+            (474, lower + 16), 372, 220, 146, 28, f"hidden state {number}", "vector", SMALL
+        )
     return canvas.finish(
         f"A whole layer, with the shapes at its arrows. Hidden state {number - 1} {usual} goes "
         f"through attention with all heads, {usual}; it is added to the result, and LayerNorm "

@@ -17,7 +17,7 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
         for token in range(count):
             kind = "special" if token in special else "token"
             canvas.box(x + token * wide, 62, wide, 20, kind=kind, round_by=0)
-        looking = special[-1] // 3
+        looking = special[-1] // 3  # a token in the first third looks at all others
         start = x + (looking + 0.5) * wide
         for token in range(count):
             end = x + (token + 0.5) * wide
@@ -44,6 +44,8 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
     with canvas.step():
         wide = 228 / both
         canvas.text(right, 12, "cross-encoder", bold=True)
+        # [CLS] and the separators between the sentences: one in BERT (these two are the same place
+        # there), two in RoBERTa
         cells(both_left, both, wide, (0, first - 1, both - second, both - 1))
         canvas.text(both_left + first * wide / 2, 32, "one", SMALL, quiet=True)
         canvas.text(both_left + (first + second / 2) * wide, 32, "other", SMALL, quiet=True)

@@ -48,8 +48,8 @@ def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
         canvas.text(words, 58, f"ring: near + margin = {ring:g}", anchor="start", kind="loss")
     costs = [max(0, ring - distance) for distance in far]
     # the direction of each negative, in degrees, and how far right of and below the dot its name is
-    ways = ((38, 0, -17), (0, 0, 17), (-62, 17, 0))
-    negatives = enumerate(zip(far, costs, ways))
+    directions = ((38, 0, -17), (0, 0, 17), (-62, 17, 0))
+    negatives = enumerate(zip(far, costs, directions))
     for number, (distance, cost, (degrees, right, below)) in canvas.steps(negatives):
         name, line = f"n{number + 1}", 112 + number * 42
         across, down = place(distance, degrees)

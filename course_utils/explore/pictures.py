@@ -13,6 +13,10 @@ GROUPS = ("token", "sentence", "head", "masked")  # the kinds of sentences, by c
 RIGHT = 510  # where the rows of a drawing end; they begin at 10
 # the colours of pages by their grades; None is not judged
 OF_GRADES: dict[int | None, str] = {2: "sentence", 1: "head"}
+OF_ROLES = {
+    "anchor": "token",
+    "positive": "sentence",
+}  # the colours of points that are no negatives
 
 
 def _tokens(state, answer):
@@ -43,17 +47,18 @@ def _tokens(state, answer):
 
 def _merges(state, answer):
     words, merges = answer["words"][:8], answer["merges"][: answer["steps"]]
-    canvas = Canvas("explorer merges", 40 + 34 * len(words))
+    row_height = 34
+    canvas = Canvas("explorer merges", 40 + row_height * len(words))
     canvas.text(10, 16, f"After {answer['steps']} merges", anchor="start", bold=True)
     canvas.text(330, 16, "merge, and count", anchor="start", bold=True)
     for row, (_, count, symbols) in enumerate(words):
-        boxes = canvas.tokens(10, 32 + 34 * row, symbols, gap=3)
-        canvas.text(
-            boxes[-1][2] + 8, 46 + 34 * row, f"× {count}", SMALL, anchor="start", quiet=True
-        )
+        boxes = canvas.tokens(10, 32 + row_height * row, symbols, gap=3)
+        y = 46 + row_height * row
+        canvas.text(boxes[-1][2] + 8, y, f"× {count}", SMALL, anchor="start", quiet=True)
     for row, (left, right, count) in enumerate(merges[: len(words)]):
-        canvas.text(330, 46 + 34 * row, f"{row + 1}. {left} + {right}", anchor="start", mono=True)
-        canvas.text(RIGHT, 46 + 34 * row, count, anchor="end")
+        y = 46 + row_height * row
+        canvas.text(330, y, f"{row + 1}. {left} + {right}", anchor="start", mono=True)
+        canvas.text(RIGHT, y, count, anchor="end")
     listed = ", ".join(f"{left} + {right}" for left, right, _ in merges)
     return canvas.finish(
         f"BPE on {len(answer['words'])} words after {answer['steps']} merges: {listed}. The corpus has "
@@ -63,7 +68,9 @@ def _merges(state, answer):
 
 def _padding(state, answer):
     rows = answer["rows"]
-    canvas = Canvas("explorer padding", 34 + 24 * len(rows) + 10 * len(answer["batches"]))
+    row_height, between_batches = 24, 10
+    height = 34 + row_height * len(rows) + between_batches * len(answer["batches"])
+    canvas = Canvas("explorer padding", height)
     cell, y = 500 / max(answer["widths"]), 8
     for width, batch in zip(answer["widths"], answer["batches"]):
         for row in batch:
@@ -73,8 +80,8 @@ def _padding(state, answer):
                 canvas.box(
                     10 + tokens * cell, y, (width - tokens) * cell, 20, kind="padding", dashed=True
                 )
-            y += 24
-        y += 10
+            y += row_height
+        y += between_batches
     share = 1 - answer["real"] / answer["cells"]
     summary = f"{answer['cells']} cells, {answer['real']} of them tokens: {share:.0%} is padding"
     canvas.text(10, y + 8, summary, anchor="start")
@@ -117,20 +124,22 @@ def line_between(
         return None
     # places in pixels: C allows no place on the wrong side
     machine = SVC(kernel="linear", C=1000).fit(places, kinds)
-    return (
-        (*machine.coef_[0], -machine.intercept_[0]) if machine.score(places, kinds) == 1 else None
-    )
+    if machine.score(places, kinds) < 1:
+        return None
+    return *machine.coef_[0], -machine.intercept_[0]
 
 
 def ends_inside(line: tuple[float, float, float], left: float, top: float, size: float) -> tuple:
     """The two ends of a line, as `line_between` gives it, in a square with this corner."""
     a, b, offset = line
+    # a line parallel to a side does not meet it: there, b or a is 0
     ends = [(x, (offset - x * a) / b) for x in (left, left + size) if b]
     ends += [((offset - y * b) / a, y) for y in (top, top + size) if a]
+    slack = 1e-6  # for rounding
     ends = [
         (x, y)
         for x, y in ends
-        if left - 1e-6 <= x <= left + size + 1e-6 and top - 1e-6 <= y <= top + size + 1e-6
+        if left - slack <= x <= left + size + slack and top - slack <= y <= top + size + slack
     ]
     return min(ends), max(ends)
 
@@ -138,14 +147,14 @@ def ends_inside(line: tuple[float, float, float], left: float, top: float, size:
 def _layers(state, answer):
     canvas = Canvas("explorer layers", 226)
     kinds, verdicts = answer["kinds"], []
-    # the first hidden state, one in the middle, and the last one
+    are_two_kinds = len(set(kinds)) == 2
+    # the first hidden state, the one in the middle of the six layers, and the last one
     for panel, number in enumerate((0, 3, len(answer["points"]) - 1)):
         left = 10 + 172 * panel
         canvas.box(left, 34, 160, 160, kind="plain")
         canvas.text(left + 80, 16, f"hidden state {number}", bold=True)
-        places = side_by_side(
-            [(left + 80 + 60 * x, 114 - 60 * y) for x, y in answer["points"][number]]
-        )
+        x0, y0, unit = left + 80, 114, 60  # the middle of the plane, and a length of 1
+        places = side_by_side([(x0 + unit * x, y0 - unit * y) for x, y in answer["points"][number]])
         line = line_between(places, kinds)
         verdicts.append(
             f"in state {number} {'a' if line else 'no'} straight line separates the two kinds"
@@ -156,11 +165,11 @@ def _layers(state, answer):
         for row, place in enumerate(places):
             canvas.circle(*place, 11, GROUPS[kinds[row]])
             canvas.text(*place, row + 1, SMALL)
-        if len(set(kinds)) == 2:
+        if are_two_kinds:
             verdict, kind = ("separated", "loss") if line else ("not separated", "plain")
             canvas.text(left + 80, 212, verdict, SMALL, kind=kind, bold=True)
     apart = ", ".join(f"{value:.2f}" for value in answer["apart"])
-    separated = f"{', '.join(verdicts).capitalize()}. " if len(set(kinds)) == 2 else ""
+    separated = f"{', '.join(verdicts).capitalize()}. " if are_two_kinds else ""
     return canvas.finish(
         f"The word {state['word']} in {len(answer['sentences'])} sentences, as points in a plane, in three hidden "
         f"states; each kind has a colour. {separated}The mean distance of two occurrences from state to state: {apart}."
@@ -170,19 +179,20 @@ def _layers(state, answer):
 def _pooling(state, answer):
     sentences = answer["sentences"]
     cosines = dict(zip(("[CLS]", "mean", "maximum"), answer["cosines"]))
-    canvas = Canvas(
-        "explorer pooling", 118 + 22 * max(len(sentence["tokens"]) for sentence in sentences)
-    )
+    bar_row, token_row = 26, 22  # the heights of a cosine's row and of a token's
+    longest = max(len(sentence["tokens"]) for sentence in sentences)
+    canvas = Canvas("explorer pooling", 118 + token_row * longest)
     for row, (name, value) in enumerate(cosines.items()):
         length = max(2.0, 340 * value)
-        canvas.text(10, 14 + 26 * row, name, anchor="start")
-        canvas.box(100, 4 + 26 * row, length, 20, kind="sentence")
-        canvas.text(110 + length, 14 + 26 * row, f"{value:.2f}", anchor="start")
+        y = 14 + bar_row * row
+        canvas.text(10, y, name, anchor="start")
+        canvas.box(100, y - 10, length, 20, kind="sentence")
+        canvas.text(110 + length, y, f"{value:.2f}", anchor="start")
     canvas.text(10, 96, "what each token brings to the mean", anchor="start", bold=True)
     most = max(max(sentence["shares"]) for sentence in sentences)
     for side, sentence in enumerate(sentences):
         for row, (token, share) in enumerate(zip(sentence["tokens"], sentence["shares"])):
-            x, y = 10 + 260 * side, 120 + 22 * row
+            x, y = 10 + 260 * side, 120 + token_row * row
             canvas.text(x, y, token, SMALL, anchor="start", mono=True)
             canvas.box(x + 100, y - 8, max(1.0, 90 * share / most), 16, kind="vector")
             canvas.text(x + 106 + 90 * share / most, y, f"{share:.2f}", SMALL, anchor="start")
@@ -194,7 +204,8 @@ def _pooling(state, answer):
 
 def _one_head(state, answer):
     texts, shares = answer["tokens"], answer["shares"]
-    canvas = Canvas("explorer one head", 36 + 30 * len(texts))
+    row_height = 30
+    canvas = Canvas("explorer one head", 36 + row_height * len(texts))
     for x, name in (
         (190, "q · k"),
         (280, f"÷ √{len(answer['result'])}"),
@@ -202,7 +213,7 @@ def _one_head(state, answer):
     ):
         canvas.text(x, 14, name, SMALL, bold=True)
     for row, text in enumerate(texts):
-        y = 43 + 30 * row
+        y = 43 + row_height * row
         canvas.tokens(
             10, y - 13, [text], ["head"] if row == answer["token"] else None, width=120, height=26
         )
@@ -219,16 +230,18 @@ def _one_head(state, answer):
 
 def _silence(state, answer):
     maps, tokens = answer["maps"], len(answer["tokens"])
-    canvas = Canvas("explorer silence", 36 + 40 * len(maps))
+    row_height = 40
+    canvas = Canvas("explorer silence", 36 + row_height * len(maps))
     step = min(39, 468 / len(maps[0]))
     size = step - 3
     for head in range(len(maps[0])):
         canvas.text(50 + step * head + size / 2, 12, head, SMALL, quiet=True)
     for layer, heads in enumerate(maps):
-        canvas.text(20, 30 + 40 * layer + size / 2, layer + 1, SMALL, quiet=True)
+        top = 26 + row_height * layer
+        canvas.text(20, top + 4 + size / 2, layer + 1, SMALL, quiet=True)
         for head, rows in enumerate(heads):
             most = [row.index(max(row)) for row in rows]
-            canvas.cells(50 + step * head, 26 + 40 * layer, size, tokens, most)
+            canvas.cells(50 + step * head, top, size, tokens, most)
     return canvas.finish(
         f"The {sum(map(len, maps))} heads for “{state['text']}”, a row for each layer. In each map a row is a token "
         "that looks, and the filled cell is the token it looks at most."
@@ -265,33 +278,20 @@ def _masks(state, answer):
 
 def _threshold(state, answer):
     canvas = Canvas("explorer threshold", 240)
-    low, bins = -0.1, 22  # of the histogram: its lowest cosine, and its bars
+    low = -0.1  # the lowest cosine of the histogram
+    _draw_histogram(canvas, answer, low)
 
     def x_of(cosine):
         return 10 + 500 * (cosine - low) / (1 - low)
 
-    # bars, up to 74 high: those of similar pairs rise from 96, the others hang from 100
-    counts = {True: [0] * bins, False: [0] * bins}
-    for value, label in zip(answer["cosines"], answer["labels"]):
-        place = int((value - low) / (1 - low) * bins)
-        counts[label][max(0, min(bins - 1, place))] += 1
-    most = max(map(max, counts.values()))
-    for label, row in counts.items():
-        for place, count in enumerate(row):
-            high = 74 * count / most
-            top, kind = (96 - high, "sentence") if label else (100, "masked")
-            if count:
-                canvas.box(
-                    10 + 500 / bins * place, top, 500 / bins - 2, high, kind=kind, round_by=0
-                )
     x = x_of(min(max(state["at"], low), 1))
     canvas.arrow((x, 8), (x, 186), tip=False, thick=True)
     canvas.text(x - 6, 12, f"{state['at']:.2f}", anchor="end", bold=True)
     canvas.text(10, 40, "similar", anchor="start", kind="sentence")
     canvas.text(10, 170, "not similar", anchor="start", kind="masked")
     for value in (0, 0.25, 0.5, 0.75):
-        canvas.text(x_of(value), 194, f"{value:g}", 14)
-    canvas.text(RIGHT, 194, "cosine 1", 14, "end")
+        canvas.text(x_of(value), 194, f"{value:g}", SMALL)
+    canvas.text(RIGHT, 194, "cosine 1", SMALL, "end")
     precision = "–" if answer["precision"] is None else f"{answer['precision']:.2f}"
     measures = (
         f"precision {precision}, recall {answer['recall']:.2f}, accuracy {answer['accuracy']:.2f}"
@@ -303,6 +303,23 @@ def _threshold(state, answer):
     )
 
 
+def _draw_histogram(canvas, answer, low):
+    """Draw bars, up to 74 high: those of similar pairs rise from 96, the others hang from 100."""
+    bins = 22
+    wide = 500 / bins
+    counts = {True: [0] * bins, False: [0] * bins}
+    for value, label in zip(answer["cosines"], answer["labels"]):
+        place = int((value - low) / (1 - low) * bins)
+        counts[label][max(0, min(bins - 1, place))] += 1
+    most = max(map(max, counts.values()))
+    for label, row in counts.items():
+        for place, count in enumerate(row):
+            high = 74 * count / most
+            top, kind = (96 - high, "sentence") if label else (100, "masked")
+            if count:
+                canvas.box(10 + wide * place, top, wide - 2, high, kind=kind, round_by=0)
+
+
 def _losses(state, answer):
     canvas = Canvas("explorer losses", 340)
     names = [
@@ -311,22 +328,22 @@ def _losses(state, answer):
         *(f"negative {row + 1}" for row in range(len(state["negatives"]))),
     ]
     points = [state["anchor"], state["positive"], *state["negatives"]]
-    # the origin is at (260, 180), and a length of 1 is 85 units
-    places = [(260 + 85 * x, 180 - 85 * y) for x, y in points]
-    (x, y), radius = places[0], 85 * (answer["distances"][0] + state["margin"])
+    x0, y0, unit = 260, 180, 85  # the origin, and a length of 1
+    places = [(x0 + unit * x, y0 - unit * y) for x, y in points]
+    (x, y), radius = places[0], unit * (answer["distances"][0] + state["margin"])
     if state["kind"] == "triplet" and radius <= min(x, y, WIDTH - x, canvas.height - y):
         canvas.circle(x, y, radius, look="ring", dashed=True)  # outside, a negative costs nothing
     lengths = [math.hypot(*gradient) for gradient in answer["gradients"]]
     longest = max(lengths) or 1
-    for name, point, (x, y), (right, up), length in zip(
-        names, points, places, answer["gradients"], lengths, strict=True
-    ):
-        if length > 0.02 * longest:  # none where the gradient is nearly 0
+    for number, (name, (x, y)) in enumerate(zip(names, places, strict=True)):
+        if lengths[number] > 0.02 * longest:  # none where the gradient is nearly 0
+            right, up = answer["gradients"][number]
             canvas.arrow((x, y), (x - 60 * right / longest, y + 60 * up / longest), thick=True)
-        canvas.circle(x, y, 10, {"anchor": "token", "positive": "sentence"}.get(name, "masked"))
+        canvas.circle(x, y, 10, OF_ROLES.get(name, "masked"))
         # a negative's name is on the side where the ring does not cross it
         within = math.dist((x, y), places[0]) < radius
-        above = name.startswith("negative") and (point[1] > state["anchor"][1]) != within
+        is_upper = points[number][1] > state["anchor"][1]
+        above = name.startswith("negative") and is_upper != within
         canvas.text(x, y - 18 if above else y + 22, name, SMALL)
     canvas.text(10, 326, f"loss {answer['loss']:.3f}", anchor="start", bold=True)
     return canvas.finish(
@@ -337,10 +354,11 @@ def _losses(state, answer):
 
 def _search(state, answer):
     results = answer["results"][:4]
-    canvas = Canvas("explorer search", 54 + 62 * len(results))
+    row_height = 62
+    canvas = Canvas("explorer search", 54 + row_height * len(results))
     canvas.text(10, 18, in_lines(state["query"], 380), SMALL, anchor="start", bold=True)
     for row, result in enumerate(results):
-        y = 68 + 62 * row
+        y = 68 + row_height * row
         canvas.box(10, y - 12, max(2.0, 60 * result["cosine"]), 24, kind="sentence")
         canvas.text(78, y, f"{result['cosine']:.2f}", anchor="start", bold=True)
         canvas.text(128, y, in_lines(result["text"], 385), SMALL, anchor="start")
@@ -354,17 +372,19 @@ def _search(state, answer):
 def _hybrid(state, answer):
     pages = {page["page"]: page for page in answer["pages"]}  # by their places
     lists = dict(zip(("words", "both", "vectors"), answer["lists"]))
+    column_width = 177
     canvas = Canvas("explorer hybrid", 260)
     query = next(query for id_, _, query in answer["queries"] if id_ == state["query"])
     canvas.text(2, 10, _cut(f"“{query}”", RIGHT), SMALL, anchor="start", bold=True)
     heights = []  # of the pages in each list: {page: y}
     for column, (name, listed) in enumerate(lists.items()):
-        left = 2 + 177 * column
+        left = 2 + column_width * column
         canvas.text(left, 34, f"{name} {answer['ndcg'][column]:.2f}", anchor="start", bold=True)
         # the first five, for which the drawing has room
         heights.append(_draw_pages(canvas, left, [pages[page] for page, _ in listed[:5]]))
     for column in (0, 1):
-        _link_pages(canvas, 164 + 177 * column, heights[column], heights[column + 1], pages)
+        right = 164 + column_width * column
+        _link_pages(canvas, right, heights[column], heights[column + 1], pages)
     canvas.text(
         2,
         248,

@@ -54,15 +54,15 @@ def documentation() -> dict:
     cosines = best_of_each(query_vectors @ stored["vectors"].astype("f4").T, stored["owners"])
     judged = load_doc_judgements()
     queries = {}
-    for position, row in enumerate(doc_queries.itertuples()):
-        grades = judged[judged["id"] == row.Index]
-        queries[row.Index] = {
-            "query": row.query,
-            "kind": row.kind,
+    for position, entry in enumerate(doc_queries.itertuples()):
+        its_judgements = judged[judged["id"] == entry.Index]
+        queries[entry.Index] = {
+            "query": entry.query,
+            "kind": entry.kind,
             "cosines": (COSINE_UNITS * cosines[position]).round().astype(int).tolist(),
             "grades": [
                 [place_of[name], grade]
-                for name, grade in zip(grades["name"], grades["grade"].tolist())
+                for name, grade in zip(its_judgements["name"], its_judgements["grade"].tolist())
             ],
         }
     return {
@@ -119,11 +119,9 @@ def hybrid(
     relevant = {place: grade for place, grade in grades.items() if grade}
     ranks = [{place: rank for rank, place in enumerate(order, start=1)} for order in orders]
     shown = sorted({place for listed in lists for place, _ in listed})
-    explained = (
-        None
-        if page is None
-        else _about(page, grades, ranks) | _explanation(page, parts, by_words, by_vectors)
-    )
+    explained = None
+    if page is not None:
+        explained = _about(page, grades, ranks) | _explanation(page, parts, by_words, by_vectors)
     return {
         "queries": [[id_, other["kind"], other["query"]] for id_, other in docs["queries"].items()],
         "words": [[word, len(docs["counts"][word][0])] for word in dict.fromkeys(in_query)],
@@ -152,6 +150,8 @@ def _explanation(
     by_vectors: np.ndarray,
 ) -> dict:
     """Where a page's scores come from.
+
+    parts: of each word what `_bm25_of` returns. The result has
 
     - "times": its length, in mean lengths.
     - "parts": [word, rarity, count, score] of each word that BM25 counts.
