@@ -31,6 +31,7 @@ NEEDLESS = (
     (r" font-family: [^;\"]+;?", ""),  # the stylesheet has FONTS
 )
 OPENING_TAG = re.compile(r"<[^/][^>]*>")
+# {colour in light mode: (name of its variable, colour in dark mode)}
 Variables = dict[str, tuple[str, str]]
 
 

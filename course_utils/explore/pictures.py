@@ -13,10 +13,8 @@ GROUPS = ("token", "sentence", "head", "masked")  # the kinds of sentences, by c
 RIGHT = 510  # where the rows of a drawing end; they begin at 10
 # the colours of pages by their grades; None is not judged
 OF_GRADES: dict[int | None, str] = {2: "sentence", 1: "head"}
-OF_ROLES = {
-    "anchor": "token",
-    "positive": "sentence",
-}  # the colours of points that are no negatives
+# the colours of points that are no negatives
+OF_ROLES = {"anchor": "token", "positive": "sentence"}
 
 
 def _tokens(state, answer):

@@ -54,11 +54,11 @@ def documentation() -> dict:
     cosines = best_of_each(query_vectors @ stored["vectors"].astype("f4").T, stored["owners"])
     judged = load_doc_judgements()
     queries = {}
-    for position, entry in enumerate(doc_queries.itertuples()):
-        its_judgements = judged[judged["id"] == entry.Index]
-        queries[entry.Index] = {
-            "query": entry.query,
-            "kind": entry.kind,
+    for position, query in enumerate(doc_queries.itertuples()):
+        its_judgements = judged[judged["id"] == query.Index]
+        queries[query.Index] = {
+            "query": query.query,
+            "kind": query.kind,
             "cosines": (COSINE_UNITS * cosines[position]).round().astype(int).tolist(),
             "grades": [
                 [place_of[name], grade]
