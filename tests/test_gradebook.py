@@ -166,7 +166,6 @@ def test_lessons_that_were_not_handed_in():
         (BOTH - FULL, BOTH, "missing exercise"),
     ]
     assert f"{ALL_05[0]}: lesson 05 was not handed in" in record_of["ada"].reason
-    assert learners(("ada", "04.ipynb", 1, adas), lessons=("04",))["ada"].of == FULL
 
 
 def test_a_cell_that_cannot_be_read_is_not_missing():
@@ -213,14 +212,6 @@ def tables(tmp_path):
     return tmp_path
 
 
-def test_what_was_not_marked_has_no_points():
-    assert [(record.status, record.points) for record in learners(*PARTLY_MARKED).values()] == [
-        ("ok", FULL),
-        ("not marked", None),
-        ("not marked", None),
-    ]
-
-
 def test_the_table_of_grades_is_empty_where_nothing_was_marked(tables):
     ada, *others = csv_files.read_table(tables / "grades.csv")
     assert ada["total"] == str(FULL)
@@ -255,10 +246,6 @@ def test_the_summary_names_who_is_not_marked(tables):
         "failed on 2 learners, who are not marked and not counted below: "
         "<bdi>bob</bdi>, <bdi>cleo</bdi>"
     ) in (tables / "summary.html").read_text()
-
-
-def test_a_class_of_which_nothing_was_marked_gets_its_tables_too(tables):
-    reports.write_tables(tables, [learners(*PARTLY_MARKED)["bob"]], WORK, True)
 
 
 def test_a_later_hand_in_of_the_lesson_counts_in_its_place():

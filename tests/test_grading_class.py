@@ -161,25 +161,6 @@ def test_each_learner_has_a_page_which_tells_the_mistake(out):
     assert "(given" not in page, "what the answer was given stays secret"
 
 
-@pytest.mark.parametrize(
-    "words, are_there",
-    [
-        ("1 of 4 were told: You average over all positions, including padding.", True),
-        ("slide 8 of deck 04", True),
-        (HALF.rpartition("\n    ")[2], True),
-        ("Ada Lovelace", False),
-        ("ada@example.org", False),
-    ],
-)
-def test_the_class_report_says_what_to_teach_again_and_names_nobody(out, words, are_there):
-    assert (words in (out / "class.html").read_text()) == are_there
-
-
-def test_the_table_of_the_class_has_mistakes_without_names(out):
-    row = next(row for row in read_table(out / "class.csv") if row["kind"] == "mistake")
-    assert (row["exercise"], row["name"], row["who"]) == ("04-mean-pool", "padding_averaged", "")
-
-
 def test_the_class_report_can_have_names_and_links_without_marking_again(copied):
     marked, _ = counted(copied, roster=copied / "roster.csv", names=True, decks="../decks")
     assert marked == 0

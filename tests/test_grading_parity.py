@@ -12,10 +12,10 @@ from course_utils.exercises import find, judging
 from course_utils.exercises.judging import examine
 from course_utils.tools.grading.marking import Marker, assignment, cases_of
 from course_utils.tools.grading.reading import cell_checksum
-from course_utils.tools.grading.sandbox import Sandbox, walls
+from course_utils.tools.grading.sandbox import walls
 
 from .answers import ANSWERS
-from .grader import hand_in, isolation
+from .grader import hand_in, ready_sandbox
 from .test_held_out import shows_a_query
 
 # a search that looks around in the process first, at {}
@@ -66,11 +66,9 @@ def notebook(lesson, exercises):
 
 @pytest.fixture(scope="module")
 def sandbox(request):
-    isolation()
     # for one lesson, importing what all use takes longer
     many = request.config.option.markexpr == "nightly"
-    with Sandbox(cold=not many) as sandbox:
-        sandbox.wait()
+    with ready_sandbox(cold=not many) as sandbox:
         yield sandbox
 
 

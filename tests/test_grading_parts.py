@@ -10,7 +10,6 @@ from course_utils.tools.grading import marking
 from course_utils.tools.grading.late import Terms, read_lateness
 from course_utils.tools.grading.marking import Marker, assignment
 from course_utils.tools.grading.owners import Owners
-from course_utils.tools.grading.places import place_of
 from course_utils.tools.grading.release import write_release
 from course_utils.tools.grading.results import Mark, Result
 from course_utils.tools.grading.texts import notebooks_named_in, own_part
@@ -139,8 +138,3 @@ def test_each_part_has_its_own_date(tmp_path):
     read_lateness(Terms("2026-12-04 18:00", "1 point a day", table)).write_to([record])
     days = [(part.lesson, part.days) for part in record.received]
     assert (days, record.deducted) == ([("04", 1), ("04-lengths", 0)], 1)
-
-
-def test_links_lead_to_the_notebook_that_has_the_exercise():
-    assert [place_of(FURTHER[0]).lesson, place_of(ALL_04[0]).lesson] == ["04-lengths", "04"]
-    assert place_of(FURTHER[0]).page.startswith("further/04_lengths.html#")

@@ -225,12 +225,6 @@ def test_hidden_inputs_and_other_learners_stay_out(tmp_path):
     assert "the same file as bob" in of_class.text
 
 
-def test_only_these_learners_have_pages(tmp_path):
-    (tmp_path / "bob.html").write_text("before")
-    reports.write_feedback(tmp_path, [learner("ada"), learner("eve")], TITLES)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["ada.html", "eve.html"]
-
-
 # --- the class
 
 
@@ -301,11 +295,6 @@ def test_the_summary_links_to_who_needs_review_and_then_to_all(page, invented_cl
 def test_the_summary_says_that_texts_wait_to_be_marked(tmp_path):
     page = summary(tmp_path, [learner(by_hand={"14-report": HandMarkedCell(8, "Mine.")})])
     assert all(words in page.text for words in ("count as 0 points", "text to mark by hand 1"))
-
-
-def test_links_lead_to_the_pages(tmp_path):
-    page = summary(tmp_path, [learner(page='a b&"#?ü.html', notes=["odd"])])
-    assert ("href", "feedback/a%20b%26%22%23%3F%C3%BC.html") in page.attributes
 
 
 def test_a_class_without_learners_and_one_without_exercises(tmp_path):

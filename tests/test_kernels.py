@@ -249,11 +249,6 @@ def test_what_the_warm_process_cannot_give_starts_in_the_ordinary_way(warm, tmp_
         assert fork_kernel(refused, **options) is None
 
 
-def test_with_the_variable_for_cold_kernels_nothing_is_warm(warm, tmp_path, monkeypatch):
-    monkeypatch.setenv(COLD, "1")
-    assert (fork_kernel(launch_command(tmp_path)), start_warm()) == (None, None)
-
-
 def test_only_the_owner_can_ask_the_warm_process(warm):
     permissions = os.stat(os.path.dirname(os.environ[SOCKET])).st_mode
     assert permissions & 0o077 == 0, "for the group and for others"

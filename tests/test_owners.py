@@ -83,6 +83,11 @@ max,Max,
 4,Maria Øberg,,70014
 5,Jörg Łem,,70015
 """,
+    "WORKSHEET": """Identifier,Full name
+Participant 812,Ada Lovelace
+Participant 813,Ada Lovelace
+Participant 814,Bob
+""",
 }
 
 
@@ -124,6 +129,9 @@ al1815 ; 0 ; EMAILS ; deep/ada.lovelace/04_pooling.ipynb
 bob ; 0 ; EMAILS ; AL1815@example.org/x.ipynb
 3 | 77 | max ; 0 ; CLAIMED_TWICE ; Anna Schmidt_77_assignsubmission_file_/a.ipynb | max/b.ipynb |
     lovelaceada_812_99001_04_pooling.ipynb
+812 | 813 | 814 ; 0 ; WORKSHEET ; Participant_812_assignsubmission_file_/x.ipynb |
+    Ada Lovelace_813_assignsubmission_file_/x.ipynb |
+    Participant_814_assignsubmission_file_/x.ipynb
 # no file within a learner's folder makes it another's
 ada | mallory ; 0 ; - ; ada/04_pooling.ipynb | mallory/bob_999_12345_x.ipynb
 ada | mallory ; 0 ; - ; ada/04_pooling.ipynb | mallory/V_4711_assignsubmission_file_/a.ipynb
@@ -177,6 +185,10 @@ ada ; 2 ; - ; ada/x.ipynb | .bob/x.ipynb | ada/.y.ipynb | .eve.ipynb
     Bob_4712_assignsubmission_file_/x.ipynb
 ada ; 0 ; - ; ada/x.ipynb | roster.csv | README.md | .DS_Store | ada/data.csv | ada/picture.png
 ada ; 2 ; - ; ada/x.ipynb | ada/more.7z | essay.docx
+ada ; 2 ; - ; ada.ipynb | data.json | notes.txt | LICENSE
+ada | bob ; 0 ; - ; ada/04_pooling.ipynb | bob/essay.docx |
+    ada/.ipynb_checkpoints/04_pooling-checkpoint.ipynb | ada/notes.txt |
+    __MACOSX/ada/._04_pooling.ipynb
 813 | ada ; 0 ; - ; ada.ipynb | raybob_813_99002_essay.docx
 ada | bob ; 0 ; - ; README.md | ada/x.ipynb | bob/README.md
 # as some browsers save them
@@ -227,6 +239,7 @@ ada | bob ; 0 ; - ; 04_pooling-ada.ipynb | 04_pooling bob (1).ipynb
 Zoë Ångström | ada ; 0 ; - ; ada_04_pooling.ipynb | Zoë Ångström - 04_pooling.ipynb
 ada ; 0 ; - ; ada/04_pooling.ipynb
 class | class ; 0 ; - ; 04_pooling.ipynb | 05_attention.ipynb
+class | class ; 0 ; - ; 04_pooling - Copy.ipynb | 05_attention (2).ipynb
 class ; 0 ; - ; 04_pooling.ipynb | glossary.ipynb
 ada ; 0 ; - ; ada/04_pooling.ipynb | ada/glossary.ipynb
 ada | ada | bob ; 0 ; - ; ada/week1/04_pooling.ipynb | ada/week2/05_attention.ipynb | bob/x.ipynb
@@ -407,18 +420,6 @@ def test_a_zip_within_a_zip_is_opened_once(collect):
     problems = {hand_in.learner: hand_in.problem for hand_in in collected.hand_ins}
     assert "b.zip is not a notebook" in problems["bob"]
     assert "cannot be unpacked" in problems["eve"]
-
-
-def test_data_are_no_notebooks(collect):
-    collected = collect(
-        {
-            "ada.ipynb": NOTEBOOK,
-            "data.json": '{"metadata": {"rows": 3}}',
-            "notes.txt": NOTEBOOK,
-            "LICENSE": "MIT",
-        }
-    )
-    assert (list(collected.files_of), collected.left_out) == (["ada"], ["data.json", "notes.txt"])
 
 
 @pytest.mark.parametrize("others", [[], ["bob/x.ipynb"], ["ADA/x.ipynb", "ada\u202d/x.ipynb"]])

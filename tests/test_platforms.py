@@ -188,11 +188,6 @@ def test_canvas_keeps_what_its_own_table_has():
     assert CANVAS.table([ada], "Title")[2] == ["Ada", "812", "S1", "al1", "", 3]
 
 
-def test_each_platform_has_a_name_of_its_own_for_its_table():
-    names = {platform.name for platform in platforms.PLATFORMS}
-    assert len(names) == len(platforms.PLATFORMS), "each is written to NAME.csv"
-
-
 # {platform: (name of a download, lines of the table)}, of a learner without a number and of one with
 TABLES = {
     "moodle": (

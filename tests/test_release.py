@@ -8,7 +8,6 @@ import nbformat
 import pytest
 
 from course_utils._support.notebooks import BEGIN, part_of, parts
-from course_utils.exercises import all_exercises
 from course_utils.tools.grading.marking import assignment
 from course_utils.tools.grading.release import write_release
 from course_utils.tools.workspace.copies import CopyError
@@ -61,12 +60,6 @@ def test_the_same_input_gives_the_same_bytes(tmp_path):
         (tmp_path / "one" / name).read_bytes() == (tmp_path / "other" / name).read_bytes()
         for name in files
     )
-
-
-def test_every_exercise_has_points_and_the_check_says_the_same():
-    assert {name: points for name, (_, points) in assignment()["exercises"].items()} == {
-        name: exercise.points for name, exercise in all_exercises().items()
-    }
 
 
 def test_a_page_is_no_lesson_to_mark(tmp_path):

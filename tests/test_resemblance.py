@@ -5,7 +5,6 @@ apart in different styles. So every answer has about nine owners in a class of 6
 """
 
 import ast
-import csv
 import random
 import re
 from functools import cache
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from course_utils.tools.grading import resemblance
+from course_utils.tools.grading.csv_files import read_table
 from course_utils.tools.grading.resemblance import (
     PAGE,
     PASSAGE,
@@ -118,23 +118,17 @@ def given(quick):
     return given_out(LESSONS)
 
 
-def figures(number_of_classes, given):
-    """How many of some random classes have a false alarm, and in how many all planted copies come first."""
+@pytest.mark.nightly
+def test_the_figures_that_page_and_readme_state(given):
+    # in how many classes there is a false alarm, and in how many all planted copies come first
     alarms = copies_first = 0
-    for seed in range(number_of_classes):
+    for seed in range(100):
         answers = invented_class(random.Random(seed))
         alarms += any(pair.above for pair in compare(answers, given).pairs)
         copies = plant(answers, random.Random(seed))
         highest = compare(answers, given).pairs[: len(copies)]
         are_the_copies = {pair.places for pair in highest} == copies
         copies_first += are_the_copies and all(pair.above for pair in highest)
-    return alarms, copies_first
-
-
-@pytest.mark.nightly
-def test_the_figures_that_page_and_readme_state(given):
-    alarms, copies_first = figures(100, given)
-    print(f"of 100 classes, {alarms} have a false alarm, in {copies_first} the copies come first")
     page, readme = (" ".join(text.split()) for text in STATED)
     words = f"of 100 invented classes of 60, {alarms} had one"
     assert words in page
@@ -147,7 +141,6 @@ def test_answers_written_apart_share_no_long_passage(given):
     for answers in APART.values():
         own_prints = [fingerprints(text) - given for text in answers]
         shared += [len(first & second) for first, second in combinations(own_prints, 2)]
-    print(f"{len(shared)} pairs of answers share at most {max(shared)} fingerprints")
     assert max(shared) < PASSAGE / 4
     assert f"at most {max(shared)} (in {len(shared)} pairs" in STATED[0]
 
@@ -194,8 +187,7 @@ def record(name, exercise, answer):
 def written(folder, *records):
     # (the page, the rows of the table)
     resemblance.write_resemblance(folder, list(records))
-    with open(folder / TABLE, newline="") as file:
-        return (folder / PAGE).read_text(), list(csv.DictReader(file))
+    return (folder / PAGE).read_text(), read_table(folder / TABLE)
 
 
 HOSTILE = [

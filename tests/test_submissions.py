@@ -13,7 +13,7 @@ import pytest
 from course_utils.tools.grading import handed_files
 from course_utils.tools.grading.rosters import read_roster
 from course_utils.tools.grading.submissions import gather
-from course_utils.tools.grading.texts import for_messages, own_part
+from course_utils.tools.grading.texts import for_messages
 
 from .hand_ins import NOTEBOOK, collecting, packed  # noqa: F401
 
@@ -98,30 +98,6 @@ def test_rosters_as_platforms_write_them(tmp_path, text, people):
     } == people
 
 
-def test_a_worksheet_finds_its_blind_hand_ins_and_two_of_one_name(collect):
-    roster = """Identifier,Full name
-Participant 812,Ada Lovelace
-Participant 813,Ada Lovelace
-Participant 814,Bob
-"""
-    names = ["Participant_812", "Ada Lovelace_813", "Participant_814"]
-    collected = collect([f"{name}_assignsubmission_file_/x.ipynb" for name in names], roster)
-    assert (sorted(collected.files_of), collected.left_out) == (["812", "813", "814"], [])
-
-
-def test_junk_is_passed_over_and_a_hand_in_that_is_no_notebook_is_reported(collect):
-    junk = [
-        "ada/.ipynb_checkpoints/04_pooling-checkpoint.ipynb",
-        "ada/notes.txt",
-        "__MACOSX/ada/._04_pooling.ipynb",
-    ]
-    hand_ins = collect(["ada/04_pooling.ipynb", "bob/essay.docx", *junk]).hand_ins
-    assert [(hand_in.learner, hand_in.problem) for hand_in in hand_ins] == [
-        ("ada", ""),
-        ("bob", "essay.docx is not a notebook"),
-    ]
-
-
 def test_links_are_not_followed(tmp_path):
     (tmp_path / "secret.ipynb").write_text(NOTEBOOK)
     (tmp_path / "secrets").mkdir()
@@ -164,10 +140,3 @@ def test_bombs_are_not_unpacked(collect, tmp_path, monkeypatch):
 def test_names_are_fit_for_messages():
     assert for_messages("ada\x00\n\u202egnp") == "ada\ufffd\ufffd\ufffdgnp"
     assert len(for_messages("a" * 500)) == 120
-
-
-@pytest.mark.parametrize(
-    "stem, own", [("04_pooling-ada (2)", "ada"), ("04_pooling - Copy", ""), ("05_attention", "")]
-)
-def test_the_own_part_of_a_name_is_without_the_lessons_and_the_copys(stem, own):
-    assert own_part(stem) == own

@@ -40,11 +40,6 @@ except GradeError as error:
 ORDINARY = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 
-@pytest.fixture(autouse=True)
-def counted(record_property):
-    record_property("hand-in", "fault")
-
-
 @pytest.fixture
 def place(tmp_path):
     """A folder with a class, of ada, who hands in a notebook, and bob, who hands in a zip; and one for unpacking."""

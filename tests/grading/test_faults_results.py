@@ -49,11 +49,6 @@ MADE_WITH = f"{marking_fingerprint()} 04 120 {2 * 2**30} False"
 
 
 @pytest.fixture(autouse=True)
-def counted(record_property):
-    record_property("hand-in", "fault")  # counted by tests/conftest.py if the test passes
-
-
-@pytest.fixture(autouse=True)
 def no_patience(monkeypatch):
     monkeypatch.setattr(store, "PATIENCE", 0.3)
 
@@ -214,14 +209,6 @@ def test_files_of_another_shape_stop_the_run_and_stay(name, spoil, words, nothin
     assert content(out / name) == before
     (out / name).rename(out / "away")
     assert len(run(source, out)) == 2, "the next run succeeds"
-
-
-def test_what_a_killed_run_unpacked_goes(nothing_to_mark):
-    source, out = nothing_to_mark
-    (out / ".unpacked").mkdir()
-    (out / ".unpacked" / "file").touch()
-    assert run(source, out)
-    assert not list(out.glob(".*"))
 
 
 def test_a_link_in_place_of_the_unpacked_files_goes_and_is_not_followed(nothing_to_mark, tmp_path):

@@ -61,7 +61,7 @@ def servers(marker):
 
 
 @pytest.mark.parametrize("attack", each_run_or_nightly(HOSTILE))
-def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_property, monkeypatch):
+def test_no_attack_gains_a_point(attack, marker, servers, secrets, monkeypatch):
     if attack.needs_filter and not marker.filtered:
         pytest.skip("there is no filter of system calls")
     notebook, start = attack.build(), time.monotonic()
@@ -90,7 +90,6 @@ def test_no_attack_gains_a_point(attack, marker, servers, secrets, record_proper
     start = time.monotonic()
     assert total(marker.mark(right_hand_in())) == FULL, "the next submission suffered"
     assert time.monotonic() - start < 8, "the next submission was slow"  # seconds
-    record_property("hand-in", "hostile")  # counted and printed by tests/conftest.py
 
 
 def test_reading_that_takes_too_long_leaves_no_process(marker, servers, monkeypatch):

@@ -17,9 +17,10 @@ from course_utils.exercises.judging import MOST_RETURNED, OutOfTime, examine
 from course_utils.tools.grading import marking
 from course_utils.tools.grading.fleet import MarkingProcess, read
 from course_utils.tools.grading.marking import Answer, Marker, marking_fingerprint
-from course_utils.tools.grading.sandbox import Sandbox, SandboxError
+from course_utils.tools.grading.sandbox import SandboxError
 
-from ..grader import ROOT, SETTINGS, hand_in, isolation, most_memory, points_of, runs
+from ..commands import gone
+from ..grader import ROOT, SETTINGS, hand_in, isolation, most_memory, points_of, ready_sandbox
 from .hostile import MEAN_POOL, RIGHT, SEND, lesson_cells, notebook_bytes, right_hand_in
 
 
@@ -41,15 +42,13 @@ def test_a_call_has_no_more_time_than_its_notebook():
 def test_an_answer_that_takes_for_ever_to_compare_fails_its_exercise_for_time(
     monkeypatch, one_thread
 ):
-    isolation()
     monkeypatch.setattr(marking, "SECONDS_OF_JUDGING", 0.5)
 
     def compared_for_ever(*_):
         while True:
             time.sleep(0.01)
 
-    with Sandbox(seconds=1) as sandbox:
-        sandbox.wait()
+    with ready_sandbox(seconds=1) as sandbox:
         marker = Marker(sandbox, ("04",), seed=4, seconds=1)
         monkeypatch.setattr(judging, "difference", compared_for_ever)
         wrong = "def my_mean_pool(tokens, mask):\n    return tokens[:, 0]"
@@ -130,14 +129,6 @@ def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path
     assert len(fingerprints) == len(changed) + 2  # that of the start, and of other libraries
 
 
-# Whether these processes end within so many seconds.
-def ended(processes, seconds):
-    end = time.monotonic() + seconds
-    while any(map(runs, processes)) and time.monotonic() < end:
-        time.sleep(0.01)
-    return not any(map(runs, processes))
-
-
 def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
     isolation()
     script = (
@@ -155,8 +146,10 @@ def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
     marking_process, *sandbox = psutil.Process(grader.pid).children(recursive=True)
     assert "bwrap" in [process.name() for process in sandbox]
     grader.kill()
-    assert ended([marking_process], seconds=1)
-    assert ended(sandbox, seconds=10), "the system takes its memory back, which may take a while"
+    assert gone(marking_process.pid, seconds=1)
+    assert all(gone(process.pid) for process in sandbox), (
+        "the system takes its memory back, which may take a while"
+    )
     grader.wait()
 
 
@@ -167,9 +160,7 @@ def test_a_hand_in_that_is_gone_stops_the_run_and_is_nobodys_fault(tmp_path):
 
 @pytest.fixture
 def marker(one_thread):
-    isolation()
-    with Sandbox(seconds=60) as sandbox:
-        sandbox.wait()
+    with ready_sandbox(seconds=60) as sandbox:
         yield Marker(sandbox, ("04",), seed=4)
 
 

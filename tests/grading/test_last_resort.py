@@ -4,17 +4,15 @@ import pytest
 
 from course_utils.exercises.judging import OutOfTime
 from course_utils.tools.grading import running
-from course_utils.tools.grading.sandbox import Sandbox, Session
+from course_utils.tools.grading.sandbox import Session
 
-from ..grader import isolation
+from ..grader import ready_sandbox
 from .hostile import code_cell, notebook_bytes
 
 
 @pytest.fixture(scope="module")
 def sandbox():
-    isolation()
-    with Sandbox() as sandbox:
-        sandbox.wait()
+    with ready_sandbox() as sandbox:
         yield sandbox
 
 

@@ -13,8 +13,7 @@ def marker(one_thread):
 
 
 @pytest.mark.parametrize("odd", each_run_or_nightly(ODD))
-def test_odd_but_honest_notebooks_get_what_they_deserve(odd, marker, record_property):
+def test_odd_but_honest_notebooks_get_what_they_deserve(odd, marker):
     result = marker.mark(odd.build())
     messages = {exercise_id: mark.messages for exercise_id, mark in result.exercises.items()}
     assert total(result) == odd.points, messages
-    record_property("hand-in", "honest")  # counted and printed by tests/conftest.py

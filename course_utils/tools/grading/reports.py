@@ -5,13 +5,11 @@ Text from learners is shown as text, never as markup.
 """
 
 import io
-import os
 import statistics
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -45,11 +43,6 @@ def number(points: float) -> str:
     return f"{round(points, 2):g}"
 
 
-def link(page: str) -> str:
-    """The name of a page as an address."""
-    return quote(os.fsencode(page), safe="")
-
-
 PAGES = Environment(
     loader=FileSystemLoader(Path(__file__).with_name("templates")),
     autoescape=True,
@@ -59,7 +52,7 @@ PAGES = Environment(
     # every value that a template writes, unless it is markup
     finalize=lambda value: for_pages(value) if type(value) is str else value,
 )
-PAGES.filters |= {"cut": cut, "sentence": sentence, "number": number, "link": link}
+PAGES.filters |= {"cut": cut, "sentence": sentence, "number": number}
 # jinja2 types only what it puts there itself
 PAGES.globals["words"] = MARK_STATUSES  # pyrefly: ignore[unsupported-operation]
 
