@@ -149,6 +149,7 @@ def needs_extras():
 def points_of(*names):
     """The total points of lessons or exercises: points_of("04", "05-entropy")."""
     work, lesson_of = assignment(), exercise_parts()
+    # a name is an exercise, a cell that is marked by hand, or a lesson
     points = {exercise: most for exercise, (_, most) in work["exercises"].items()}
     points |= work["by_hand"]
     assert {*names} <= {*points, *map(lesson_of.get, points)}
@@ -176,6 +177,7 @@ def hand_in(lesson, **answers):
     for cell in copy.cells:
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):
+            # as an argument: "04-mean-pool" is mean_pool
             name = marks["grade_id"].partition("-")[2].replace("-", "_")
             answer = answers.get(name, answers.get("all", cell.source))
             cell.source = solutions(lesson)[marks["grade_id"]] if answer == "solution" else answer

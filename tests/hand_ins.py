@@ -42,10 +42,12 @@ def collecting(tmp_path):
         if roster:
             (tmp_path / "roster.csv").write_text(roster)
         people = read_roster(tmp_path / "roster.csv") if roster else None
-        gathered, files_of = gather(source, tmp_path / "unpacked", people), {}
+        gathered = gather(source, tmp_path / "unpacked", people)
+        files_of = {}
         for hand_in in gathered:
             files_of.setdefault(hand_in.learner, []).append(hand_in.file)
             if hand_in.path and hand_in.file in files:
+                # whatever a test is about, no file has another's bytes
                 assert hand_in.path.read_text() == files[hand_in.file], "not its own bytes"
         return SimpleNamespace(
             files_of=files_of,

@@ -52,7 +52,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def mark(folder, out, *more, **how):
+def course_grade(folder, out, *more, **how):
     """`course grade` on the class of a folder. It ends with 4: it is doubtful whose some hand-ins are."""
     more = ("--roster", folder / "roster.csv", "--seed", 7, "--lessons", "04", *more)
     return course("grade", folder / "class", "--out", out, *more, **how)
@@ -61,7 +61,7 @@ def mark(folder, out, *more, **how):
 @pytest.fixture(scope="module")
 def out(folder):
     """The folder of the results of the class, as one command writes them."""
-    done = mark(folder, folder / "out", "--workers", 1)
+    done = course_grade(folder, folder / "out", "--workers", 1)
     assert done.stderr.startswith(
         "1 on the roster have handed nothing in (gus), and hand-ins of 1 belong to nobody on it "
         "(=fay/04_pooling.ipynb)"
@@ -101,7 +101,7 @@ def counted(folder, **options):
     """How many notebooks of the class in a folder `grade` marked, and its records."""
     progress = Mock(side_effect=lambda results, total: results)
     learners = graded(folder / "class", folder / "out", progress, lessons=("04",), **options)
-    return progress.call_args.args[1], learners
+    return progress.call_args.args[1], learners  # of progress(results, number of notebooks)
 
 
 def test_everybody_has_a_row_with_points_and_a_status(out):
@@ -116,19 +116,20 @@ def test_everybody_has_a_row_with_points_and_a_status(out):
         ("gus", 0, "nothing handed in"),
     ]
     assert {row["of"] for row in rows} == {str(FULL)}
-    fay, ada, _, _, dan, eve, _ = rows
-    assert (int(ada["04-mean-pool"]), ada["name"], fay["notes"]) == (
-        points_of("04-mean-pool"),
-        "Ada Lovelace",
-        "not on the roster",
-    )
-    assert re.search("not JSON.*exit status 0", dan["reason"] + eve["reason"])
+    row_of = {row["learner"]: row for row in rows}
+    assert row_of["ada"]["04-mean-pool"] == str(points_of("04-mean-pool"))
+    assert row_of["ada"]["name"] == "Ada Lovelace"
+    assert row_of["'=fay"]["notes"] == "not on the roster"
+    assert "not JSON" in row_of["dan"]["reason"]
+    assert "exit status 0" in row_of["eve"]["reason"]
 
 
 def test_results_hold_everything_for_machines(out):
     bob, cleo = results(out)["bob"], results(out)["cleo"]
     mark = bob["exercises"]["04-mean-pool"]
-    assert (mark["status"], mark["points"], mark["seed"]) == ("failed", 0, 7)
+    assert mark["status"] == "failed"
+    assert mark["points"] == 0
+    assert mark["seed"] == 7
     assert "padding" in mark["mistakes"][0]
     assert "mean(1)" in bob["texts"]["04-mean-pool"]
     assert cleo["exercises"]["04-max-pool"]["status"] == "not attempted"
@@ -156,7 +157,7 @@ def test_each_learner_has_a_page_which_tells_the_mistake(out):
     }
     (mistake,) = results(out)["bob"]["exercises"]["04-mean-pool"]["mistakes"]
     page = (out / "feedback" / "bob.html").read_text()
-    # the mistake as far as it is plain text
+    # the beginning of the mistake, up to its first code
     assert all(words in page for words in (mistake.partition("`")[0][:40], "padding"))
     assert "(given" not in page, "what the answer was given stays secret"
 
@@ -185,14 +186,16 @@ def test_secret_names_of_pages_replace_the_plain_ones_and_stay_in_later_runs(cop
 def test_only_what_is_new_is_marked_again(copied, known_answers):
     write_class(copied / "class", cleo=hand_in("04", max_pool="solution"))
     marked, learners = counted(copied)
-    assert (marked, learners["cleo"].points) == (1, points_of("04-max-pool"))
+    assert marked == 1
+    assert learners["cleo"].points == points_of("04-max-pool")
     assert "gus" not in learners, "without the roster, who handed nothing in is unknown"
 
 
 def test_with_only_the_old_results_of_others_stay(copied, known_answers):
     write_class(copied / "class", cleo=hand_in("04", all="solution"), ada=hand_in("04"))
     marked, learners = counted(copied, only=("cleo",))
-    assert (marked, learners["ada"].points) == (1, FULL)
+    assert marked == 1
+    assert learners["ada"].points == FULL
     assert counted(copied, only=("cleo",), regrade=True)[0] == 1
     with pytest.raises(GradeError, match=r"--only: there is no such learner as cle\."):
         counted(copied, only=("cle",))
@@ -202,7 +205,8 @@ def test_with_only_the_old_results_of_others_stay(copied, known_answers):
 
 def test_a_learners_many_notebooks_cost_the_class_no_more_than_two(monkeypatch):
     def ask(job):
-        time.sleep(0.2)  # longer than a notebook may take, see "seconds"
+        # the third of a learner's is not run: two took more than twice the "seconds" of a notebook
+        time.sleep(0.2)
         return {"key": job["key"], "result": asdict(Result("ok"))}
 
     process = MagicMock(ask=ask)
@@ -222,11 +226,13 @@ def test_a_learners_many_notebooks_cost_the_class_no_more_than_two(monkeypatch):
     [(["failed", "passed", "passed"], "passed"), (["failed", "passed", "failed"], "failed")],
 )
 def test_an_answer_that_passes_by_chance_has_one_try(drawn, status):
-    marker = marking.Marker.__new__(marking.Marker)
+    marker = marking.Marker.__new__(marking.Marker)  # without a sandbox, which only __init__ needs
+    # the slice, then the cells from the top, twice
     marker.attempt = lambda *_: (Mark("", drawn.pop(0), 0, 1), {"more": ["end"]})
     mark = marker.exercise(b"", "04-mean-pool", 0)
     assert drawn == [], "all results were asked for"
-    assert (mark.status, marking.DIFFERS in mark.messages) == (status, status == "failed")
+    assert mark.status == status
+    assert (marking.DIFFERS in mark.messages) == (status == "failed")
 
 
 def test_an_interruption_loses_nothing(tmp_path, known_answers):
@@ -239,17 +245,18 @@ def test_an_interruption_loses_nothing(tmp_path, known_answers):
     with pytest.raises(KeyboardInterrupt):
         graded(tmp_path / "class", out, stop_after_two, lessons=("04",))
     assert {path.name for path in out.iterdir()} == {"results.jsonl", "results.jsonl.lock"}
-    assert (counted(tmp_path)[0], len(read_table(out / "grades.csv"))) == (2, 4)
+    assert counted(tmp_path)[0] == 2
+    assert len(read_table(out / "grades.csv")) == 4
 
 
 @pytest.mark.nightly
 def test_two_workers_give_the_same_results_to_the_byte(folder, out, tmp_path):
-    as_instructors_run_it = {
+    environment = {  # as instructors run it
         **os.environ,
         "COURSE_COLD_SANDBOX": "",
         "PYTHONPATH": str(grader.ROOT),
     }
-    assert mark(folder, tmp_path / "out", "--workers", 2, env=as_instructors_run_it).returncode == 4
+    assert course_grade(folder, tmp_path / "out", "--workers", 2, env=environment).returncode == 4
     for name in ("results.jsonl", "grades.csv", "summary.html", "class.html", "class.csv"):
         assert (tmp_path / "out" / name).read_bytes() == (out / name).read_bytes(), name
 
@@ -264,15 +271,27 @@ def test_what_a_person_marks_waits_and_then_counts(tmp_path):
         (0, most, most),
         (0, most, 0),
     ]
+    # a point for each row of Ada's rubric, and half a one for its result
     marked = re.sub(r"(?m)^(ada,,14-report: \w+),,", r"\1,1,", (out / "manual.csv").read_text())
     (out / "manual.csv").write_text(
         marked.replace("Result,1,2,,", 'Result,"0,5",2,"Well said, <b>Ada</b>",')
     )
     ada = graded(source, out)["ada"]
-    assert (ada.points, ada.waiting) == (len(marking.assignment()["rubrics"]["14-report"]) - 0.5, 0)
+    assert ada.points == len(marking.assignment()["rubrics"]["14-report"]) - 0.5
+    assert ada.waiting == 0
     page = (out / "feedback" / "ada.html").read_text()
     assert all(words in page for words in ("Result: 0.5 of 2. Well said", "&lt;script&gt;"))
     assert not re.search("<b>Ada|<script>alert", page)
+
+
+PRINTS_ADAS_SCORE_AND_ALL_STUDENTS = """
+import sys
+from nbgrader.api import Gradebook
+with Gradebook('sqlite:///' + sys.argv[1]) as book:
+    submission = book.find_submission('lesson-14-report', 'ada')
+    scores = (submission.score, submission.max_score, submission.needs_manual_grade)
+    print(*scores, sorted(student.id for student in book.students))
+"""
 
 
 @pytest.mark.nightly
@@ -285,24 +304,28 @@ def test_into_nbgrader(tmp_path):
     )
     command = [*"grade --lessons 14-report --out out --nbgrader nb".split(), source]
     done = course(*command, "--workers", 1, env=environment, cwd=tmp_path)
-    assert (done.returncode, "2 submissions written" in done.stdout) == (0, True), done.stderr
-    script = """
-import sys; from nbgrader.api import Gradebook
-with Gradebook('sqlite:///' + sys.argv[1]) as book:
-    one = book.find_submission('lesson-14-report', 'ada')
-    print(one.score, one.max_score, one.needs_manual_grade, sorted(student.id for student in book.students))"""
-    book = course(
-        tmp_path / "nb" / "gradebook.db", program=["-W", "ignore", "-c", script], env=environment
-    )
+    assert done.returncode == 0, done.stderr
+    assert "2 submissions written" in done.stdout, done.stderr
+
+    # the gradebook
+    program = ["-W", "ignore", "-c", PRINTS_ADAS_SCORE_AND_ALL_STUDENTS]
+    book = course(tmp_path / "nb" / "gradebook.db", program=program, env=environment)
     students = ["ada", f"hand-in-{page_name('e ve').removesuffix('.html')}"]
     assert book.stdout == f"0.0 {points_of('14-report'):.1f} True {students}\n", book.stderr
+
+    # what formgrader shows
     written = (tmp_path / "nb" / "autograded" / "ada" / "lesson-14-report" / REPORT).read_text()
     assert re.findall("(?:<|&lt;)img", written) == ["&lt;img"], "formgrader shows Markdown as HTML"
+
+    # nbgrader's own feedback
     database = f"--CourseDirectory.db_url=sqlite:///{tmp_path / 'nb' / 'gradebook.db'}"
     nbgrader = "-m nbgrader generate_feedback lesson-14-report --force --course-dir".split()
     feedback = course(tmp_path / "nb", database, program=nbgrader, env=environment, cwd=tmp_path)
     pages = list((tmp_path / "nb" / "feedback").rglob("*.html"))
-    assert (feedback.returncode, len(pages) > 0) == (0, True), feedback.stderr
+    assert feedback.returncode == 0, feedback.stderr
+    assert len(pages) > 0, feedback.stderr
+
+    # once more, over what is there
     again = course(*command, env=environment, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
 
@@ -318,6 +341,7 @@ def test_without_isolation_it_marks_when_told_to(folder, out, tmp_path):
         {(row["learner"], row["total"]) for row in read_table(results / "grades.csv")}
         for results in (tmp_path / "out", out)
     )
+    # without the roster, who handed nothing in has no row
     assert totals <= with_isolation
     assert "isolation" in (tmp_path / "out" / "summary.html").read_text()
 

@@ -32,19 +32,19 @@ EACH_RUN = "04"  # the other lessons nightly: each takes seconds
 FUNCTIONS = assignment()["exercises"]
 
 
-def rows():
+def hand_ins():
     """Two hand-ins of each lesson: the first right answer to each exercise, and the first wrong ones."""
     for lesson, module in ANSWERS.items():
         slow = [] if lesson == EACH_RUN else [pytest.mark.nightly]
         for kind in ("right", "wrong"):
-            exercises = {name: first(module, kind, name) for name in module.RIGHT}
+            exercises = {name: first_answer(module, kind, name) for name in module.RIGHT}
             yield pytest.param(
                 lesson, exercises, kind == "right", id=f"{lesson}-{kind}", marks=slow
             )
 
 
-def first(module, kind, exercise_id):
-    """The expression that is this answer in the answers' file."""
+def first_answer(module, kind, exercise_id):
+    """The expression, as text, that is this answer in the answers' file."""
     if kind == "right":
         return f"RIGHT[{exercise_id!r}][0]"
     if exercise_id in module.WRONG:
@@ -53,7 +53,7 @@ def first(module, kind, exercise_id):
     return f"PROMISES[{exercise_id!r}][0][1]"
 
 
-def notebook(lesson, exercises):
+def notebook_of(lesson, exercises):
     """A notebook: the answers' file as one cell, then each answer under its exercise's name, followed by its check."""
     sources = [Path(ANSWERS[lesson].__file__).read_text()]
     for exercise_id, answer in exercises.items():
@@ -84,29 +84,29 @@ def marker_of(lesson, sandbox):
     marker = Marker(sandbox, keys, SEED)
     own = Path(ANSWERS[lesson].__file__).read_text()
     sandbox.prepare([own])
-    # the answers' file is not a learner's cell, so failures are not retried
+    # the answers' file counts as a cell of the lesson's own, not a learner's, so failures are not
+    # retried
     marker.work = {**marker.work, "by_hand": {}, "known": {cell_checksum(own): own}}
     return marker
 
 
-@pytest.mark.parametrize("lesson, exercises, right", list(rows()))
+@pytest.mark.parametrize("lesson, exercises, right", list(hand_ins()))
 def test_the_grader_says_what_the_check_says(
     lesson, exercises, right, sandbox, one_thread, monkeypatch
 ):
     # the sandbox does not say which line raised
     monkeypatch.setattr(judging, "line_of", lambda error, answer: "")
-    marks = marker_of(lesson, sandbox).mark(notebook(lesson, exercises)).exercises
+    marks = marker_of(lesson, sandbox).mark(notebook_of(lesson, exercises)).exercises
     for exercise_id, answer in exercises.items():
         mark = marks[exercise_id]
-        report = examine(
-            find(exercise_id),
-            eval(answer, vars(ANSWERS[lesson])),
-            SEED,
-            cases=cases_of(exercise_id, SEED),
-        )
-        assert (mark.status, mark.messages) == (report.status, list(report.messages)), exercise_id
+        function = eval(answer, vars(ANSWERS[lesson]))
+        cases = cases_of(exercise_id, SEED)
+        report = examine(find(exercise_id), function, SEED, cases=cases)
+        assert mark.status == report.status, exercise_id
+        assert mark.messages == list(report.messages), exercise_id
         assert mark.of == FUNCTIONS[exercise_id][1] > 0
-        assert (mark.points, mark.mistakes) == (mark.of if right else 0, list(report.mistakes))
+        assert mark.points == (mark.of if right else 0)
+        assert mark.mistakes == list(report.mistakes)
 
 
 @pytest.mark.parametrize(
@@ -119,38 +119,44 @@ def test_the_grader_says_what_the_check_says(
 def test_an_answer_under_a_cell_magic_is_judged_as_any_other(sandbox, body, status, mistakes):
     timed = f"%%time\ndef my_mean_pool(token_embeddings, attention_mask):\n    {body}"
     mark = marked(sandbox, "04-mean-pool", mean_pool=timed)
-    assert (mark.status, mark.state) == (status, "ok")
+    assert mark.status == status
+    assert mark.state == "ok"
     assert [text.partition(",")[0] for text in mark.mistakes] == mistakes
 
 
 # in a cold sandbox, importing transformers takes the time that a submission has
 @pytest.mark.nightly
 def test_an_answer_can_load_the_encoder_by_its_public_name(sandbox):
+    # right only if the encoder could be loaded: it counts the tokens of one word, which is one
     loads = f'''from transformers import AutoModel, AutoTokenizer
 tokenizer = AutoTokenizer.from_pretrained("{PUBLIC_NAME}")
 own = AutoModel.from_pretrained("{PUBLIC_NAME}")
 def tokens_read(lengths):
-    one = own(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape[1] - 2
-    return sum(lengths), (len(lengths) - one) * sum(lengths) - len(lengths) * (len(lengths) - 1) // 2'''
+    n = len(lengths)
+    tokens_of_a_word = own(**tokenizer("one", return_tensors="pt")).last_hidden_state.shape[1] - 2
+    return sum(lengths), (n - tokens_of_a_word) * sum(lengths) - n * (n - 1) // 2'''
     mark = marked(sandbox, "09-tokens", tokens=loads)
     assert mark.status == "passed", mark.messages
 
 
+LOOK_FOR_HELD_OUT = """\
+import course_utils, glob, os
+from course_utils.data import load_plot_queries
+folder = os.path.dirname(course_utils.__file__)
+held = glob.glob(folder + '/**/held_out*', recursive=True)
+assert not held and not sum(map(len, load_plot_queries()))"""
+
+
 @pytest.mark.nightly  # each time, attacks look for them: grading/hostile/reading.md
 def test_the_sandbox_sees_no_judgements_and_the_page_no_queries(sandbox):
-    look = (
-        "import course_utils, glob, os\n"
-        "    from course_utils.data import load_plot_queries\n"
-        "    folder = os.path.dirname(course_utils.__file__)\n"
-        "    held = glob.glob(folder + '/**/held_out*', recursive=True)\n"
-        "    assert not held and not sum(map(len, load_plot_queries()))"
-    )
+    look = LOOK_FOR_HELD_OUT.replace("\n", "\n    ")  # as lines of a function
     mark = marked(sandbox, "14-search", seed=1, search=ITSELF.format(look))
-    passed = (mark.status, "held-out queries the mean nDCG@10" in " ".join(mark.messages))
-    assert passed == ("passed", True), mark
+    assert mark.status == "passed", mark
+    assert "held-out queries the mean nDCG@10" in " ".join(mark.messages), mark
     show = "if 'bars that lie on their side' in queries:\n        raise ValueError(queries)"
     mark = marked(sandbox, "14-search", seed=1, search=ITSELF.format(show))
-    assert (mark.status, shows_a_query(mark.discreet)) == ("failed", False), mark
+    assert mark.status == "failed", mark
+    assert not shows_a_query(mark.discreet), mark
 
 
 def test_the_folder_of_a_linked_python_can_be_entered_by_all_users(tmp_path, monkeypatch):
@@ -159,6 +165,6 @@ def test_the_folder_of_a_linked_python_can_be_entered_by_all_users(tmp_path, mon
     link.symlink_to(sys.executable)
     monkeypatch.setattr(sys, "executable", str(link))
     command = walls()
-    before = " ".join(command[: command.index(str(link))])
+    made_before_the_link = " ".join(command[: command.index(str(link))])
     for folder in link.parents[:-1]:
-        assert f"--perms 0755 --dir {folder} " in before
+        assert f"--perms 0755 --dir {folder} " in made_before_the_link

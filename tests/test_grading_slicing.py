@@ -32,7 +32,12 @@ def scratch(tmp_path, monkeypatch):
 
 
 def define(cells, ids=None, name="f", run="slice", known=()):
-    """The grader's reply for the function f of a notebook with these cells, separated by " || ", and the function."""
+    """The grader's reply for the function f of a notebook with these cells, and the function.
+
+    cells: separated by " || ". ids: {number of a cell: its exercise}. known: sources of the
+    lesson's own cells. run: "slice", the statements that f needs; "check", the cells down to its
+    check; "end", all cells.
+    """
     submission = Submission()
     submission.cells = [
         Cell("code", source, (ids or {}).get(number))
@@ -40,6 +45,10 @@ def define(cells, ids=None, name="f", run="slice", known=()):
     ]
     submission.open(["00-f"], [], [cell_checksum(source) for source in known])
     return submission.define("00-f", name, run), submission.answers.get("00-f")
+
+
+def reply_to(cells, **more):
+    return define(cells, **more)[0]
 
 
 def answer(cells, **more):
@@ -121,6 +130,31 @@ def answer(cells, **more):
         ("while True:\n    pass || 1 / 0 || def f(x): return x || print(f(nowhere))", 1, 1),
         ("def f(x):\n    return x\nf(1 || def f(x): return x + 5", 1, 6),
     ],
+    ids=[
+        "alone",
+        "a helper above",
+        "a helper below",
+        "imports above",
+        "a loop fills a table",
+        "a list grows over cells",
+        "an import in a try",
+        "a choice",
+        "a builtin taken below",
+        "annotations of the future",
+        "display",
+        "a class changed below",
+        "decorators",
+        "a lambda",
+        "a star import",
+        "a stub below",
+        "a helper changed below",
+        "magics",
+        "global",
+        "match and walrus",
+        "a dataclass",
+        "an endless cell",
+        "a cell that is no Python",
+    ],
 )
 def test_code_means_what_it_means_in_the_notebook(cells, given, right):
     assert answer(cells)(given) == right
@@ -136,7 +170,7 @@ def test_code_means_what_it_means_in_the_notebook(cells, given, right):
     ],
 )
 def test_what_a_magic_binds_is_there_in_a_run_from_the_top(cell):
-    assert define(cell)[0]["more"]
+    assert reply_to(cell)["more"]
     assert answer(cell, run="end")(5) == 5
 
 
@@ -196,6 +230,23 @@ SEPARATORS = "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85"
         ),
         ("for i in range(4): pass\ndef f(x): return i", 1, 3),
     ],
+    ids=[
+        *(f"U+{ord(sign):04X}" for sign in SEPARATORS),
+        "indented evenly",
+        "prompts of Python",
+        "prompts of IPython",
+        "await",
+        "a task",
+        "%time after a name",
+        "shell lines",
+        "line ends of Windows",
+        "the source of a function",
+        "pickle",
+        "match",
+        "with",
+        "walrus",
+        "for",
+    ],
 )
 def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
     assert answer(cell)(given) == right
@@ -224,12 +275,28 @@ def test_cells_are_read_as_jupyter_reads_them(cell, given, right):
         "while True:\n    pass || raise SystemExit || def broken(: || globals()['DIM'] = 5 || "
         "1 / 0\nglobals()['DIM'] = 6 || def f(x): return DIM",
     ],
-    ids=lambda value: "",
+    ids=[
+        "a function fills a table",
+        "global",
+        "globals()",
+        "exec",
+        "%%writefile and import",
+        "%%writefile and %run",
+        "%%writefile and from",
+        "setattr",
+        "a registry",
+        "a file",
+        "an environment variable",
+        "_",
+        "a patched class",
+        "interrupts",
+        "an endless cell and errors",
+    ],
 )
 def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, monkeypatch):
-    monkeypatch.setattr("course_utils.tools.grading.running.SECONDS_OF_A_CELL", 0.2)
+    monkeypatch.setattr(running, "SECONDS_OF_A_CELL", 0.2)
     assert answer(cells, run="end")(1) == 5
-    assert define(cells)[0]["more"], "the grader knows that it should try"
+    assert reply_to(cells)["more"], "the grader knows that it should try"
 
 
 @pytest.mark.parametrize(
@@ -251,7 +318,7 @@ def test_what_is_done_by_side_effect_is_there_when_all_is_run(cells, monkeypatch
 )
 def test_a_cell_that_is_stopped_is_named(limit, cells, run, number, monkeypatch):
     monkeypatch.setattr(running, limit, 0.2)
-    assert define(cells, run=run)[0]["stopped"] == [number]
+    assert reply_to(cells, run=run)["stopped"] == [number]
 
 
 @pytest.mark.filterwarnings("ignore")  # of coroutines that were never awaited
@@ -265,10 +332,12 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monke
         "double = 2 * number",
     )
     notebook = program.Program([Cell("code", source) for source in sources])
-    enter, leave = running._Alarm.__enter__, running._Alarm.__exit__
+    original_enter, original_exit = running._Alarm.__enter__, running._Alarm.__exit__
+    # lines until the alarm, and whether by then it was being switched off
+    lines_left, is_leaving = 0, False
 
     def enter_and_trace(alarm):
-        enter(alarm)
+        original_enter(alarm)
         if lines_left > 0:
             sys.settrace(count_down)
         return alarm
@@ -277,7 +346,7 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monke
         nonlocal lines_left, is_leaving
         if event == "line":
             lines_left -= 1
-            if lines_left >= 0 and frame.f_code is leave.__code__:
+            if lines_left >= 0 and frame.f_code is original_exit.__code__:
                 is_leaving = True  # the cell has ended by itself, so it may not be stopped
             if lines_left == 0:
                 signal.raise_signal(signal.SIGALRM)  # an exception also ends the tracing
@@ -286,7 +355,8 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monke
     monkeypatch.setattr(running._Alarm, "__enter__", enter_and_trace)
     caplog.set_level("CRITICAL", "asyncio")
     for line in itertools.count(1, step):
-        lines_left, is_leaving, space = line, False, running.Space(notebook)
+        lines_left, is_leaving = line, False
+        space = running.Space(notebook)
         space.names["asyncio"] = asyncio
         space.run_cells({0}, ())
         sys.settrace(None)
@@ -296,7 +366,7 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monke
         assert all(space.run(statement, number) for number, statement in notebook.parts[1:]), line
         assert space.names["double"] == 10
     gc.collect()  # while asyncio's complaints about tasks that never ended are not shown
-    assert line > 1000
+    assert line > 1000, "too few lines were tried"
 
 
 @pytest.mark.parametrize("swallow", ["except:", "except BaseException:", "finally:"])
@@ -307,15 +377,17 @@ def test_a_cell_that_swallows_its_alarm_ends_too(work, swallow, monkeypatch):
     reply, function = define(
         f"{endless} || globals()['DIM'] = 5 || def f(x): return DIM", run="end"
     )
-    assert (reply["stopped"], function(1)) == ([1], 5)
+    assert reply["stopped"] == [1]
+    assert function(1) == 5
 
 
 def test_waiting_for_other_programs_is_not_counted(monkeypatch):
-    monkeypatch.setattr("course_utils.tools.grading.running.SECONDS_OF_A_CELL", 0.3)
+    monkeypatch.setattr(running, "SECONDS_OF_A_CELL", 0.3)
     reply, function = define(
         "import time\ntime.sleep(0.4)\nglobals()['DIM'] = 5 || def f(x): return DIM", run="end"
     )
-    assert (reply["stopped"], function(1)) == ([], 5)
+    assert reply["stopped"] == []
+    assert function(1) == 5
 
 
 @pytest.mark.parametrize(
@@ -323,6 +395,7 @@ def test_waiting_for_other_programs_is_not_counted(monkeypatch):
     [("9.12.1", ["last run with Python 9.12.1, and this grader has 3."]), ("3.8", []), ("", [])],
 )
 def test_a_cell_for_a_newer_python_says_which(version, words):
+    # `define` does not say what the cells' problems are
     submission = Submission()
     submission.cells = [Cell("code", "type Vec = = int\ndef f(x): return x", "00-f")]
     submission.python = version
@@ -361,13 +434,24 @@ def test_a_cell_for_a_newer_python_says_which(version, words):
             "a/b",
         ),
     ],
+    ids=[
+        "an experiment below",
+        "its own result below",
+        "an attribute of itself",
+        "a constant changed below",
+        "a builtin deleted below",
+        "a thread",
+        "earlier inputs and outputs",
+        "%cd",
+    ],
 )
 def test_what_check_saw_counts_and_what_stands_at_the_end(cells, run, right):
-    assert run in define(cells)[0]["more"]
+    assert run in reply_to(cells)["more"]
     assert answer(cells, run=run)(1) == right
 
 
 def test_the_lessons_own_cells_are_run_only_if_they_are_needed():
+    # the first would end the run if it ran; the others run, since f needs what they leave
     lesson = ["raise SystemError", "n = 0", "n += 1"]
     cells = " || ".join([*lesson, "globals()['m'] = n", "def f(x): return m"])
     assert answer(cells, run="check", known=lesson)(1) == 1
@@ -384,14 +468,20 @@ def test_the_lessons_own_cells_are_run_only_if_they_are_needed():
     ],
 )
 def test_what_cannot_be_had_is_told(cells, words):
-    assert words in define(cells)[0]["broken"]
+    assert words in reply_to(cells)["broken"]
 
 
-def test_a_cell_that_cannot_be_read_is_called_that():
-    with pytest.raises(CellUnreadable, match="cell 1, line 1: SyntaxError"):
-        define("def f(x:\n    return")
-    with pytest.raises(CellUnreadable, match="cell 2, line 1"):
-        define("x = 1 || def g(x:\n    return", ids={1: "00-f"})
+@pytest.mark.parametrize(
+    "cells, ids, words",
+    [
+        ("def f(x:\n    return", {}, "cell 1, line 1: SyntaxError"),
+        ("x = 1 || def g(x:\n    return", {1: "00-f"}, "cell 2, line 1"),
+    ],
+    ids=["by its name", "by its id"],
+)
+def test_a_cell_that_cannot_be_read_is_called_that(cells, ids, words):
+    with pytest.raises(CellUnreadable, match=words):
+        define(cells, ids)
 
 
 def test_an_answer_in_a_cell_that_is_not_code_is_told():
@@ -412,4 +502,4 @@ def test_an_answer_in_a_cell_that_is_not_code_is_told():
     ],
 )
 def test_what_failed_around_an_answer_is_told(cells, failed):
-    assert define(cells)[0]["failed"] == failed
+    assert reply_to(cells)["failed"] == failed

@@ -60,7 +60,8 @@ def test_every_library_loads_it_without_a_variable_and_without_a_word():
         text=True,
         timeout=120,
     )
-    assert (done.stdout, done.stderr) == ("True 6 30522\n", "")
+    assert done.stdout == "True 6 30522\n"
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("links", [True, False])
@@ -68,13 +69,12 @@ def test_it_is_laid_out_once_with_links_or_copies(nowhere, links, monkeypatch):
     if not links:
         monkeypatch.setattr(Path, "symlink_to", Mock(side_effect=OSError("no links here")))
     cache = hub_cache.cache_with(nowhere)
-    assert (cache.is_relative_to(sys.prefix), has_packaged_encoder(cache), nowhere.exists()) == (
-        True,
-        True,
-        False,
-    )
+    assert cache.is_relative_to(sys.prefix)
+    assert has_packaged_encoder(cache)
+    assert not nowhere.exists()
     snapshot = cache / hub_cache.ENTRY / "snapshots" / hub_cache.COMMIT
     assert (snapshot / "model.safetensors").is_symlink() == links
+    # nothing may be laid out again
     monkeypatch.setattr(hub_cache, "_lay_out", None)
     assert hub_cache.cache_with(nowhere) == cache
 
@@ -108,12 +108,16 @@ def test_a_learners_own_models_are_found_and_nothing_is_written_there(nowhere, t
         (snapshot / "config.json").write_text("{}")
         (nowhere / name / "refs").mkdir()
         (nowhere / name / "refs" / "main").write_text("1")
-    before, cache = files(nowhere), hub_cache.cache_with(nowhere)
+    before = files(nowhere)
+    cache = hub_cache.cache_with(nowhere)
     mine = snapshot_download("me/mine", cache_dir=cache, local_files_only=True)
-    assert (Path(mine).name, has_packaged_encoder(cache), files(nowhere)) == ("1", True, before)
+    assert Path(mine).name == "1"
+    assert has_packaged_encoder(cache)
+    assert files(nowhere) == before
     (nowhere / "models--me--mine").rename(nowhere / "gone")
     cache = hub_cache.cache_with(nowhere)
-    assert (has_packaged_encoder(cache), (cache / "models--me--mine").is_symlink()) == (True, False)
+    assert has_packaged_encoder(cache)
+    assert not (cache / "models--me--mine").is_symlink()
 
 
 def test_its_public_name_is_the_packaged_encoder_here_too():
@@ -134,9 +138,11 @@ def given(monkeypatch):
 
 def test_online_gives_back_what_was_there(given):
     hub_cache.use_cache(online=True)
-    assert (constants.HF_HUB_OFFLINE, constants.HF_HUB_CACHE) == (False, "mine")
+    assert constants.HF_HUB_OFFLINE is False
+    assert constants.HF_HUB_CACHE == "mine"
     hub_cache.use_cache(online=False)
-    assert (constants.HF_HUB_OFFLINE, has_packaged_encoder(constants.HF_HUB_CACHE)) == (True, True)
+    assert constants.HF_HUB_OFFLINE is True
+    assert has_packaged_encoder(constants.HF_HUB_CACHE)
 
 
 def test_a_name_that_is_not_there_says_at_once_that_the_session_is_offline(given, shell, capsys):

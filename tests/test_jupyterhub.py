@@ -21,9 +21,11 @@ SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/sys/dev
 RUN = """
 import sys, nbformat
 from nbclient import NotebookClient
-notebook = nbformat.read(sys.argv[1], as_version=4)
-NotebookClient(notebook, timeout=180, kernel_name="python3", resources={"metadata": {"path": sys.argv[2]}}).execute()
-nbformat.write(notebook, sys.argv[1])
+path, folder = sys.argv[1:]
+notebook = nbformat.read(path, as_version=4)
+where = {"metadata": {"path": folder}}
+NotebookClient(notebook, timeout=180, kernel_name="python3", resources=where).execute()
+nbformat.write(notebook, path)
 """
 
 
@@ -32,18 +34,20 @@ def ordinary_user(writable):
 
     Paths that only root can enter, such as root's home, are bind-mounted where any user can enter.
     """
-    command = "bwrap --bind /proc /proc --dev-bind /dev /dev --cap-add ALL --perms 1777 --tmpfs /tmp".split()
+    command = "bwrap --bind /proc /proc --dev-bind /dev /dev --perms 1777 --tmpfs /tmp".split()
+    command += ["--cap-add", "ALL"]  # setpriv below needs them, and drops them
     mounted = []
     pythons = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]}
     for folder in [*map(Path, SYSTEM), *sorted(pythons | {ROOT})]:
-        if folder.is_symlink():
+        if folder.is_symlink():  # a link stays a link
             command += ["--symlink", os.readlink(folder), str(folder)]
         elif folder.exists() and not any(folder.is_relative_to(other) for other in mounted):
             command += read_only(folder)
             mounted.append(folder)
+    # the folders that the writable one is in; the new /tmp is there, but empty
     for parent in reversed(Path(writable).parents[:-1]):
-        known = any(parent.is_relative_to(other) for other in (*mounted, Path("/tmp")))
-        if not known or str(parent).startswith("/tmp/"):
+        is_there = any(parent.is_relative_to(other) for other in (*mounted, Path("/tmp")))
+        if not is_there or str(parent).startswith("/tmp/"):
             command += ["--perms", "0755", "--dir", str(parent)]
     command += ["--bind", str(writable), str(writable)]
     user = f"--reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
@@ -70,10 +74,10 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
     home = room / "sentence embeddings"
     for _ in range(2):  # a hub may do this before each start
         done = course("lab", "--write-only", "--workspace", home, **student)
-        assert done.returncode == 0 and f"{len(cores())} lessons and" in done.stdout, done.stderr
-    assert (home / "00_start_here.ipynb").stat().st_uid == NOBODY and (
-        home / "glossary.ipynb"
-    ).exists()
+        assert done.returncode == 0, done.stderr
+        assert f"{len(cores())} lessons and" in done.stdout, done.stderr
+    assert (home / "00_start_here.ipynb").stat().st_uid == NOBODY
+    assert (home / "glossary.ipynb").exists()
 
     lesson = nbformat.read(home / "00_start_here.ipynb", as_version=4)
     (answer,) = [cell for cell in lesson.cells if cell.id == "00-nearest"]
@@ -85,4 +89,5 @@ def test_a_student_gets_copies_works_and_is_remembered(room):
     assert any("✓ passed" in printed_by(cell) for cell in run.cells)
 
     done = course("progress", "--workspace", home, **student)
-    assert done.returncode == 0 and done.stdout.startswith("1 of "), done.stdout + done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("1 of "), done.stdout + done.stderr

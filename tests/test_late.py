@@ -19,14 +19,14 @@ ENGLISH = "Identifier,Full name,Email address,Last modified (submission)"
 GERMAN = "ID;Vollständiger Name;E-Mail-Adresse;Zuletzt geändert (Abgabe)"
 
 
-def hand_in(learner, *passed, lesson="04"):
+def handed_in(learner, *passed, lesson="04"):
     """A hand-in as `learners` takes it, in which these exercises of a lesson are passed."""
     return learner, f"{learner}-{lesson}.ipynb", 1, result(*passed, lesson=lesson)
 
 
-ADA = hand_in("ada", *ALL_04)
-BOB = hand_in("bob", *ALL_04)
-ADA_05 = hand_in("ada", ALL_05[0], lesson="05")
+ADA = handed_in("ada", *ALL_04)
+BOB = handed_in("bob", *ALL_04)
+ADA_05 = handed_in("ada", ALL_05[0], lesson="05")
 
 
 def class_with_dates(

@@ -24,19 +24,25 @@ HONEST = {  # {her hand-in: (her number on its platform, a classmate's, the clas
     MOODLE: ("4711", "4900", "Carol_4900_assignsubmission_file_/z.ipynb"),
 }
 STEALS = [  # (hers, his, roster): his file name can also be read as hers
+    # on Canvas, his part of the name holds her number in Moodle's form
     (CANVAS, "mallorym_813_99002_x_812_assignsubmission_y.ipynb", None),
     (
         CANVAS,
         "mallorym_813_99002_x_812_assignsubmission_file_y.ipynb",
         "id,name\n812,Ada Lovelace\n813,Mallory M\n",
     ),
+    # ... in Canvas's form
     (CANVAS, "mallorym_813_99002_x_812_99001_y.ipynb", None),
     (CANVAS, "mallorym_LATE_813_99002_x_812_99001_y.ipynb", None),
+    # ... in what stands for his name
     (CANVAS, "x_812_813_99002_y.ipynb", None),
     (CANVAS, "lovelaceada_812_813_99002_y.ipynb", None),
     (CANVAS, "x_812_1_813_99002_y.ipynb", "id,name\n812,Ada Lovelace\n813,Mallory M\n"),
+    # ... there too, with a number of a file
     (CANVAS, "x_812_99005__813_99002_y.ipynb", None),
+    # ... in the name of a zip
     (CANVAS, "mallorym_813_99002_x_812_assignsubmission_y.zip", None),
+    # on Moodle
     (MOODLE, "Mallory_4712_assignsubmission_file_x_4711_assignsubmission_file_y.ipynb", None),
     (MOODLE, "x_4711_assignsubmission_file__4712_assignsubmission_file_/y.ipynb", None),
     (MOODLE, "x_4711_4712_assignsubmission_file_/y.ipynb", None),
@@ -50,10 +56,10 @@ each_packing = pytest.mark.parametrize("zipped", [False, True], ids=["a folder",
 @each_packing
 @pytest.mark.parametrize("hers, his, roster", STEALS)
 def test_a_name_that_can_be_read_as_anothers_gets_nothing(collect, hers, his, roster, zipped):
-    her_number, classmates_number, classmates = HONEST[hers]
+    her_number, classmates_number, classmates_file = HONEST[hers]
     content = packed({"04_pooling.ipynb": NOTEBOOK}) if his.endswith(".zip") else NOTEBOOK
-    collected = collect({hers: NOTEBOOK, his: content, classmates: NOTEBOOK}, roster, zipped)
-    assert collected.files_of == {her_number: [hers], classmates_number: [classmates]}
+    collected = collect({hers: NOTEBOOK, his: content, classmates_file: NOTEBOOK}, roster, zipped)
+    assert collected.files_of == {her_number: [hers], classmates_number: [classmates_file]}
     (left_out,) = collected.left_out
     assert left_out.startswith(his.partition("/")[0].removesuffix(".zip"))
     assert collected.reasons
@@ -111,10 +117,13 @@ Participant 814,Bob
 )
 def test_an_ordinary_hand_in_of_canvas_belongs_to_its_number(collect, file, roster):
     collected = collect([file, "raybob_813_99002_04_pooling.ipynb"], roster)
-    assert (sorted(collected.files_of), collected.left_out) == (["812", "813"], [])
+    assert sorted(collected.files_of) == ["812", "813"]
+    assert collected.left_out == []
 
 
-# learners of the hand-ins in order ; how many files are left out ; the roster, or its ids ; files
+# A case a line, of four fields between " ; ": whose each hand-in is, in the order of the learners
+# ("a | a" for two of one); how many files are left out; the roster (a name in ROSTERS, or the ids
+# of one); the files. An indented line continues the one above.
 WHO_GETS_WHAT = """
 # the roster, and identical names
 al1 ; 0 ; SIS ; Ada Lovelace_77_assignsubmission_file_/a.ipynb
@@ -256,15 +265,14 @@ ada | bob ; 0 ; - ; wrapper/ada.ipynb | wrapper/bob.ipynb
 
 
 def cases(table):
-    """(files, roster, learners, number of files left out) of each case of WHO_GETS_WHAT.
-
-    An indented line continues the one above.
-    """
+    """(files, roster, learners, number of files left out) of each case of WHO_GETS_WHAT."""
     for line in re.sub(r"\n +", " ", table).strip().splitlines():
         if not line.startswith("#"):
             learners, left_out, roster, files = line.split(" ; ")
-            ids = "\n".join(["id", *roster.split(), ""])
-            yield files.split(" | "), ROSTERS.get(roster, ids), learners.split(" | "), int(left_out)
+            # a roster that has no name is a list of ids
+            roster_of_ids = "\n".join(["id", *roster.split(), ""])
+            text = ROSTERS.get(roster, roster_of_ids)
+            yield files.split(" | "), text, learners.split(" | "), int(left_out)
 
 
 JUNK = ["Thumbs.db", "desktop.ini", "._x.ipynb"]
@@ -435,7 +443,8 @@ def test_different_texts_have_different_keys_of_at_most_120_characters():
     ]
     keys = [for_keys(text) for text in texts]
     assert keys[0] == "ada"
-    assert (len(set(keys)), max(map(len, keys))) == (len(texts), 120)
+    assert len(set(keys)) == len(texts)
+    assert max(map(len, keys)) == 120
 
 
 def test_long_names_of_files_are_shortened_and_stay_different(collect):
@@ -465,8 +474,9 @@ def test_16000_members_take_no_time_and_are_bounded(tmp_path, name):
     assert time.process_time() - start < 4, "seconds; on a busy machine, run it again"
     assert "bob" in [hand_in.learner for hand_in in hand_ins]
     adas = [hand_in for hand_in in hand_ins if hand_in.learner == "ada"]
-    assert len(adas) <= 140
-    if name.startswith("ada/") and name.endswith(".ipynb"):
+    assert len(adas) <= handed_files.MOST_OF_ONE + 1, "and one that says how many more"
+    are_adas_notebooks = name.startswith("ada/") and name.endswith(".ipynb")
+    if are_adas_notebooks:
         assert sum(hand_in.path is not None for hand_in in adas) == handed_files.MOST_OF_ONE
         assert re.search("too many|at most 100", str([hand_in.problem for hand_in in adas]))
 
@@ -536,10 +546,11 @@ BY_NAME = {"ada": Learner("ada", "Ada Lovelace"), "mal": Learner("mal", "Mal M")
 )
 def test_no_name_of_a_file_takes_or_gives_marks(numbers, her_file, his_front, people, name, is_zip):
     # the platform writes the front of a name, and he chooses the rest: none makes it hers
-    in_his_zip = ("Ada Lovelace_4711_assignsubmission_file_", "lovelaceada_812_99001_x.ipynb")
-    his_parts = (his_front + name, *in_his_zip) if is_zip else (f"{his_front}{name}.ipynb",)
-    files = [HandedFile(parts, 1, problem="not read") for parts in ((her_file,), his_parts)]
-    her_key, his_key = people if people is BY_NAME else numbers
+    names_in_his_zip = ("Ada Lovelace_4711_assignsubmission_file_", "lovelaceada_812_99001_x.ipynb")
+    his_parts = (his_front + name, *names_in_his_zip) if is_zip else (f"{his_front}{name}.ipynb",)
+    # all below the first part is from his zip
+    files = [HandedFile(parts, outer=1, problem="not read") for parts in ((her_file,), his_parts)]
+    her_key, his_key = list(BY_NAME) if people is BY_NAME else numbers
     her, his = map(Owners(files, "class", people).of, files)
     assert her.learner == her_key
     assert isinstance(his, LeftOut) or his.learner == his_key

@@ -176,7 +176,29 @@ def test_few_and_many_tokens_go_different_ways_to_the_same_vectors(number, encod
 def test_the_light_tokenizer_gives_the_same_ids(encoder, sentences):
     ids, cut, longest = packaged_tokens(sentences, packaged_weights()[0])
     rows, *rest = tokens_of(sentences, encoder[0], 256)
-    assert ids == [row["input_ids"] for row in rows] and [cut, longest] == rest
+    assert ids == [row["input_ids"] for row in rows]
+    assert [cut, longest] == rest
+
+
+EMBEDS_WITHOUT_TRANSFORMERS = """
+import json, sys, warnings
+import numpy as np
+from course_utils import embed
+with warnings.catch_warnings(record=True) as said:
+    np.save("light.npy", embed(json.load(open("texts.json"))))
+assert len(said) == 1, said
+assert said[0].filename == "<string>", said
+assert "transformers" not in sys.modules
+
+import torch
+from course_utils import load_encoder
+_, model = load_encoder()
+before = embed(["a"])
+with torch.no_grad():
+    model.embeddings.word_embeddings.weight *= 2
+difference = np.abs(embed(["a"]) - before).max()
+assert difference > 1e-3, "embed must see that the shared model was changed"
+"""
 
 
 @pytest.mark.nightly
@@ -184,18 +206,13 @@ def test_the_light_tokenizer_gives_the_same_ids(encoder, sentences):
 def test_a_fresh_process_embeds_without_transformers(texts, tmp_path):
     texts = texts[24:]  # sentences, and longer texts
     (tmp_path / "texts.json").write_text(json.dumps(texts))
-    program = (
-        "import json, sys, warnings, numpy as np\nfrom course_utils import embed\n"
-        "with warnings.catch_warnings(record=True) as said:\n"
-        "    np.save('light.npy', embed(json.load(open('texts.json'))))\n"
-        "assert len(said) == 1 and said[0].filename == '<string>', said\n"
-        "assert 'transformers' not in sys.modules\n"
-        "from course_utils import load_encoder\nimport torch\n_, model = load_encoder()\n"
-        "before = embed(['a'])\nwith torch.no_grad(): model.embeddings.word_embeddings.weight *= 2\n"
-        "assert np.abs(embed(['a']) - before).max() > 1e-3, 'embed must see that the shared model was changed'"
-    )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_ENCODER": ""}
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, env=environment)
+    subprocess.run(
+        [sys.executable, "-c", EMBEDS_WITHOUT_TRANSFORMERS],
+        cwd=tmp_path,
+        check=True,
+        env=environment,
+    )
     assert np.abs(np.load(tmp_path / "light.npy") - embed(texts)).max() <= 1e-6
 
 
@@ -262,5 +279,6 @@ def test_what_comes_twice_is_computed_once(tiny, monkeypatch):
         lambda lengths, budget: seen.append(len(lengths)) or by_length(lengths, budget),
     )
     vectors = embed(["a b", "c", "a b", "c", "a b"], model=tiny)
-    assert seen == [2] and vectors.shape == (5, 32)
+    assert seen == [2]
+    assert vectors.shape == (5, 32)
     assert np.array_equal(vectors, embed(["a b", "c"], model=tiny)[[0, 1, 0, 1, 0]])

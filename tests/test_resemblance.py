@@ -31,7 +31,8 @@ from .grader import hand_in, one_sandbox, solutions, write_class  # noqa: F401
 LESSONS = ("04", "05", "08")
 HERE = Path(__file__).parent
 ROOM = Path(resemblance.__file__).parent
-STATED = (ROOM / "templates/resemblance.html.j2").read_text(), (ROOM / "README.md").read_text()
+PAGE_TEXT = (ROOM / "templates/resemblance.html.j2").read_text()
+README_TEXT = (ROOM / "README.md").read_text()
 
 
 def answers_written_apart():
@@ -49,7 +50,7 @@ def answers_written_apart():
 APART = answers_written_apart()
 
 
-def independent(first, second):
+def are_exchangeable(first, second):
     # whether two lines may be exchanged: both assign, and neither uses what the other assigns
     def names(node, *kinds):
         return {
@@ -71,7 +72,7 @@ def disguised(text, rng):
     nodes = list(ast.walk(tree))
     for body in (node.body for node in nodes if isinstance(node, ast.FunctionDef)):
         for place, (first, second) in enumerate(zip(body, body[1:])):
-            if independent(first, second):
+            if are_exchangeable(first, second):
                 body[place : place + 2] = second, first
                 break
     arguments = [node for node in nodes if isinstance(node, ast.arg)]
@@ -97,6 +98,7 @@ def invented_class(rng, size=60):
 
 def plant(answers_of_class, rng, copies=3):
     """Let some learners copy all answers of another one, in disguise. Returns the pairs."""
+    # as many learners as any exercise has answers
     places = rng.sample(range(len(answers_of_class["04-baseline"])), 2 * copies)
     pairs = list(zip(places[::2], places[1::2]))
     for answers in answers_of_class.values():
@@ -129,7 +131,7 @@ def test_the_figures_that_page_and_readme_state(given):
         highest = compare(answers, given).pairs[: len(copies)]
         are_the_copies = {pair.places for pair in highest} == copies
         copies_first += are_the_copies and all(pair.above for pair in highest)
-    page, readme = (" ".join(text.split()) for text in STATED)
+    page, readme = (" ".join(text.split()) for text in (PAGE_TEXT, README_TEXT))
     words = f"of 100 invented classes of 60, {alarms} had one"
     assert words in page
     assert words in readme
@@ -142,7 +144,7 @@ def test_answers_written_apart_share_no_long_passage(given):
         own_prints = [fingerprints(text) - given for text in answers]
         shared += [len(first & second) for first, second in combinations(own_prints, 2)]
     assert max(shared) < PASSAGE / 4
-    assert f"at most {max(shared)} (in {len(shared)} pairs" in STATED[0]
+    assert f"at most {max(shared)} (in {len(shared)} pairs" in PAGE_TEXT
 
 
 def test_names_layout_and_brackets_hide_nothing():

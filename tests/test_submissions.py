@@ -44,6 +44,7 @@ def test_of_a_full_zip_the_lessons_notebook_is_read(collect, monkeypatch):
     assert "eve/z/04_pooling.ipynb" in [hand_in.file for hand_in in hand_ins if hand_in.path]
 
 
+NOTHING_ELSE = ("", "", "", "")  # no name, e-mail, login and SIS id
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
 ,,,,,Manual Posting
     Points Possible,,,,,14
@@ -58,7 +59,7 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
         (CANVAS, {"812": ("Lovelace, Ada", "", "al1", "S1")}),
         (
             "Identifier,Full name,Email address\nParticipant 812,,\nParticipant 813,,\n",
-            {"812": 4 * ("",), "813": 4 * ("",)},
+            {"812": NOTHING_ELSE, "813": NOTHING_ELSE},
         ),
         (
             "ID;Vollständiger Name;E-Mail-Adresse;Status\n"
@@ -72,7 +73,7 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
         ('Kurs,"Embeddings, 2026"\n\nMatrikelnummer,Name\n7,Ada\n', {"7": ("Ada", "", "", "")}),
         (
             "id\nParticipant\nparticipant x1\n",
-            {"Participant": 4 * ("",), "participant x1": 4 * ("",)},
+            {"Participant": NOTHING_ELSE, "participant x1": NOTHING_ELSE},
         ),
         *(
             (
@@ -87,6 +88,19 @@ CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
             {"1": ("Simon Paul Weber", "", "", "")},
         ),
         ("id,name\n,\nada,Ada\n , \n,\n", {"ada": ("Ada", "", "", "")}),
+    ],
+    ids=[
+        "Canvas",
+        "Moodle, blind",
+        "Moodle, German",
+        "sep=",
+        "lines above",
+        "the word Participant",
+        "semicolons",
+        "tabs",
+        "last name in Name",
+        "first name in name",
+        "empty lines",
     ],
 )
 def test_rosters_as_platforms_write_them(tmp_path, text, people):
@@ -115,6 +129,7 @@ def test_links_are_not_followed(tmp_path):
 def test_archive_members_that_point_outside_stay_inside(collect, tmp_path):
     link = zipfile.ZipInfo("eve/04_pooling.ipynb")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    # three that lead out of the folder, and an honest one
     names = ("../../evil.ipynb", "/etc/evil.ipynb", "a\\..\\..\\evil.ipynb", "ada/04_pooling.ipynb")
     hand_ins = collect(
         {**dict.fromkeys(names, NOTEBOOK), link: "/etc/passwd"}, zipped=True

@@ -54,13 +54,13 @@ def bank():
     return tuple(question_banks.questions())
 
 
-def words(text):
+def plain(text):
     """A text without Markdown's marks, and with single spaces."""
     return " ".join(re.sub(r"[*`$]|</?code>", "", text).split())
 
 
 def text_of(element):
-    return words("".join(element.itertext()))
+    return plain("".join(element.itertext()))
 
 
 def xhtml(text):
@@ -94,7 +94,7 @@ def qti_items(content):
         items = {name: ElementTree.fromstring(package.read(file)) for name, file in files.items()}
     for element in itertools.chain.from_iterable(item.iter() for item in items.values()):
         assert element.tag.startswith((QTI, MATHML))
-        element.tag = element.tag.removeprefix(QTI)
+        element.tag = element.tag.removeprefix(QTI)  # in place, for the tests
     return items
 
 
@@ -133,9 +133,10 @@ def test_every_quiz_is_exported_with_one_right_option_and_the_lessons_explanatio
     for name, source in quizzes.items():
         text, options = exported[name]
         question, *parts = re.split(r"<details><summary>[A-D]\. |</summary>|</details>", source)
-        assert text_of(text).endswith(words(question.removeprefix("**Predict.** "))), name
+        assert text_of(text).endswith(plain(question.removeprefix("**Predict.** "))), name
+        # of each option, the split gives its text, its explanation, and what follows
         written = [
-            (words(why).startswith("Right."), words(option), words(why))
+            (plain(why).startswith("Right."), plain(option), plain(why))
             for option, why in zip(parts[::3], parts[1::3])
         ]
         assert [(right, text_of(option), text_of(why)) for right, option, why in options] == written
@@ -273,6 +274,15 @@ def holds_only_what_it_may(part):
         assert element.tag not in INLINE | BLOCK or element.attrib.keys() <= {"href"}, element.tag
 
 
+def declares_the_outcomes_that_it_sets(item):
+    outcomes = {
+        declaration.get("identifier"): declaration.get("baseType")
+        for declaration in item.iter("outcomeDeclaration")
+    }
+    assert outcomes == {"SCORE": "float", "FEEDBACK": "identifier"}
+    assert {value.get("identifier") for value in item.iter("setOutcomeValue")} == {*outcomes}
+
+
 # the same, section "Item": the parts of an item before its feedbacks, in their order
 PARTS_OF_AN_ITEM = (
     "responseDeclaration outcomeDeclaration outcomeDeclaration itemBody responseProcessing".split()
@@ -300,12 +310,7 @@ def test_items_follow_the_information_model_of_qti():
         letters = [option.get("identifier") for option in options]
         assert letters == list("ABCD")[: len(letters)]
         assert item.find(".//correctResponse")[0].text in letters
-        outcomes = {
-            declaration.get("identifier"): declaration.get("baseType")
-            for declaration in item.iter("outcomeDeclaration")
-        }
-        assert outcomes == {"SCORE": "float", "FEEDBACK": "identifier"}
-        assert {value.get("identifier") for value in item.iter("setOutcomeValue")} == {*outcomes}
+        declares_the_outcomes_that_it_sets(item)
 
 
 def test_moodle_gets_a_category_before_each_lessons_questions():
@@ -386,7 +391,7 @@ def test_there_is_a_card_for_each_term_and_for_mistakes(exercises_of_one_lesson)
 
 def test_a_card_says_where_it_is_from_and_a_mistake_explains_itself(exercises_of_one_lesson):
     messages = [
-        words(mistake.message)
+        plain(mistake.message)
         for exercise in exercises_of_one_lesson.values()
         for mistake in exercise.mistakes
     ]

@@ -89,11 +89,13 @@ def nbgrader_autograde(room, lesson, size):
 
 def measure(room, lesson, size, nbgrader_size, numbers_of_workers):
     """The seconds per hand-in of nbgrader, and {number of workers: those of `course grade`}."""
-    slow = nbgrader_autograde(room, lesson, nbgrader_size)
-    click.echo(f"{lesson}: nbgrader {slow:.2f} s a hand-in", err=True)
-    seconds = {workers: course_grade(room, lesson, size, workers) for workers in numbers_of_workers}
-    click.echo(f"{lesson}: {seconds}", err=True)
-    return slow, seconds
+    of_nbgrader = nbgrader_autograde(room, lesson, nbgrader_size)
+    click.echo(f"{lesson}: nbgrader {of_nbgrader:.2f} s a hand-in", err=True)
+    of_course = {
+        workers: course_grade(room, lesson, size, workers) for workers in numbers_of_workers
+    }
+    click.echo(f"{lesson}: {of_course}", err=True)
+    return of_nbgrader, of_course
 
 
 @click.command()
@@ -121,9 +123,14 @@ def main(size, nbgrader_size, write):
         for lesson in LESSONS:
             # lesson 14, whose search calls the encoder, with one number of workers only
             measured = numbers_of_workers if lesson == "04" else [cores]
-            slow, seconds = measure(room, lesson, size, nbgrader_size, measured)
-            rates = [f"{1 / seconds[n]:.1f}" if n in seconds else "" for n in numbers_of_workers]
-            rows.append((lesson, f"{slow:.1f} s", *rates, f"{slow / seconds[cores]:.0f}"))
+            of_nbgrader, of_course = measure(room, lesson, size, nbgrader_size, measured)
+            rates = [
+                f"{1 / of_course[number]:.1f}" if number in of_course else ""
+                for number in numbers_of_workers
+            ]
+            rows.append(
+                (lesson, f"{of_nbgrader:.1f} s", *rates, f"{of_nbgrader / of_course[cores]:.0f}")
+            )
     counts = [
         f"hand-ins a second, {number} {'worker' if number == 1 else 'workers'}"
         for number in numbers_of_workers

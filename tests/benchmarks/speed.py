@@ -56,10 +56,10 @@ def sides():
 def measure(functions, sentences, rounds):
     """{side: seconds of each round}. The sides take turns."""
     seconds = {side: [] for side in functions}
-    for turn in range(rounds + 1):
+    for turn in range(rounds + 1):  # round 0 warms up, with a few sentences
         for side, function in functions.items():
             start = time.perf_counter()
-            function(sentences[:50] if turn == 0 else sentences)  # first a few, to warm up
+            function(sentences[:50] if turn == 0 else sentences)
             seconds[side].append(time.perf_counter() - start)
     return {side: of_rounds[1:] for side, of_rounds in seconds.items()}
 

@@ -43,6 +43,13 @@ def _check(cases: list[Case], built: Collection[str], roles: set[str], keys: set
     assert {*built} <= {*names}, "a case without cells is not described"
 
 
+# ("key", value) of a line "- key: value", without the backticks around all of a value.
+def _setting(line: str) -> tuple[str, str]:
+    key, _, value = line.removeprefix("- ").partition(": ")
+    is_quoted = re.fullmatch("`[^`]+`", value)
+    return key, value[1:-1] if is_quoted else value
+
+
 def read(
     folder: Path,
     built: Collection[str],
@@ -59,21 +66,22 @@ def read(
     for path in sorted(folder.glob("*.md")):
         text = path.read_text(encoding="utf-8")
         lines = text.split("\n")
-        # behind the title and the introduction
+        # the first two are the title and the introduction
         for node in SyntaxTreeNode(MarkdownIt("commonmark").parse(text)).children[2:]:
             if node.type == "heading":
                 cases.append(Case(node.children[0].content.replace("`", "")))
-            elif node.type == "paragraph":
-                cases[-1].description = node.children[0].content.replace("\n", " ")
+                continue
+            case = cases[-1]
+            if node.type == "paragraph":
+                case.description = node.children[0].content.replace("\n", " ")
             elif node.type == "fence":
                 role = node.info.removeprefix("python").strip()
                 source = _filled(node.content.removesuffix("\n"), constants)
-                cases[-1].cells.setdefault(role, []).append(source)
+                case.cells.setdefault(role, []).append(source)
             else:
-                for item in node.children:  # of a list: "- key: value"
-                    entry = lines[item.map[0]].removeprefix("- ")
-                    key, _, value = entry.partition(": ")
-                    plain = value[1:-1] if re.fullmatch("`[^`]+`", value) else value
-                    cases[-1].settings[key] = _filled(plain, constants)
+                for item in node.children:  # of a list
+                    # the line as it is written: the parser takes backticks away
+                    key, value = _setting(lines[item.map[0]])
+                    case.settings[key] = _filled(value, constants)
     _check(cases, built, {"", "below", *roles}, {*keys})
     return cases

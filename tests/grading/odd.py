@@ -26,14 +26,15 @@ from .hostile import (
 )
 
 MEAN = RIGHT[MEAN_POOL].strip()
-NEEDS = {  # mean pooling that takes its dimension, or its weights, from an expression in place of {}
+# mean pooling that takes its dimension, or its weights, from an expression in place of {}
+MEAN_WITH_GAP = {
     "dim": MEAN.replace("dim=1", "dim={}"),
     "weights": MEAN.replace(
         "attention_mask.unsqueeze(-1).to(token_embeddings.dtype)",
         "{}(attention_mask, token_embeddings)",
     ),
 }
-assert all("{}" in source for source in NEEDS.values()), (
+assert all("{}" in source for source in MEAN_WITH_GAP.values()), (
     "lesson 04 answers mean pooling in other words"
 )
 
@@ -63,10 +64,11 @@ def inside(lines):
 
 
 # A right notebook whose cells `change` replaces, by a list that it returns, or changes in place.
+# right_cells[0] answers mean pooling, right_cells[1] checks it, and so on by pairs.
 def cells(change):
     def build():
         right_cells = lesson_cells(RIGHT)
-        return notebook_bytes(change(right_cells) or right_cells)
+        return notebook_bytes(change(right_cells) or right_cells)  # a change in place returns None
 
     return build
 
@@ -136,7 +138,7 @@ BUILT = {
     "a very long line": inside("# " + "x" * 100_000),
     "a very long list": lambda: right_hand_in(
         [code_cell(f"NUMBERS = {[1] * 20_000}")],
-        my_mean_pool=NEEDS["dim"].replace("{}", "NUMBERS[-1]"),
+        my_mean_pool=MEAN_WITH_GAP["dim"].replace("{}", "NUMBERS[-1]"),
     ),
     "a timed check": cells(
         lambda right_cells: right_cells[1].update(
@@ -170,7 +172,7 @@ BUILT = {
         f'my_mean_pool = pool\ncheck("{MEAN_POOL}", my_mean_pool)'
     ),
     "split over two cells": lambda: right_hand_in(
-        [code_cell("DIM = 1", MEAN_POOL)], my_mean_pool=NEEDS["dim"].replace("{}", "DIM")
+        [code_cell("DIM = 1", MEAN_POOL)], my_mean_pool=MEAN_WITH_GAP["dim"].replace("{}", "DIM")
     ),
     "nbformat 4.0": lambda: notebook_bytes(lesson_cells(RIGHT), nbformat_minor=0),
     "a format of the future": lambda: notebook_bytes(lesson_cells(RIGHT), nbformat_minor=9),
@@ -295,8 +297,9 @@ BUILT = {
 # The notebook that a case describes, with its points.
 def notebook(case):
     answers = {name: case.cells[name][0] for name in NAMES.values() if name in case.cells}
-    for key in NEEDS.keys() & case.settings.keys():
-        answers["my_mean_pool"] = NEEDS[key].replace("{}", case.settings[key])
+    # a case has at most one of them
+    for key in MEAN_WITH_GAP.keys() & case.settings.keys():
+        answers["my_mean_pool"] = MEAN_WITH_GAP[key].replace("{}", case.settings[key])
     lost = case.settings["lost"].split(", ") if "lost" in case.settings else []
     above, below = case.cells.get("", []), case.cells.get("below", [])
     build = BUILT.get(case.name) or (

@@ -28,6 +28,7 @@ from course_utils.tools.grading.store import GradeError
 from course_utils.tools.grading.submissions import gather
 source, folder, descriptors = sys.argv[1:]
 if int(descriptors):
+    # listing this folder needs one itself
     used = len(os.listdir("/proc/self/fd")) - 1
     resource.setrlimit(resource.RLIMIT_NOFILE, (used + int(descriptors) - 1,) * 2)
 try:
@@ -59,10 +60,15 @@ def problems(place, source="class"):
     return {hand_in.learner: hand_in.problem for hand_in in hand_ins}
 
 
-# Gather in a separate process; it must end with a fault of the machine: a sentence with these words.
-def assert_fault(place, words, prefix=(), descriptors=0):
+# Gather in a separate process.
+def gather_apart(place, descriptors=0, **how):
     folders = (place / "class", place / "unpacked")
-    done = course(*folders, descriptors, program=["-c", GATHER], before=list(prefix))
+    return course(*folders, descriptors, program=["-c", GATHER], **how)
+
+
+# Gathering must end with a fault of the machine: a sentence with these words.
+def assert_fault(place, words, prefix=(), descriptors=0):
+    done = gather_apart(place, descriptors, before=list(prefix))
     assert done.stdout, done.stderr
     kind, sentence = json.loads(done.stdout)
     assert kind == "GradeError", sentence
@@ -73,10 +79,12 @@ def assert_fault(place, words, prefix=(), descriptors=0):
 # ---------------------------------------------------------------- the machine
 
 BIND = ("bwrap", "--dev-bind", "/", "/")
-NAMES = "ada/04_pooling.ipynb", "ada", "bob/work.zip", "../class"  # seen from the class's folder
+# seen from the class's folder
+UNREADABLE = "ada/04_pooling.ipynb", "ada", "bob/work.zip", "../class"
 
 
-# {} in a prefix: the place. /proc/self/mem: reading it from its start is an error.
+# {} in a prefix: the folder of the fixture `place`. /proc/self/mem: reading it from its start is
+# an error.
 @pytest.mark.parametrize(
     "prefix, words",
     [
@@ -109,7 +117,10 @@ def test_a_fault_of_the_disk_stops_the_run(place, prefix, words):
 @pytest.mark.parametrize(
     "name, mode, words",
     [
-        *((name, 0o000, "Cannot .*Permission denied; give yourself permission") for name in NAMES),
+        *(
+            (name, 0o000, "Cannot .*Permission denied; give yourself permission")
+            for name in UNREADABLE
+        ),
         ("../unpacked", 0o555, "Cannot unpack .*Permission denied"),
     ],
 )
@@ -165,16 +176,22 @@ def misname(data, central):
 # What is done to a zip's bytes. `central` is the offset of its directory, which repeats the fields of the member's
 # header; their offsets are those of the ZIP specification (APPNOTE.TXT, 4.3.7, 4.3.12 and 4.3.16).
 DAMAGE = {
+    # bit 0 of the flags
     "encrypted": lambda data, central: put(data, b"\1", 6, central + 8),
+    # the method; 99 is none that zipfile knows
     "an unknown way of packing": lambda data, central: put(
         data, struct.pack("<H", 99), 8, central + 10
     ),
     "a name in no encoding": misname,
+    # the size when unpacked
     "larger than it says": lambda data, central: put(data, struct.pack("<I", 10), central + 24),
+    # where the end record says that the directory begins
     "a directory elsewhere": lambda data, central: put(
         data, struct.pack("<I", 2**31), len(data) - 6
     ),
+    # where the directory says that the header begins
     "a member elsewhere": lambda data, central: put(data, struct.pack("<I", 2**31), central + 42),
+    # packed data
     "other bytes": lambda data, _: put(data, bytes(30), 60),
     "truncated": lambda data, _: replace(data, data[: len(data) // 2]),
     "empty": lambda data, _: data.clear(),
@@ -255,7 +272,7 @@ def test_names_in_another_encoding_are_read_and_can_be_written_in_utf8(place):
 # is too long for the system.
 def make_folders(place, names):
     outer = os.open(place, os.O_RDONLY)
-    for name in names:
+    for name in names:  # only the folder that the next one goes into stays open
         os.mkdir(name, dir_fd=outer)
         inner = os.open(name, os.O_RDONLY, dir_fd=outer)
         os.close(outer)
@@ -273,29 +290,30 @@ def flatten(folder, name):
 
 
 @pytest.mark.parametrize("name, levels", [("d", 1500), ("d" * 200, 60)], ids=["deep", "long"])
-@pytest.mark.parametrize("above", ["eve", "eve/.hidden"])
-def test_folders_in_one_another_are_one_learners_problem(place, name, levels, above):
-    make_folders(place / "class", [*above.split("/"), *[name] * levels])
+@pytest.mark.parametrize("outer", ["eve", "eve/.hidden"])
+def test_folders_in_one_another_are_one_learners_problem(place, name, levels, outer):
+    make_folders(place / "class", [*outer.split("/"), *[name] * levels])
     try:
         problem_of = problems(place)
     finally:  # too deep for pytest, which would fail when it clears its folders
-        flatten(place / "class" / above, name)
-    assert (problem_of["ada"], problem_of["bob"]) == ("", "")
-    if above == "eve":
+        flatten(place / "class" / outer, name)
+    assert problem_of["ada"] == ""
+    assert problem_of["bob"] == ""
+    # what is in a hidden folder is passed over without a word
+    if outer == "eve":
         assert re.search("within 50 others|too long to be read", problem_of["eve"])
 
 
 @pytest.mark.parametrize(
-    "locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {}]
+    "locale",
+    [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {}],
+    ids=["C", "this one"],
 )
 def test_names_are_read_as_utf8_whatever_the_locale_says(place, locale):
     for name in ("Ömer", "王"):
         (place / "class" / name).mkdir()
         (place / "class" / name / "04_pooling.ipynb").write_text(NOTEBOOK)
-    folders = (place / "class", place / "unpacked")
-    done = course(
-        *folders, 0, program=["-c", GATHER], env={**os.environ, "PYTHONPATH": str(ROOT), **locale}
-    )
+    done = gather_apart(place, env={**os.environ, "PYTHONPATH": str(ROOT), **locale})
     assert sorted(json.loads(done.stdout)) == ["ada", "bob", "Ömer", "王"], done.stderr
 
 
@@ -313,6 +331,7 @@ def test_odd_but_sound_archives_are_read(place):
     assert problems(place, "class.zip") == {"Zoë": "", "ada": "", "bob": ""}
 
 
+# how the roster is made; words of the message
 @pytest.mark.parametrize(
     "make, words",
     [

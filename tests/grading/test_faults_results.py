@@ -101,7 +101,8 @@ def points(records):
     return [record.points for record in records]
 
 
-# the text of an error that pytest caught, which must be one sentence
+# The text of an error that pytest caught: one line of fewer than 400 characters that ends with a
+# full stop.
 def sentence(error):
     text = str(error.value)
     assert re.fullmatch(r"[^\n]{1,398}\.", text), text
@@ -136,7 +137,9 @@ OTHER_SHAPES = {
 def content(path):
     if path.is_dir():
         return [inner.name for inner in path.iterdir()]
-    return path.read_bytes() if path.is_file() else path.lstat().st_mode
+    if path.is_file():
+        return path.read_bytes()
+    return path.lstat().st_mode
 
 
 @pytest.fixture(params=OTHER_SHAPES)
@@ -224,22 +227,36 @@ def test_a_link_in_place_of_the_unpacked_files_goes_and_is_not_followed(nothing_
 
 
 @pytest.mark.parametrize(
-    "case",
-    ["class", "class/dan/results", "class/to/new", "link/results", "out/../class", "class/course"],
+    "results, beside",
+    [
+        ("class", []),
+        ("class/dan/results", []),
+        ("class/to/new", []),
+        ("link/results", []),
+        ("out/../class", []),
+        ("out", ["class/course"]),
+    ],
+    ids=[
+        "the class's folder",
+        "a learner's",
+        "through a link in it",
+        "through a link to it",
+        "by a detour",
+        "nbgrader's course",
+    ],
 )
-def test_results_do_not_go_among_the_submissions(case, nothing_to_mark, tmp_path):
+def test_results_do_not_go_among_the_submissions(results, beside, nothing_to_mark, tmp_path):
     source, out = nothing_to_mark
     (tmp_path / "link").symlink_to(source)
     (source / "to").symlink_to(tmp_path / "class" / "dan")
-    folder = tmp_path / case
     before = sorted(source.rglob("*"))
-    # a course of nbgrader's is beside the results, the others are the results folder itself
-    results, beside = (out, [folder]) if case == "class/course" else (folder, [])
     with pytest.raises(GradeError, match="is the submissions folder, or is inside it"):
-        run(source, results, beside=beside)
-    assert (sorted(source.rglob("*")), list(out.iterdir())) == (before, [])
+        run(source, tmp_path / results, beside=[tmp_path / name for name in beside])
+    assert sorted(source.rglob("*")) == before
+    assert list(out.iterdir()) == []
 
 
+# how a script begins: it runs in a process of its own, so it imports this module's names
 SMALL_DISK = """
 import os, subprocess, sys
 from pathlib import Path
@@ -269,7 +286,8 @@ def on_a_small_disk(tmp_path, script, source=""):
     # not `sys.executable`, which `replace_process` changes
     python = [COURSE[0], "-c", SMALL_DISK + script + "\nprint('done')", disk, source]
     done = subprocess.run([*new_mounts, *mount, *python], cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stdout[-5:]) == (0, "done\n"), done.stderr[-3000:]
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.endswith("done\n")
 
 
 @pytest.mark.parametrize(
@@ -318,11 +336,11 @@ def test_a_run_that_is_killed_leaves_no_folder_and_loses_nothing(tmp_path):
     command = ["grade", "--out", out, "--workers", "1", "--lessons", "04"]
     running = grader.start(*command, tmp_path / "class.zip")
     begun(running, lambda: first_result(out))
-    below = psutil.Process(running.pid).children(recursive=True)
+    descendants = psutil.Process(running.pid).children(recursive=True)
     running.send_signal(signal.SIGKILL)
     running.wait()
     assert len(list((out / ".unpacked").iterdir())) == 3
-    for process in below:  # those that have not ended with it
+    for process in descendants:  # those that have not ended with it
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
     done = course(*command, tmp_path / "first.zip")
@@ -339,20 +357,22 @@ def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path, stop, is
     if isolated:
         isolation()
     source, out = tmp_path / "class", tmp_path / "out"
+    # different bytes, so that both are marked
     slow = {f"s{number}": hand_in("04", max_pool=SLOW + " " * number) for number in (1, 2)}
     write_class(source, s0=hand_in("04"), **slow)
-    options = ["--workers", 1, "--lessons", "04", *["--unsafe-no-isolation"] * (not isolated)]
+    how = [] if isolated else ["--unsafe-no-isolation"]
+    options = ["--workers", 1, "--lessons", "04", *how]
     # what runs in the background of a shell ignores SIGINT
     before = signal.signal(stop, signal.SIG_DFL)
     try:
         running = grader.start("grade", source, "--out", out, *options, TMPDIR=str(tmp_path))
     finally:
         signal.signal(stop, before)
-    below = begun(running, lambda: psutil.Process(running.pid).children(recursive=True))
+    descendants = begun(running, lambda: psutil.Process(running.pid).children(recursive=True))
     if isolated:
         begun(running, lambda: first_result(out))
-        below = psutil.Process(running.pid).children(recursive=True)
-        assert "bwrap" in [process.name() for process in below]
+        descendants = psutil.Process(running.pid).children(recursive=True)
+        assert "bwrap" in [process.name() for process in descendants]
     running.send_signal(stop)
     _, messages = running.communicate(timeout=60)
     assert running.returncode == 128 + stop  # as shells report a signal
@@ -360,8 +380,9 @@ def test_a_run_that_is_told_to_end_says_so_and_leaves_nothing(tmp_path, stop, is
         f"Stopped. What was marked is kept in {out}; run the same command to continue." in messages
     )
     assert "Traceback" not in messages
-    _, alive = psutil.wait_procs(below, timeout=20)
-    assert (alive, [*out.glob(".*"), *tmp_path.glob("course-grade-*")]) == ([], [])
+    _, alive = psutil.wait_procs(descendants, timeout=20)
+    assert alive == []
+    assert [*out.glob(".*"), *tmp_path.glob("course-grade-*")] == []
 
 
 # --- marking processes
@@ -382,11 +403,16 @@ def replace_process(monkeypatch, tmp_path):
     return put
 
 
-# programs for it: the line that says that it is ready, and one that gives full marks to every hand-in
+# programs for it: the line that says that it is ready, one that gives full marks to every hand-in,
+# and one whose sandbox is gone when it is given the first
 READY = "print(json.dumps({'filter': True}), flush=True)\n"
 WORKS = f"""{READY}result = {asdict(result(*ALL_04))!r}
 while job := line():
     print(json.dumps({{'key': json.loads(job)['key'], 'result': result}}), flush=True)
+"""
+LOSES_ITS_SANDBOX = f"""{READY}line()
+print(json.dumps({{'fatal': 'The sandbox is gone.'}}), flush=True)
+line()
 """
 
 
@@ -420,8 +446,10 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(
     assert done.exit_code == 3  # some are not marked
     ada, bob = read_table(out / "grades.csv")
     assert {ada[column] for column in ("total", *ALL_04)} == {""}
-    assert (ada["status"], "ended twice" in ada["reason"]) == ("not marked", True)
-    assert (bob["status"], bob["total"]) == ("ok", str(FULL))
+    assert ada["status"] == "not marked"
+    assert "ended twice" in ada["reason"]
+    assert bob["status"] == "ok"
+    assert bob["total"] == str(FULL)
     replace_process(WORKS)
     assert CliRunner().invoke(cli.main, arguments).exit_code == 0
     assert [row["total"] for row in read_table(out / "grades.csv")] == [str(FULL)] * 2
@@ -432,10 +460,7 @@ def test_a_hand_in_on_which_the_grader_fails_is_not_marked(
     [
         ("", "ended before it was ready"),
         ("print(json.dumps({'fatal': 'No sandbox: why.'}))", "No sandbox: why."),
-        (
-            f"{READY}line(); print(json.dumps({{'fatal': 'The sandbox is gone.'}}), flush=True); line()",
-            "sandbox is gone.",
-        ),
+        (LOSES_ITS_SANDBOX, "sandbox is gone."),
     ],
     ids=["ends", "no sandbox", "loses it"],
 )
@@ -496,7 +521,11 @@ def test_a_hand_in_that_changes_while_it_is_marked_is_not_marked(
     path, out = class_of_two / "ada" / "04_pooling.ipynb", tmp_path / "out"
     before = path.read_text()
     ada, bob = run(class_of_two, out, expected=2, before=lambda: change(path))
-    assert (ada.status, ada.points, bob.status, bob.points) == ("not marked", None, "ok", FULL)
+    assert ada.status == "not marked"
+    assert ada.points is None
+    assert bob.status == "ok"
+    assert bob.points == FULL
+    # of a file that is gone, nobody can say that it changed
     assert not path.exists() or "it changed while" in ada.reason
     path.write_text(before)
     assert points(run(class_of_two, out, expected=1)) == [FULL, FULL]
@@ -517,6 +546,7 @@ def test_without_bubblewrap_the_run_stops_and_names_the_option(
 
 def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):
     isolation()
+    # the first is marked at once, the second hangs, so the third waits
     jobs = [{"key": name, "name": name, "path": str(tmp_path / name)} for name in "abc"]
     for job, answers in zip(jobs, [{"normalise": "solution"}, {"max_pool": SLOW}, {}]):
         Path(job["path"]).write_text(hand_in("04", **answers))
@@ -525,7 +555,7 @@ def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):
     assert first.status == "ok"
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if process.parent().name() == "bwrap":  # the server
+            if process.parent().name() == "bwrap":  # the sandbox's server, which it started
                 process.kill()
     with pytest.raises(SandboxError) as error:
         list(results)

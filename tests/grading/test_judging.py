@@ -27,14 +27,15 @@ from .hostile import MEAN_POOL, RIGHT, SEND, lesson_cells, notebook_bytes, right
 def test_a_call_has_no_more_time_than_its_notebook():
     args = ([1],)
 
-    class Session:
+    class EchoSession:
         def call(self, seconds, **request):
             assert 0 < seconds <= 2
+            # a reply, and the request as it is afterwards: no argument was changed
             return {"value": 1}, request
 
-    answer = Answer(Session(), "14-search", None, deadline=time.monotonic() + 2)
+    answer = Answer(EchoSession(), "14-search", foreign=None, deadline=time.monotonic() + 2)
     assert answer(args, seconds=10) == (1, args)
-    late_answer = Answer(Session(), "14-search", None, deadline=time.monotonic())
+    late_answer = Answer(EchoSession(), "14-search", foreign=None, deadline=time.monotonic())
     with pytest.raises(OutOfTime):
         late_answer(args, seconds=10)
 
@@ -53,10 +54,12 @@ def test_an_answer_that_takes_for_ever_to_compare_fails_its_exercise_for_time(
         monkeypatch.setattr(judging, "difference", compared_for_ever)
         wrong = "def my_mean_pool(tokens, mask):\n    return tokens[:, 0]"
         mark = marker.mark(right_hand_in(my_mean_pool=wrong)).exercises[MEAN_POOL]
-    assert (mark.status, mark.state) == ("failed", "timeout")
+    assert mark.status == "failed"
+    assert mark.state == "timeout"
     assert "comparing" in mark.reason
 
 
+# each far larger than the lists of places that are asked for
 @pytest.mark.parametrize(
     "outcome",
     [
@@ -75,18 +78,27 @@ def test_what_is_far_too_large_is_not_iterated(outcome, one_thread):
     report = examine(exercise, lambda queries, texts, k: outcome, cases=cases)
     assert f"more than {MOST_RETURNED:,} things" in report.messages[0]
     assert report.status == "failed"
-    assert most_memory() - before < 200 * 2**10, "things were copied"  # 200 MB
+    assert most_memory() - before < 200 * 2**10, "kB: things were copied"
+
+
+# a reply of 550,000 empty lists, in place of the sandbox's own
+REPLIES_WITH_EMPTY_LISTS = f"""{SEND}
+def my_mean_pool(t, m):
+    empty_lists = b",".join([b'{{"list": []}}'] * 550_000)
+    send(text=b'{{"dict": [["value", {{"list": [' + empty_lists + b"]}}]]}}")
+    return 1
+"""
+
+
+# The points of all exercises of a stored result.
+def points_in(result):
+    return sum(mark["points"] for mark in result["exercises"].values())
 
 
 @pytest.mark.nightly
 def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path):
     isolation()
-    # a reply of 550,000 empty lists, in place of the sandbox's own
-    nested = SEND + (
-        'def my_mean_pool(t, m):\n    send(text=b\'{"dict": [["value", {"list": [\' + '
-        'b",".join([b\'{"list": []}\'] * 550_000) + b"]}]]}")\n    return 1'
-    )
-    (tmp_path / "eve.ipynb").write_bytes(right_hand_in(my_mean_pool=nested))
+    (tmp_path / "eve.ipynb").write_bytes(right_hand_in(my_mean_pool=REPLIES_WITH_EMPTY_LISTS))
     (tmp_path / "ada.ipynb").write_text(hand_in("04", all="solution"))
     with MarkingProcess({**SETTINGS, "judging": 100 * 2**20}) as process:  # bytes
         eve, ada = (
@@ -96,10 +108,8 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
     mark = eve["exercises"][MEAN_POOL]
     assert mark["state"] == "memory"
     assert mark["reason"] == "what it returned is too large to be judged"
-    of_eve, of_ada = (
-        sum(mark["points"] for mark in result["exercises"].values()) for result in (eve, ada)
-    )
-    assert (of_eve, of_ada) == (points_of("04") - points_of(MEAN_POOL), points_of("04"))
+    assert points_in(eve) == points_of("04") - points_of(MEAN_POOL)
+    assert points_in(ada) == points_of("04")
 
 
 def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path, monkeypatch):
@@ -114,11 +124,17 @@ def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path
     )
     monkeypatch.setattr(marking, "PACKAGE", package)
     fingerprints = {fresh_fingerprint()}
-    changed = (
-        "pooling.py attention.py data.py embedding.py "
-        "tables/review_queries.csv tables/plot_judgements.csv "
-        "exercises/held_out_queries.csv exercises/lesson_04.py tools/grading/wire.py".split()
-    )
+    changed = [
+        "pooling.py",
+        "attention.py",
+        "data.py",
+        "embedding.py",
+        "tables/review_queries.csv",
+        "tables/plot_judgements.csv",
+        "exercises/held_out_queries.csv",
+        "exercises/lesson_04.py",
+        "tools/grading/wire.py",
+    ]
     for name in changed:
         with open(package / name, "a") as handle:
             handle.write("# changed\n")
@@ -129,14 +145,19 @@ def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path
     assert len(fingerprints) == len(changed) + 2  # that of the start, and of other libraries
 
 
+STARTS_A_MARKING_PROCESS = f"""
+import time
+from course_utils.tools.grading.fleet import MarkingProcess
+with MarkingProcess({SETTINGS}):
+    print("ready", flush=True)
+    time.sleep(100)
+"""
+
+
 def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
     isolation()
-    script = (
-        "import time; from course_utils.tools.grading.fleet import MarkingProcess; "
-        f"process = MarkingProcess({SETTINGS}).__enter__(); print('ready', flush=True); time.sleep(100)"
-    )
     grader = subprocess.Popen(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", STARTS_A_MARKING_PROCESS],
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
@@ -178,8 +199,10 @@ def test_if_the_system_kills_a_process_its_hand_in_is_tried_once_more(marker, sl
 
     def kill_youngest_process():
         server = psutil.Process(marker.sandbox.process.pid)
+        # until the submission's process has answered its first request
         while marker.session is None or not marker.session.begun:
             time.sleep(0.3)
+        # the youngest process is the submission's
         max(server.children(recursive=True), key=lambda process: process.pid).kill()
         killed.set()
 
@@ -187,19 +210,25 @@ def test_if_the_system_kills_a_process_its_hand_in_is_tried_once_more(marker, sl
     thread.start()
     mark = marker.mark(slow_and_right).exercises[MEAN_POOL]
     thread.join()
-    assert (killed.is_set(), mark.status, mark.state) == (True, "passed", "ok")
+    assert killed.is_set()
+    assert mark.status == "passed"
+    assert mark.state == "ok"
 
 
 def test_an_answer_that_arrives_while_the_grader_is_suspended_counts(
     marker, slow_and_right, monkeypatch
 ):
-    grader = os.getpid()
-    suspend = (
-        f"import os, signal, time; time.sleep(0.5); os.kill({grader}, signal.SIGSTOP); "
-        f"time.sleep(2); os.kill({grader}, signal.SIGCONT)"
-    )
+    this_process = os.getpid()
+    suspend = f"""
+import os, signal, time
+time.sleep(0.5)
+os.kill({this_process}, signal.SIGSTOP)
+time.sleep(2)
+os.kill({this_process}, signal.SIGCONT)
+"""
     monkeypatch.setattr(judging, "SECONDS", 1)
     other_process = subprocess.Popen([sys.executable, "-c", suspend])
     mark = marker.mark(slow_and_right).exercises[MEAN_POOL]
     other_process.wait()
-    assert (mark.status, mark.state) == ("passed", "ok")
+    assert mark.status == "passed"
+    assert mark.state == "ok"
