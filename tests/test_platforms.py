@@ -231,9 +231,11 @@ def test_each_platform_reads_its_names_and_writes_its_lines(platform):
         # a date is no number, either way round
         ("ada_2024_11_300", []),
         ("ada_3_11_2024_x", []),
-        # two ways, the first unless a date is behind it
+        # two pairs of numbers, of which either may be the learner's and the file's
         ("x_812_813_99002_y", [(CANVAS, "812", "x", "813"), (CANVAS, "813", "x 812", "99002")]),
+        # the second pair ends in a date
         ("ada_812_99001_x_4_20241130_y", [(CANVAS, "812", "ada", "99001")]),
+        # both platforms
         (
             "ada_812_99001_x_812_assignsubmission_y",
             [(CANVAS, "812", "ada", "99001"), (MOODLE, "812", "ada 812 99001 x", "")],

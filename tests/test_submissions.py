@@ -44,7 +44,7 @@ def test_of_a_full_zip_the_lessons_notebook_is_read(collect, monkeypatch):
     assert "eve/z/04_pooling.ipynb" in [hand_in.file for hand_in in hand_ins if hand_in.path]
 
 
-NOTHING_ELSE = ("", "", "", "")  # no name, e-mail, login and SIS id
+NOTHING_ELSE = ("", "", "", "")  # no name, e-mail address, login or SIS id
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Pooling (4)
 ,,,,,Manual Posting
     Points Possible,,,,,14

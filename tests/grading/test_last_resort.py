@@ -43,4 +43,6 @@ running.SECONDS_OF_A_CELL = running.LAST_RESORT = 0.1"""
     session.ask(do="open", exercises=["00-f"], by_hand=[])
     with pytest.raises(OutOfTime):
         session.ask(60, do="define", exercise_id="00-f", name="f", run="end")
-    assert session.ended["status"] == running.OUT_OF_TIME, "another clock ended it"
+    assert session.ended["status"] == running.OUT_OF_TIME, (
+        "the grader's clock has ended it, not the process's own"
+    )
