@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -33,33 +33,18 @@ if TYPE_CHECKING:
     Model = str | Path | Pair | None
 
 
-@overload
 def embed(
     sentences: Iterable[str],
     pooling: str | None = None,
     normalize: bool = True,
     model: Model = None,
     precision: str = "float32",
-) -> np.ndarray: ...
-
-
-@overload
-def embed(
-    sentences: Iterable[str],
-    pooling: tuple[str, ...],
-    normalize: bool = True,
-    model: Model = None,
-    precision: str = "float32",
-) -> tuple[np.ndarray, ...]: ...
-
-
-def embed(sentences, pooling=None, normalize=True, model=None, precision="float32"):
+) -> np.ndarray:
     """Encode sentences as vectors, in the order given.
 
     sentences: a list (or another sequence) of strings.
-    pooling: "mean", "cls" or "max", or a tuple of these; each sentence is then encoded once for all
-    of them. If omitted, the one that the model's folder states for Sentence Transformers, "mean" if
-    it states none.
+    pooling: "mean", "cls" or "max". If omitted, the one that the model's folder states for Sentence
+    Transformers, "mean" if it states none.
     normalize: scale each vector to length 1.
     model: what `load_encoder` returns, or a name for it. It runs in evaluation mode, without
     dropout. A default prompt in its folder is put before each sentence.
@@ -67,9 +52,9 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
     it: several times faster, and each vector keeps a cosine of at least 0.9999 with its float32
     version (measured for the packaged encoder).
 
-    Returns a float32 array (n, hidden), or a tuple of them, one per pooling. An empty string is
-    encoded like any other sentence ([CLS] and [SEP]). Sentences over the model's length are
-    truncated, and one warning says how many. A progress bar appears after two seconds.
+    Returns a float32 array (n, hidden). An empty string is encoded like any other sentence ([CLS]
+    and [SEP]). Sentences over the model's length are truncated, and one warning says how many. A
+    progress bar appears after two seconds.
 
     Raises TypeError for a bare string, for items that are not strings or for an invalid model;
     ValueError for no sentences, broken characters, a text without tokens, an unknown pooling or
@@ -82,8 +67,7 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
     sentences = checked_sentences(sentences)
     stated, prompt = _recipe(model, pooling)
     pooling = stated if pooling is None else pooling
-    poolings = pooling if isinstance(pooling, tuple) else (pooling,)
-    if not poolings or any(name not in list(POOLINGS) for name in poolings):
+    if pooling not in list(POOLINGS):
         raise ValueError(f"pooling must be one of {sorted(POOLINGS)}; got {pooling!r}")
     _check_precision(precision)
     # duplicates are encoded once
@@ -95,7 +79,7 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
         parts = []
         with torch.inference_mode():
             for places, states, mask in route.states(batch):
-                pooled = torch.stack([POOLINGS[name](states, mask).float() for name in poolings])
+                pooled = POOLINGS[pooling](states, mask).float()
                 parts.append((places, (normalise(pooled) if normalize else pooled).cpu().numpy()))
         return parts
 
@@ -104,14 +88,11 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
         for parts in each(vectors_of, route.batches(), route.threads):
             for places, pooled in parts:
                 if vectors is None:
-                    vectors = np.empty(
-                        (len(poolings), len(row_of), pooled.shape[-1]), dtype=np.float32
-                    )
-                vectors[:, places] = pooled
+                    vectors = np.empty((len(row_of), pooled.shape[-1]), dtype=np.float32)
+                vectors[places] = pooled
                 bar.update(sum(route.lengths[place] for place in places))
     assert vectors is not None  # there is a sentence at least
-    vectors = vectors[:, [row_of[sentence] for sentence in sentences]]
-    return tuple(vectors) if isinstance(pooling, tuple) else vectors[0]
+    return vectors[[row_of[sentence] for sentence in sentences]]
 
 
 def _check_precision(precision: str) -> None:
@@ -124,7 +105,7 @@ def _check_precision(precision: str) -> None:
         )
 
 
-def _recipe(model: Model, pooling: str | tuple[str, ...] | None) -> tuple[str, str]:
+def _recipe(model: Model, pooling: str | None) -> tuple[str, str]:
     """(pooling, prompt) as the folder of the model states them.
 
     pooling: the caller's. If one is given, a recipe that embed cannot follow is no error.

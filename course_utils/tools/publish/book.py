@@ -33,7 +33,6 @@ from . import PublishError
 from .explorers import write_explorers
 from .figures import number_figures, without_blank_lines
 from .front import literature_page, title_page
-from .headings import HEADING, jupyter_anchor
 from .listings import set_listings
 from .mathematics import with_mathml
 from .paper import find_browser, print_pdf
@@ -70,8 +69,6 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
         if path.stem[:2] in LESSONS:
             the_map = without_blank_lines(the_way(path.stem[:2]).svg)
             _put_below_title(cells, f'<div class="cu-diagram cu-map">{the_map}</div>')
-        if path.stem == "glossary":
-            _put_below_title(cells, _links_by_letter(cells))
         notebook.cells = cells
         notebooks[name_of(path)] = notebook
     if not notebooks.keys() - {"glossary"}:
@@ -81,14 +78,6 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
 
 def _put_below_title(cells: list[nbformat.NotebookNode], text: str) -> None:
     cells[0].source = TITLE.sub(lambda title: f"{title[0]}\n{text}\n", cells[0].source)
-
-
-def _links_by_letter(cells: list[nbformat.NotebookNode]) -> str:
-    anchors = {}
-    for cell in cells:
-        for term in HEADING.findall(cell.source):
-            anchors.setdefault(term[0].upper(), jupyter_anchor(term))
-    return " ".join(f"[{letter}](#{anchor})" for letter, anchor in anchors.items())
 
 
 def _chapter(path: Path, earlier: Iterable[str]) -> str:
