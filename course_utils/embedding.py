@@ -80,19 +80,17 @@ def embed(
         with torch.inference_mode():
             for places, states, mask in route.states(batch):
                 pooled = POOLINGS[pooling](states, mask).float()
-                parts.append((places, (normalise(pooled) if normalize else pooled).cpu().numpy()))
+                vectors = normalise(pooled) if normalize else pooled
+                parts.append((places, vectors.cpu().numpy()))
         return parts
 
-    vectors = None
+    vector_of_row = {}
     with _token_bar(route) as bar:
         for parts in each(vectors_of, route.batches(), route.threads):
-            for places, pooled in parts:
-                if vectors is None:
-                    vectors = np.empty((len(row_of), pooled.shape[-1]), dtype=np.float32)
-                vectors[places] = pooled
+            for places, vectors in parts:
+                vector_of_row.update(zip(places, vectors, strict=True))
                 bar.update(sum(route.lengths[place] for place in places))
-    assert vectors is not None  # there is a sentence at least
-    return vectors[[row_of[sentence] for sentence in sentences]]
+    return np.stack([vector_of_row[row_of[sentence]] for sentence in sentences])
 
 
 def _check_precision(precision: str) -> None:

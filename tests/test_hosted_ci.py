@@ -19,7 +19,7 @@ from packaging.specifiers import SpecifierSet
 import course_utils
 from course_utils.tools.cli import main as course
 
-from . import canary, links
+from . import links
 from .project import PROJECT, ROOT
 
 GITHUB = ROOT / ".github"
@@ -116,13 +116,6 @@ def test_where_hand_ins_cannot_be_isolated_ci_is_empty():
         "macos": "",
         "windows": "",
     }
-
-
-def test_the_canary_says_which_versions_differ():
-    freeze = "numpy==2.5.0\ntorch==2.13.0+cpu\nScikit_Learn==1.9.1\nelse==1\n"
-    assert canary.newer(
-        freeze, {"numpy": "2.4.6", "torch": "2.13.0", "scikit-learn": "1.9.1", "tqdm": "4.70.1"}
-    ) == ["numpy 2.4.6 -> 2.5.0", "tqdm 4.70.1 -> missing"]
 
 
 def refused(code):

@@ -50,7 +50,6 @@ POLICY = (
 EXPLORER = " data-explorer="
 PASSED = "✓ passed"
 FOLDED = '<details class="solution"><summary>One way to write it</summary>\n\n{}\n\n</details>'
-TITLE = re.compile(r"\A# .+\n")
 
 
 def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.NotebookNode]:
@@ -68,16 +67,13 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
             raise PublishError(f"The lesson {path} cannot go into the book: {error}.") from None
         if path.stem[:2] in LESSONS:
             the_map = without_blank_lines(the_way(path.stem[:2]).svg)
-            _put_below_title(cells, f'<div class="cu-diagram cu-map">{the_map}</div>')
+            title, _, text = cells[0].source.partition("\n")
+            cells[0].source = f'{title}\n\n<div class="cu-diagram cu-map">{the_map}</div>\n{text}'
         notebook.cells = cells
         notebooks[name_of(path)] = notebook
     if not notebooks.keys() - {"glossary"}:
         raise PublishError(f"There are no lessons in {sources}. Install the course again.")
     return notebooks
-
-
-def _put_below_title(cells: list[nbformat.NotebookNode], text: str) -> None:
-    cells[0].source = TITLE.sub(lambda title: f"{title[0]}\n{text}\n", cells[0].source)
 
 
 def _chapter(path: Path, earlier: Iterable[str]) -> str:
