@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 import torch
@@ -33,18 +33,33 @@ if TYPE_CHECKING:
     Model = str | Path | Pair | None
 
 
+@overload
 def embed(
     sentences: Iterable[str],
     pooling: str | None = None,
     normalize: bool = True,
     model: Model = None,
     precision: str = "float32",
-) -> np.ndarray:
+) -> np.ndarray: ...
+
+
+@overload
+def embed(
+    sentences: Iterable[str],
+    pooling: tuple[str, ...],
+    normalize: bool = True,
+    model: Model = None,
+    precision: str = "float32",
+) -> tuple[np.ndarray, ...]: ...
+
+
+def embed(sentences, pooling=None, normalize=True, model=None, precision="float32"):
     """Encode sentences as vectors, in the order given.
 
     sentences: a list (or another sequence) of strings.
-    pooling: "mean", "cls" or "max". If omitted, the one that the model's folder states for Sentence
-    Transformers, "mean" if it states none.
+    pooling: "mean", "cls" or "max", or a tuple of these; each sentence is then encoded once for all
+    of them. If omitted, the one that the model's folder states for Sentence Transformers, "mean" if
+    it states none.
     normalize: scale each vector to length 1.
     model: what `load_encoder` returns, or a name for it. It runs in evaluation mode, without
     dropout. A default prompt in its folder is put before each sentence.
@@ -52,9 +67,9 @@ def embed(
     it: several times faster, and each vector keeps a cosine of at least 0.9999 with its float32
     version (measured for the packaged encoder).
 
-    Returns a float32 array (n, hidden). An empty string is encoded like any other sentence ([CLS]
-    and [SEP]). Sentences over the model's length are truncated, and one warning says how many. A
-    progress bar appears after two seconds.
+    Returns a float32 array (n, hidden), or a tuple of them, one per pooling. An empty string is
+    encoded like any other sentence ([CLS] and [SEP]). Sentences over the model's length are
+    truncated, and one warning says how many. A progress bar appears after two seconds.
 
     Raises TypeError for a bare string, for items that are not strings or for an invalid model;
     ValueError for no sentences, broken characters, a text without tokens, an unknown pooling or
@@ -67,7 +82,8 @@ def embed(
     sentences = checked_sentences(sentences)
     stated, prompt = _recipe(model, pooling)
     pooling = stated if pooling is None else pooling
-    if pooling not in list(POOLINGS):
+    poolings = pooling if isinstance(pooling, tuple) else (pooling,)
+    if not poolings or any(name not in list(POOLINGS) for name in poolings):
         raise ValueError(f"pooling must be one of {sorted(POOLINGS)}; got {pooling!r}")
     _check_precision(precision)
     # duplicates are encoded once
@@ -79,18 +95,19 @@ def embed(
         parts = []
         with torch.inference_mode():
             for places, states, mask in route.states(batch):
-                pooled = POOLINGS[pooling](states, mask).float()
-                vectors = normalise(pooled) if normalize else pooled
-                parts.append((places, vectors.cpu().numpy()))
+                pooled = [POOLINGS[name](states, mask).float() for name in poolings]
+                vectors = torch.stack(pooled, dim=1)
+                parts.append((places, (normalise(vectors) if normalize else vectors).cpu().numpy()))
         return parts
 
-    vector_of_row = {}
+    vectors_of_row = {}  # {row: (poolings, hidden)}
     with _token_bar(route) as bar:
         for parts in each(vectors_of, route.batches(), route.threads):
             for places, vectors in parts:
-                vector_of_row.update(zip(places, vectors, strict=True))
+                vectors_of_row.update(zip(places, vectors, strict=True))
                 bar.update(sum(route.lengths[place] for place in places))
-    return np.stack([vector_of_row[row_of[sentence]] for sentence in sentences])
+    by_pooling = np.stack([vectors_of_row[row_of[sentence]] for sentence in sentences], axis=1)
+    return tuple(by_pooling) if isinstance(pooling, tuple) else by_pooling[0]
 
 
 def _check_precision(precision: str) -> None:
@@ -103,7 +120,7 @@ def _check_precision(precision: str) -> None:
         )
 
 
-def _recipe(model: Model, pooling: str | None) -> tuple[str, str]:
+def _recipe(model: Model, pooling: str | tuple[str, ...] | None) -> tuple[str, str]:
     """(pooling, prompt) as the folder of the model states them.
 
     pooling: the caller's. If one is given, a recipe that embed cannot follow is no error.

@@ -101,6 +101,14 @@ def test_other_poolings(pooling, normalize, library, mixed):
     assert np.allclose(lengths, 1) == normalize
 
 
+def test_several_poolings_in_one_reading_are_those_of_one_each(tiny):
+    texts = ["a b", "x", "", "a b", "x y z x"]
+    together = embed(texts, pooling=("cls", "mean"), model=tiny)
+    assert isinstance(together, tuple)
+    for name, vectors in zip(("cls", "mean"), together, strict=True):
+        assert_same(vectors, embed(texts, pooling=name, model=tiny))
+
+
 # What may be given
 
 

@@ -188,6 +188,11 @@ def remembering(embed):
         # an encoder that is passed in may change, so its vectors are not kept
         if not isinstance(model, str | None):
             return embed(sentences, pooling, normalize, model, precision)
+        if isinstance(pooling, tuple):  # one pooling at a time
+            return tuple(
+                embed_once(sentences, one_pooling, normalize, model, precision)
+                for one_pooling in pooling
+            )
         known = vectors_by_setting.setdefault((pooling, normalize, model, precision), {})
         sentences = list(sentences)
         missing = [text for text in dict.fromkeys(sentences) if text not in known]

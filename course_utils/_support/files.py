@@ -65,8 +65,7 @@ def write_changed(texts: Mapping[Path, str]) -> list[Path]:
 
 
 def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
-    """Save bytes in a folder under the first free name: name-1, name-2, ... On return they are on
-    disk.
+    """Save bytes in a folder under the first free name: name-1, name-2, ...
 
     An existing file with the same bytes is reused. Returns the path. Raises OSError, and leaves no
     partial file.
@@ -78,21 +77,10 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
         path = folder / f"{stem}-{number}{suffix}"
         if not os.path.lexists(path):
             write_whole(path, content)
-            _sync_folder(folder)
             return path
         if path.is_file() and path.read_bytes() == content:
             return path
     raise AssertionError("counting has no end")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Sync a folder, so that a new file's name survives a power cut. Not every system allows it."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 @contextlib.contextmanager

@@ -56,8 +56,8 @@ def small_encoder(
 
     token_table, position_table: (vocabulary, hidden) and (positions, hidden).
     rule: how it lets padding through: "none" ignores the mask, "product" multiplies scores by it,
-    "late" multiplies weights by it, "ends" treats the first and the last position of each row as
-    real, "one" ignores the mask for the last real token of each row.
+    "ends" treats the first and the last position of each row as real, "one" ignores the mask for
+    the last real token of each row.
     leak: 1.0 for all of that, 0.0 for an encoder that hides padding.
     """
 
@@ -77,7 +77,6 @@ def small_encoder(
         weights = {
             "none": unmasked,
             "product": (scores * real).softmax(dim=-1),
-            "late": unmasked * real,
             "ends": scores.masked_fill(~with_ends, -float("inf")).softmax(dim=-1),
             "one": masked + last * (unmasked - masked),
         }[rule]
