@@ -103,11 +103,9 @@ def _unit_vectors(name: str, vectors: ArrayLike | torch.Tensor) -> torch.Tensor:
     return scaled / scaled.norm(dim=1, keepdim=True)
 
 
-def _check_k(k: int, vectors: int) -> None:
-    """Raise TypeError or ValueError unless k is a whole number from 1 to that of the vectors."""
+def _check_k(k: int, size: int) -> None:
+    """Raise TypeError or ValueError unless k is a whole number from 1 to the corpus's size."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise TypeError(f"k must be a whole number; got {type(k).__name__}")
-    if not 1 <= k <= vectors:
-        raise ValueError(
-            f"k must be between 1 and {vectors} (the corpus has {vectors} vectors); got {k}"
-        )
+    if not 1 <= k <= size:
+        raise ValueError(f"k must be between 1 and {size} (the corpus has {size} vectors); got {k}")

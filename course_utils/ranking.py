@@ -296,11 +296,8 @@ def recalls(
     """For each query, the share of its relevant texts that are among the first k. Arguments and
     errors as in `reciprocal_ranks`.
     """
-    values = []
-    for places, right in _checked(found, relevant):
-        hits = set(right).intersection(places[:k])
-        values.append(len(hits) / len(set(right)))
-    return np.array(values)
+    pairs = [(set(places[:k]), set(right)) for places, right in _checked(found, relevant)]
+    return np.array([len(first & right) / len(right) for first, right in pairs])
 
 
 def ndcgs(

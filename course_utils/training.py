@@ -75,8 +75,8 @@ def save_model(model: SentenceTransformer | PreTrainedModel, folder: str | Path)
     model: a SentenceTransformer or a transformers model (`save_pretrained`).
 
     It is written to a temporary folder and renamed, replacing an earlier model. Returns the
-    folder. Raises FileExistsError if something other than a model is there, and OSError if it
-    cannot be written; what was there stays.
+    folder. Raises FileExistsError if something other than a model is there. If the model cannot be
+    written, the library's error says why, and what was there stays.
     """
     folder = Path(folder).expanduser().resolve()
     is_free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))

@@ -219,7 +219,7 @@ def test_every_picture_has_a_text(names, pages):
     assert len(pictures) >= 3 * len(names)
     for picture in pictures:
         text = picture.get("alt") or picture.get("aria-label") or picture.get("title", "")
-        assert len(text) > 10, picture
+        assert len(text) > 30, picture
 
 
 def test_every_figure_has_a_number_and_a_caption(names, pages):

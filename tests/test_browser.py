@@ -273,10 +273,10 @@ def test_a_live_copy_stands_beside_its_code_and_reveal_brings_a_cells_back(lab, 
     # the page holds only the cells in view, the file all of them
     sources = [
         cell.source
-        for cell in saved_cells(page, lab.workspace / file, lambda cells: len(cells) > len(written))
+        for cell in saved_cells(page, lab.workspace / file, lambda saved: len(saved) > len(written))
     ]
     assert len(sources) == len(written) + 1
-    typed = next(place for place, source in enumerate(sources) if "mine = 1" in source)
+    (typed,) = (place for place, source in enumerate(sources) if "mine = 1" in source)
     assert "def mean_pooling(" in sources[typed + 1]
     assert page.outside == page.problems == []
 

@@ -13,10 +13,11 @@ from course_utils.diagrams import look
 from course_utils.diagrams.canvas import Canvas
 from course_utils.diagrams.lesson_03 import patching
 
-ALT = "A picture for a test, described in a sentence that is long enough."
+from .test_plots import DISCERNIBLE, READABLE
+
+ALT = "A picture for a test, described in a sentence."
 SVG = "{http://www.w3.org/2000/svg}"
 PAPERS = ("#ffffff", "#15191d")  # behind a drawing, in light and in dark mode
-READABLE, DISCERNIBLE = 4.5, 3  # the contrasts that WCAG 2 requires of normal text, and of lines
 
 
 @pytest.mark.parametrize("mode", [0, 1], ids=["light", "dark"])

@@ -65,7 +65,8 @@ def write_changed(texts: Mapping[Path, str]) -> list[Path]:
 
 
 def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
-    """Save bytes in a folder under the first free name: name-1, name-2, ...
+    """Save bytes in a folder under the first free name: name-1, name-2, ... On return they are on
+    disk.
 
     An existing file with the same bytes is reused. Returns the path. Raises OSError, and leaves no
     partial file.
@@ -77,6 +78,14 @@ def save_beside(content: bytes, folder: str | Path, name: str) -> Path:
         path = folder / f"{stem}-{number}{suffix}"
         if not os.path.lexists(path):
             write_whole(path, content)
+            # so that the new name survives a power cut, before the caller replaces the original;
+            # not every system allows it
+            with contextlib.suppress(OSError):
+                handle = os.open(folder, os.O_RDONLY)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
             return path
         if path.is_file() and path.read_bytes() == content:
             return path

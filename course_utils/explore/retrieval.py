@@ -153,7 +153,7 @@ def _explanation(
 
     parts: of each word what `_bm25_of` returns. The result has
 
-    - "times": its length, in mean lengths.
+    - "times": the page's length, in mean lengths.
     - "parts": [word, rarity, count, score] of each word that BM25 counts.
     - "score", "cosine": by words and by vectors.
     """
