@@ -20,7 +20,8 @@ from course_utils.tools.grading.marking import Marker, assignment
 from course_utils.tools.grading.sandbox import Sandbox, isolation_problem
 from course_utils.tools.workspace.copies import learner_copy
 
-ROOT = Path(__file__).resolve().parents[1]
+from .project import ROOT
+
 COURSE = [sys.executable, "-m", "course_utils.tools.cli"]
 EXTRAS = Path(sys.prefix) / "grading"  # nbgrader, as `make test` installs it
 LESSON = ("04", "04-lengths")  # the two parts of lesson 04

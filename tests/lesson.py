@@ -43,8 +43,9 @@ def selected_tests(key):
         f"{number}-",
         f"[{number}",
         f"test_lesson_{number}",
-        # the test that adds up the minutes of the lessons on each route
+        # the tests that add up the minutes of the lessons on each route, and of one day
         "each_route_takes",
+        "one_day_has",
         # whole names, since "taken_along" alone would also select test_take_along.py's cases of all
         # lessons
         *(f"test_{name}.py" for name in WHOLE),

@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
-from .canary import ROOT
+from .canary import ROOT  # `.project` needs packaging
 
 # up to a blank, a quotation mark or a bracket; a pair of round brackets may belong to an address
 ADDRESS = re.compile(r"https?://\w(?:[^\s<>\"'`\](){}\\|]|\([^\s()]*\))*")

@@ -92,8 +92,7 @@ def test_what_separates_nobody_is_flagged():
 
 
 def test_exercises_count_who_passed_and_who_tried():
-    exercises = class_report.items(planted_class())
-    counts = {exercise.id: exercise.counts for exercise in exercises}
+    counts = {exercise.id: exercise.counts for exercise in class_report.items(planted_class())}
     assert counts[MEAN_POOL] == {"passed": 36, "tried": 57, "not attempted": 3, "missing": 0}
 
 
@@ -142,7 +141,7 @@ def test_the_report_names_nobody(planted_page, planted_rows):
     assert not re.search("Person|s001", planted_page.source + str(planted_rows))
 
 
-def test_names_are_listed_only_when_asked_for(tmp_path):
+def test_names_are_listed_when_asked_for(tmp_path):
     records = [learner("x1", name="Ada Lovelace"), learner("x2", name="<b>Bob</b>")]
     shown = page(tmp_path, records, names=True)
     assert all(words in shown.text for words in ("<b>Bob</b>, Ada Lovelace", "Learners are named"))
@@ -196,8 +195,8 @@ NO_EXAMPLES = {
 }
 
 
-# The example of the first mistake in the first exercise of these records.
 def example_of(*records):
+    # the example of the first mistake in the first exercise of these records
     return class_report.items(records)[0].mistakes[0].example
 
 
@@ -271,7 +270,8 @@ def test_who_is_not_marked_is_not_counted(tmp_path):
     assert "Nobody has tried" in page(tmp_path, [not_marked]).text
 
 
-# (exercise, the cell that it or a mistake of it names); "" where nothing is named
+# (exercise, the cell that it or a mistake of it names); for each also "", which leaves the cell to the
+# exercise
 SHOWN_IN = [
     (exercise.id, cell)
     for exercise in all_exercises().values()

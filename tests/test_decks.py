@@ -13,6 +13,7 @@ from course_utils._support.notebooks import (
     NOTEBOOKS,
     OPTION,
     exercise_parts,
+    is_core,
     lesson_cells,
     part_of,
     parts,
@@ -49,7 +50,7 @@ def quizzes(name):
 
 def for_core_or_part(name, core, further):
     """One of two limits: that of a core's lecture, or that of a further part's."""
-    return core if len(part_of(name)) == 2 else further
+    return core if is_core(part_of(name)) else further
 
 
 def texts_of(lecture, *kinds):
@@ -62,7 +63,7 @@ def texts_of(lecture, *kinds):
 def test_each_core_has_a_lecture_and_each_lecture_its_lesson():
     written = {path.stem for path in (NOTEBOOKS / "lectures").glob("*.md")}
     assert written == LECTURES.keys() == {read(name).lesson for name in LECTURES}
-    assert {path.stem for key, path in parts().items() if len(key) == 2} <= written
+    assert {path.stem for key, path in parts().items() if is_core(key)} <= written
 
 
 def test_what_is_drawn_for_a_lecture_is_shown_in_it():
@@ -372,7 +373,9 @@ def test_the_picture_of_an_explorer_links_to_the_book(lecture_with_an_explorer, 
     )
 
 
-@pytest.mark.parametrize("book", ["javascript:alert(1)//", 'x" onclick="y', "ftp://a.org"])
+@pytest.mark.parametrize(
+    "book", ["javascript:alert(1)//", 'x" onclick="y', "ftp://a.org", "//a.org/b"]
+)
 def test_the_book_is_an_address_or_a_folder(lecture_with_an_explorer, book):
     with pytest.raises(PublishError, match="--book must be an address"):
         render(lecture_with_an_explorer, book)

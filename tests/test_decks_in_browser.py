@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import TimeoutError as NotYet
 
 from course_utils._support.notebooks import part_of
-from course_utils.tools.publish.paper import print_pdf
 from course_utils.tools.publish.slides import write_deck
 
 from .browser import in_chromium, in_page, keep
+from .commands import output_of
 from .lectures import LECTURES, drawn, embed, is_quiz, read, written_lecture
 from .sources import SOURCES
 
@@ -183,12 +183,11 @@ def test_a_line_that_is_too_wide_is_wrapped_and_no_type_is_below_18_pixels(
 
 
 @in_chromium
-def test_the_pdf_of_a_deck_has_a_page_for_each_slide(small_deck):
-    target = small_deck.with_suffix(".pdf")
-    assert print_pdf(small_deck, target, "?print-pdf") == ""
-    printed = target.read_bytes()
+def test_the_pdf_of_a_deck_has_a_page_for_each_slide(tmp_path):
+    output_of("slides", "04", "--pdf", "--out", tmp_path)
+    printed = (tmp_path / "04_pooling.slides.pdf").read_bytes()
     assert printed.startswith(b"%PDF")
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 3
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == len(read("04_pooling").slides)
 
 
 @each_lecture

@@ -119,29 +119,22 @@ def test_a_slip_has_its_sentence(got, right, sentence):
 
 
 @pytest.mark.parametrize(
-    "got, right",
+    "results",  # pairs of what an answer returns and what is right
     [
-        (TABLE + torch.rand(2, 3), TABLE),
-        (TABLE.numpy(), TABLE),  # the kind is wrong, and not the numbers
-        (3.0, 1.5),  # one number is always a multiple of another
-        ("ba", "ab"),
-        ([["a"], 1], [{}, 2]),
-        (ValueError("no"), TABLE),
-        (TABLE, None),
-        ([], [1]),
+        [(TABLE + torch.rand(2, 3), TABLE)],
+        [(TABLE.numpy(), TABLE)],  # the kind is wrong, and not the numbers
+        [(3.0, 1.5)],  # one number is always a multiple of another
+        [("ba", "ab")],
+        [([["a"], 1], [{}, 2])],
+        [(ValueError("no"), TABLE)],
+        [(TABLE, None)],
+        [([], [1])],
+        [(2 * TABLE, TABLE), (3 * TABLE, TABLE)],  # not one slip for all results
+        [(True, True), (True, False)],
     ],
 )
-def test_what_is_no_slip_is_not_told_as_one(got, right):
-    assert slip_between([(got, right)]) == ""
-
-
-@pytest.mark.parametrize(
-    "results, sentence",
-    [([(2 * TABLE, TABLE), (3 * TABLE, TABLE)], "^$"), ([(True, True), (True, False)], "^$")],
-)
-def test_a_slip_holds_for_all_results_or_is_not_told(results, sentence):
-    # results: pairs of what an answer returns and what is right
-    assert re.search(sentence, slip_between(results))
+def test_what_is_no_slip_is_not_told_as_one(results):
+    assert slip_between(results) == ""
 
 
 @pytest.mark.parametrize(

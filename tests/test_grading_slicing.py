@@ -48,6 +48,7 @@ def define(cells, ids=None, name="f", run="slice", known=()):
 
 
 def reply_to(cells, **more):
+    # the grader's reply alone
     return define(cells, **more)[0]
 
 

@@ -40,7 +40,7 @@ def lesson(tokenizer):
         "words-of split-word 01-wordpiece 01-encode 01-harmful-entry 01-merge bpe-parts"
     ).split():
         source = cell_of("01", cell_id).source
-        # setup() does not run here, which replaces the checkpoint by the packaged encoder's folder
+        # setup(), which replaces the checkpoint by the packaged encoder's folder, does not run here
         source = CHECKPOINT.sub(lambda _: f"checkpoint = {str(encoder_folder())!r}", source)
         exec(compile(source, cell_id, "exec"), names)
     return names

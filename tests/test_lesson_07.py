@@ -22,7 +22,6 @@ PLAIN = [
     "The train to the coast leaves at nine.", "Everybody admired the chrysanthemums.", "Yes",
     "It rained, and it rained.",
 ]  # fmt: skip
-ANY_PIECE = 7
 # places that nothing at the mask may attend to, a list for each copy of the sentence
 BLOCKS = [[], [3], [0, 4]]
 
@@ -49,7 +48,7 @@ def test_a_blocked_token_has_no_weight_under_either_implementation_of_attention(
     try:
         for implementation in ("eager", "sdpa"):
             model.set_attn_implementation(implementation)
-            bits.append(bits_with_blocks(ids, MASK_PLACE, ANY_PIECE, BLOCKS))
+            bits.append(bits_with_blocks(ids, MASK_PLACE, 7, BLOCKS))  # any piece
     finally:  # all tests share the model
         model.set_attn_implementation(usual)
     assert torch.allclose(*bits, atol=1e-4)

@@ -88,11 +88,11 @@ def test_the_search_and_the_cosine_of_reviews_by_two_models_that_are_known(
 def small(tiny, little_garbage, monkeypatch):
     # a tiny encoder, few triplets and pairs, one seed, and made-up results of what takes long
     fit, dev, test = negation.negation_parts()
-    mixed = pd.DataFrame({"sentence1": ["a b"] * 8, "sentence2": ["c"] * 8, "score": [0.2] * 8})
+    mixed_in = negation.mixed_in
     less = {
         "encoder_folder": lambda: tiny,
         "negation_parts": lambda: (fit[:40], dev[:10], test),
-        "mixed_in": lambda: mixed,
+        "mixed_in": lambda: mixed_in(8),
         "review_search": lambda model, number: np.arange(20) % 2 == 0,
         "unrelated_cosine": lambda model: 0.2,
     }

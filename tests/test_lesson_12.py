@@ -111,8 +111,8 @@ def test_the_script_writes_the_stored_form(small, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {
         path.name for path in (search.RUNS, search.REVIEWS, search.VECTORS)
     }
-    lists = 10 * FEW_QUERIES  # of ten ways
-    assert runs["names"].str.split().map(len).tolist() == [FEW_RANKS] * lists
+    # lists of ten ways
+    assert runs["names"].str.split().map(len).tolist() == [FEW_RANKS] * (10 * FEW_QUERIES)
 
 
 def test_near_pages_that_may_be_right_do_not_count_as_wrong():

@@ -56,8 +56,8 @@ def test_each_worked_cell_of_a_core_says_in_a_few_words_what_to_type(key):
     for cell in code_of(SOURCES[key]):
         is_given = "nbgrader" in cell.metadata or {"completion", "hide-input"} & set(tags(cell))
         does = cell.metadata.get("course", {}).get("does", "")
-        is_common = cell.id == "setup" or cell.id.startswith(("diagram-", "explore-"))
-        if not (is_given or is_common):
+        is_never_typed = cell.id == "setup" or cell.id.startswith(("diagram-", "explore-"))
+        if not (is_given or is_never_typed):
             assert 2 < len(does.split()) < 15, (
                 f"{cell.id}: say in metadata.course.does what it does"
             )

@@ -220,6 +220,7 @@ def test_an_exercise_has_its_text_above_and_its_check_below(key):
             )
             below = cells[place + 1]
             assert marks_of(below).get("grade_id") == f"{exercise.id}-check"
+            assert marks_of(below).get("points") == exercise.points
             assert below.source.startswith(f'check("{exercise.id}", ')
 
 
@@ -267,6 +268,10 @@ def test_the_learners_copy_leaves_each_answer_out_and_counts_it_as_not_attempted
     notebook = SOURCES[key]
     copy = learner_copy(notebook)
     assert not any(BEGIN in cell.source for cell in copy.cells)
+    region = re.compile(f"{BEGIN}\n(.*?)\n *{END}", re.DOTALL)
+    solutions = [code for cell in code_cells(notebook) for code in region.findall(cell.source)]
+    text = "\n".join(cell.source for cell in copy.cells)
+    assert not [code for code in solutions if code.strip() in text]
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code_cells(copy))
     answers = {
         name for cell in code_cells(notebook) if BEGIN in cell.source for name in names(bound, cell)

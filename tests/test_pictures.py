@@ -6,7 +6,14 @@ import re
 import nbformat
 import pytest
 
-from course_utils._support.notebooks import NOTEBOOKS, kind_of, lesson_cells, part_of, parts
+from course_utils._support.notebooks import (
+    NOTEBOOKS,
+    is_core,
+    kind_of,
+    lesson_cells,
+    part_of,
+    parts,
+)
 
 PATHS = {path.stem: path for path in (*parts().values(), NOTEBOOKS / "glossary.ipynb")}
 LESSONS = [
@@ -63,7 +70,7 @@ def test_there_are_diagrams_and_their_text_says_what_they_say(name):
         assert first_line.startswith("Diagram. "), cell_id
         assert len(first_line) > 50, cell_id
     drawn = [cell_id for cell_id, _ in diagrams if not cell_id.startswith("explore-")]
-    least = 1 if len(part_of(name)) == 2 else 0  # a core has at least one
+    least = 1 if is_core(part_of(name)) else 0  # a core has at least one
     assert least <= len(drawn) <= 6, drawn
 
 

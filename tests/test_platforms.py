@@ -139,7 +139,8 @@ def test_moodles_own_worksheet_is_filled_in(header, participant, learners, tmp_p
     headings, of_cleo, of_eve, of_nobody = rows(tmp_path / "moodle.csv")
     assert ",".join(headings) + "\n" == header
     # "-" is guarded against spreadsheets, as in all tables; Moodle does not read these cells
-    status, untouched = "'-", ["6,00", "'-", "'-"]
+    status = "'-"
+    untouched = ["6,00", "'-", "'-"]
     cleo = [f"{participant}4711", "Cleo Oz", "c@x.org", status]
     assert of_cleo == [*cleo, str(FULL), *untouched, f"{FULL} of {FULL} points."]
     assert of_eve[4] == "1,5", "her points, with the comma of the worksheet"

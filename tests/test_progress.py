@@ -25,6 +25,7 @@ from course_utils._support.notebooks import (
     ROUTES,
     cores,
     exercise_parts,
+    is_core,
     part_of,
     parts,
 )
@@ -51,7 +52,7 @@ from .sources import SOURCES, cell_of
 
 LESSONS = list(parts().values())
 # The key of a core has two characters ("04"); that of a further part is longer ("04-further").
-EXERCISES_OF_CORES = sum(len(key) == 2 for key in exercise_parts().values())
+EXERCISES_OF_CORES = sum(is_core(key) for key in exercise_parts().values())
 NONE_PASSED = f"0 of {EXERCISES_OF_CORES} exercises of the cores passed"
 DAMAGED = ".progress.damaged.json"
 
@@ -464,7 +465,7 @@ def test_the_first_cell_says_how_long_a_lesson_takes_and_how_many_exercises_it_h
 
 @each_lesson
 def test_the_row_of_a_lesson_says_its_title_minutes_and_exercises(path):
-    readme = (ROOT if len(part_of(path)) == 2 else NOTEBOOKS) / "README.md"
+    readme = (ROOT if is_core(part_of(path)) else NOTEBOOKS) / "README.md"
     text = readme.read_text(encoding="utf-8")
     (row,) = re.findall(ROW.format(name=path.stem) + ".*$", text, re.MULTILINE)
     assert "TODO" not in row

@@ -98,7 +98,7 @@ def invented_class(rng, size=60):
 
 def plant(answers_of_class, rng, copies=3):
     """Let some learners copy all answers of another one, in disguise. Returns the pairs."""
-    # as many learners as any exercise has answers
+    # every exercise has an answer of each learner
     places = rng.sample(range(len(answers_of_class["04-baseline"])), 2 * copies)
     pairs = list(zip(places[::2], places[1::2]))
     for answers in answers_of_class.values():

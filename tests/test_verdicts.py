@@ -3,6 +3,7 @@
 import re
 from contextlib import nullcontext
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import nbformat
 import pandas as pd
@@ -105,21 +106,17 @@ def test_verdicts_that_are_varied_alike_share_a_run_and_an_error_stays_with_its_
         verdicts.Verdict("01", "as it says", cell, claim, **OTHER_SEEDS)
         for claim, cell in claims.items()
     ]
-    small, started = verdicts.Lesson("01", listed), []
+    small = verdicts.Lesson("01", listed)
     small.run_all()
-    run = verdicts.run
-
-    def counted(source, names):
-        started.append(source)
-        run(source, names)
-
-    monkeypatch.setattr(verdicts, "run", counted)
+    run = Mock(wraps=verdicts.run)
+    monkeypatch.setattr(verdicts, "run", run)
     (alike,) = small.varied_alike()
-    above, error, mean = small.outcomes(alike, "default_rng(5)").values()
+    above, error, is_fresh = small.outcomes(alike, "default_rng(5)").values()
     assert above is True
-    assert mean is True
+    assert is_fresh is True
     assert type(error) is ZeroDivisionError
-    # the cell with the seed, and the two cells of the claims
+    # the cell with the seed, the one that makes `seen`, and the last, which appends to it
+    started = [call.args[0] for call in run.call_args_list]
     assert len(started) == len(set(started)) == 3
 
 

@@ -124,7 +124,7 @@ def reached(cells, path, start, varied, also=()):
     while True:
         before = len(run_again)
         for place in path:
-            if place == start:  # the caller has run it
+            if place == start:  # the caller has changed its names already
                 continue
             cell = cells[place]
             uses_changed = place > start and cell.uses & changed_names

@@ -97,9 +97,14 @@ def as_key(text: str) -> str:
     return files.get(Path(text).stem) or padded(text)
 
 
+def is_core(key: str) -> bool:
+    """Whether a key is that of a core, such as "04", and not of a further part."""
+    return len(key) == 2
+
+
 def cores(folder: str | Path | None = None) -> dict[str, Path]:
     """{number: path} of the lessons' cores."""
-    return {key: path for key, path in parts(folder).items() if len(key) == 2}
+    return {key: path for key, path in parts(folder).items() if is_core(key)}
 
 
 @cache

@@ -14,13 +14,14 @@ from .._support.notebooks import (
     ROOT,
     ROUTES,
     cores,
+    is_core,
     lesson_named,
     name_of,
     part_of,
     parts,
 )
 from .pages import filled
-from .workspace.overview import Overview, in_hours, is_core, lesson_minutes, lessons
+from .workspace.overview import Overview, in_hours, lesson_minutes, lessons
 
 EXERCISES = Path(__file__).resolve().parents[1] / "exercises"
 ANSWERS = ROOT / "tests" / "answers"
@@ -57,7 +58,7 @@ def new_exercise(
     name: such as "weighted-pool".
     title: made from the name if omitted.
 
-    Raises ValueError, also for no lesson.
+    Raises ValueError, in one sentence and before anything is written, also for no lesson.
     """
     path = lesson_named(lesson, folder)
     notebook = read_notebook(path)
@@ -132,7 +133,7 @@ def new_lesson(
     number: two digits that no lesson has, such as "13".
     kind: one of KINDS. A further part has the number of its lesson, which exists.
 
-    Returns the lesson's path. Raises ValueError.
+    Returns the lesson's path. Raises ValueError, in one sentence and before anything is written.
     """
     is_further = kind == "further"
     # a further part has its core's number, a core one of its own
@@ -171,7 +172,7 @@ def new_lesson(
 def new_lecture(key: str, folder: str | Path = NOTEBOOKS) -> Path:
     """Write the skeleton of the lecture of a lesson or a further part. Returns its path.
 
-    Raises ValueError, also for no lesson.
+    Raises ValueError, in one sentence and before anything is written, also for no lesson.
     """
     path = lesson_named(key, folder)
     target = Path(folder) / "lectures" / f"{path.stem}.md"
@@ -272,7 +273,7 @@ def with_routes(
         )
     links = [
         f"[{number}]({folder}{paths[number].name})"
-        for number in ROUTES["one day"] or ()  # None: all cores
+        for number in ROUTES["one day"] or ()  # not None, which stands for all cores
         if number in paths
     ]
     # "a, b and c"

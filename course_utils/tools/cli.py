@@ -29,8 +29,8 @@ class Course(click.Group):
 
 def in_a_sentence(error: Exception) -> str:
     """The message of an error; of the system's, without its number."""
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror}."
+    if isinstance(error, OSError) and error.strerror:
+        return ": ".join(str(part) for part in (error.filename, error.strerror) if part) + "."
     return str(error)
 
 

@@ -105,7 +105,7 @@ def mined(docs: pd.DataFrame) -> tuple[list[Question], list[Row]]:
             same_summary = between_summaries[page, owners[piece]] >= ALIKE
             if not (same_last_name or same_summary or pieces[piece] in body):
                 near.append(piece)
-        # in this documentation, each page has a near one
+        # there is one for each page of this documentation
         table.append({"question": names[page], "nearest": names[owners[near[0]]]})
         wrong = [texts[piece] for piece in near[SKIPPED : SKIPPED + DRAWN]]
         far = [texts[piece] for piece in others[NEAR:]]

@@ -109,6 +109,7 @@ def others() -> dict[str, Callable[[Iterable[str]], np.ndarray]]:
     """{way: function from texts to unit vectors} of two weaker models, for summaries: the layers of
     the masked language model, and GloVe.
     """
+    # late: lessons load this module for its tables
     from sklearn.preprocessing import normalize
 
     tokenizer, masked = load_masked_lm()

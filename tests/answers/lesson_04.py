@@ -200,9 +200,9 @@ PROMISES = {
                 ),
             )
             for test in (
-                lambda row: row.all(),  # not for one with a 0
-                lambda row: row.sum() != 0,  # not for one with the sum 0
-                lambda row: row.max() > 0,  # not for one without a positive number
+                lambda row: row.all(),  # zeros for a row with a 0
+                lambda row: row.sum() != 0,  # ... with the sum 0
+                lambda row: row.max() > 0,  # ... without a positive number
             )
         ),
     ],

@@ -382,7 +382,7 @@ PROMISES = {
             "the list of these accuracies, one for each epoch",
             keep_with(result=lambda scores, weights: (max(scores), weights)),
         ),
-        (  # one tensor of it
+        (  # one tensor, and no dictionary
             "as a dictionary like `model.state_dict()`",
             keep_with(result=lambda scores, weights: (scores, weights["weight"])),
         ),

@@ -31,13 +31,10 @@ In Python.
 """
 
 
-def cases_in(text, folder):
-    (folder / "one.md").write_text(text, encoding="utf-8")
-    return read(folder, built=("built",), roles=("answer",), keys=("kind", "said"), A="a", B="b")
-
-
 def test_cases_arrive_as_they_are_written(tmp_path):
-    assert cases_in(FILE, tmp_path) == [
+    (tmp_path / "one.md").write_text(FILE, encoding="utf-8")
+    keys = ("kind", "said")
+    assert read(tmp_path, built=("built",), roles=("answer",), keys=keys, A="a", B="b") == [
         Case(
             name="__name__",
             description="What it does, and how.",

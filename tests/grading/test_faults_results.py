@@ -555,7 +555,7 @@ def test_a_sandbox_that_is_killed_stops_the_run(tmp_path):
     assert first.status == "ok"
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if process.parent().name() == "bwrap":  # the sandbox's server, which it started
+            if process.parent().name() == "bwrap":  # the sandbox's server, which bwrap started
                 process.kill()
     with pytest.raises(SandboxError) as error:
         list(results)

@@ -303,9 +303,9 @@ def cards(out: Path) -> None:
 def gains(before: Path, after: Path, out: Path | None) -> None:
     """What a class has learned: its answers to `course quiz --before` and `--after`."""
     from ..._support.files import write_whole
-    from ..ideas import gains as of_class
+    from ..ideas import gains as class_gains
 
-    table, learners, notices = of_class.gains(*of_class.read_both(before, after))
+    table, learners, notices = class_gains.gains(*class_gains.read_both(before, after))
     if out is not None:
         write_whole(out, table.round(3).to_csv(index_label="idea"))
-    click.echo(of_class.in_words(table, learners, notices), nl=False)
+    click.echo(class_gains.in_words(table, learners, notices), nl=False)

@@ -174,7 +174,8 @@ class Answer:
         after = changed["args"]
         if after is request["args"]:  # no shared array was changed
             after = reply.get("args", args)
-        if len(after) == len(args):  # functions are not sent back
+        if len(after) == len(args):
+            # functions are not sent back
             args = tuple(old if callable(old) else new for old, new in zip(args, after))
         if "raised" not in reply:
             return reply.get("value"), args

@@ -101,8 +101,8 @@ class Owners:
 
         handed_in: {entry: what was handed in there, see `_lessons_of`}.
 
-        names: by number, what the entries agree on that can be read in one way only.
-        doubtful: the same of the other entries.
+        names: by number, what the entries of a single reading agree on.
+        doubtful: the same of the entries with several readings.
         contested: see `_contested`.
         """
         self.platforms: set[Platform] = set()

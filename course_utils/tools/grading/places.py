@@ -64,8 +64,8 @@ def place_of(exercise: str, shown_in: str = "") -> Place | None:
 
     Of a cell of another part, the slide alone is taken. Returns None if there is no such cell.
     """
-    _, shown_by_exercise = words_of_mistakes(exercise)
-    named_part, _, cell_id = (shown_in or shown_by_exercise).rpartition(" ")
+    shown_in = shown_in or words_of_mistakes(exercise)[1]  # else what the exercise names
+    named_part, _, cell_id = shown_in.rpartition(" ")
     own_part = part_with(exercise)
     own_cells = _cell_indices(own_part)
     # the section is one of the exercise's own part: above the named cell, if it stands there, else

@@ -6,6 +6,7 @@ MAINTAINING.md lists the tests and documents that follow.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -196,12 +197,15 @@ def _filled_worksheet(
     has_comma = any(
         "," in (row.get("Bestwertung") or row.get("Maximum Grade") or "") for row in rows
     )
+    # a value of several rows, such as a name of two people, says nobody's
+    in_rows = Counter(cell.casefold() for row in rows for cell in {*row.values()})
     lines: list[list] = [columns]
     for row in rows:
         new_cells: dict[str, object] = {}
         # what in this row may say whose it is
         keys = [PARTICIPANT.sub(r"\1", row[identifier].strip()), *row.values()]
-        learner = next((by_key[key.casefold()] for key in keys if key.casefold() in by_key), None)
+        known = (key.casefold() for key in keys if in_rows[key.casefold()] < 2)
+        learner = next((by_key[key] for key in known if key in by_key), None)
         if learner:
             points = _grade(learner)
             new_cells[grade] = points

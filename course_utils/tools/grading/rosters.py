@@ -182,7 +182,7 @@ class Roster:
             if len(self.words[person]) > 1 and self.words[person] <= words
         ]
         longest = max((len(self.words[person]) for person in whole if person in named), default=0)
-        if not longest:  # nobody is named by a whole name, so no longer one can be meant
+        if not longest:  # nobody is named by a whole name, so a longer one cannot be meant
             return []
         # a shorter whole name may be a part of the one that was found
         return [

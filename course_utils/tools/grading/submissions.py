@@ -192,7 +192,7 @@ def _class_archives(
     taken for a class's.
     """
     owners = Owners([], "", people)
-    fewest = 1 if is_alone else 2  # learners, so that nobody's own zip is taken for a class's
+    fewest = 1 if is_alone else 2  # learners
     for name in names:
         path = source / name
         if not ZIP.search(name) or owners.identifies(stem_of(name)) or path.is_symlink():

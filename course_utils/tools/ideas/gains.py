@@ -168,8 +168,8 @@ def measures(first: np.ndarray, second: np.ndarray) -> dict[str, np.ndarray]:
     could be gained was gained, (after - before) / (1 - before) (Hake 1998, section I): nan where
     everybody was right before. "difficulty" is the share right in both forms together, and
     "discrimination" Pearson's correlation of an idea's answers with the number of right ones about
-    all others: nan where one of the two is constant. It is written out for arrays of all ideas at
-    once.
+    all others: nan where one of the two is constant. The correlation is written out, for all ideas
+    at once.
     """
     total = np.concatenate([first, second])
     others = total.sum(axis=1, keepdims=True) - total

@@ -21,6 +21,7 @@ from ..._support.notebooks import (
     END,
     FURTHER,
     NOTEBOOKS,
+    is_core,
     lesson_cells,
     name_of,
     part_of,
@@ -28,7 +29,6 @@ from ..._support.notebooks import (
 )
 from ...diagrams.the_way import LESSONS, the_way
 from ..workspace.copies import stub_out
-from ..workspace.overview import is_core
 from . import PublishError
 from .explorers import write_explorers
 from .figures import number_figures, without_blank_lines

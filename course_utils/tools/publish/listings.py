@@ -25,7 +25,7 @@ BREAK = re.compile(r"([(\[{,]|=+|\.(?!\d))(?![)\]},.:=])(?=[^<>]*(?:<|$))")
 KINDS = {"ipython3": "code", "python": "code", "ipythontb": "text"}
 FURTHEST_COLUMN = 24  # of printed text: below one that begins further right there is no room
 WRAP_INDENT = {"code": 4, "text": 2, "table": 2}  # further in than the line itself
-MOST_INDENT = 20  # or deeply indented lines would have no room
+MOST_INDENT = 20  # deeper ones would leave no room
 
 
 def set_listings(page: str) -> str:
@@ -42,12 +42,16 @@ def _set_listing(match: re.Match[str]) -> str:
     shown = []
     columns = 0
     for html_line, line in zip(html_lines, lines):
-        is_sentence = not column_starts(line) and (is_prose(line) or width(line) > widest_row)
+        is_sentence = (
+            kind == "table"
+            and not column_starts(line)
+            and (is_prose(line) or width(line) > widest_row)
+        )
         css_class = "line"
         if set(line) == {"-"}:
             css_class = "line rule"
         # above or below the rows of a table: it does not count for the width, and wraps
-        elif kind == "table" and is_sentence:
+        elif is_sentence:
             css_class = "line sentence"
         else:
             columns = max(columns, width(line))

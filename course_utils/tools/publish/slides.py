@@ -18,10 +18,18 @@ from urllib.parse import quote
 
 from ..._support.fast_nbformat import nbformat, read_notebook
 from ..._support.files import write_whole
-from ..._support.notebooks import BEGIN, END, NOTEBOOKS, lesson_named, name_of, part_of, parts
+from ..._support.notebooks import (
+    BEGIN,
+    END,
+    NOTEBOOKS,
+    is_core,
+    lesson_named,
+    name_of,
+    part_of,
+    parts,
+)
 from ...diagrams.the_way import LESSONS, the_way
 from ..pages import filled
-from ..workspace.overview import is_core
 from . import PublishError
 from .book import MARKER
 from .explorers import SOURCE

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..._support.notebooks import NOTEBOOKS, ROUTES, part_of, parts
+from ..._support.notebooks import NOTEBOOKS, ROUTES, is_core, part_of, parts
 from ...models import ENV_VAR
 from .copies import GLOSSARY, LEFT_ALONE, report_lines, write_workspace
 from .live import write_live
-from .overview import is_core, overview
+from .overview import overview
 
 # No pop-up about fetching news, no dates beside the lessons' names; the layout that JupyterLab
 # starts with.

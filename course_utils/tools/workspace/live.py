@@ -152,5 +152,4 @@ def _cell_to_reveal(
     cells = typed_cells(read_notebook(path)) if path else []
     if lesson is None:
         return {_live_id(key, cell.id): cell for cell in cells}.get(running_id)
-    numbered = dict(enumerate(cells, 1))
-    return numbered.get(number or 0)  # 0, which no cell has, for None
+    return dict(enumerate(cells, 1)).get(number or 0)  # 0, which no cell has, for None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..._support.notebooks import NOTEBOOKS, ROUTES, lesson_cells, parts
+from ..._support.notebooks import NOTEBOOKS, ROUTES, is_core, lesson_cells, parts
 from ...diary.passed import passed
 from ...diary.schedule import Schedule, ScheduleProblem
 from ...diary.workspace import RECORD, current
@@ -32,11 +32,6 @@ STATED = re.compile(r"^`\d\d-[a-z0-9-]+` · .*?\b(\d+) minutes", re.MULTILINE)
 
 
 # ---------------------------------------------------------------- the lessons
-
-
-def is_core(key: str) -> bool:
-    """Whether a key is that of a core, such as "04", and not of a further part."""
-    return len(key) == 2
 
 
 @dataclass(frozen=True)
@@ -198,7 +193,7 @@ class Overview:
     @property
     def next(self) -> tuple[Lesson, str] | None:
         """(lesson, id of its first open exercise), cores first; None if nothing is open."""
-        # cores first: False sorts before True
+        # False sorts before True
         for lesson in sorted(self.lessons, key=lambda lesson: not lesson.is_core):
             for exercise, _ in lesson.exercises:
                 if exercise not in self.passed:
