@@ -28,7 +28,7 @@ HOME = {name: module for module, names in NAMES.items() for name in names.split(
 __all__ = sorted(HOME)  # noqa: PLE0605
 
 
-def __getattr__(name):
+def __getattr__(name: str):  # noqa: ANN202 (of any type)
     if name == "__version__":
         return _version()
     if name in HOME:
@@ -36,11 +36,11 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*globals(), *__all__, "__version__"])
 
 
-def _version():
+def _version() -> str:
     """The version in pyproject.toml: from the file in a checkout, else from what was installed."""
     import tomllib
     from importlib.metadata import version

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import torch
@@ -53,7 +53,13 @@ def embed(
 ) -> tuple[np.ndarray, ...]: ...
 
 
-def embed(sentences, pooling=None, normalize=True, model=None, precision="float32"):
+def embed(
+    sentences: Iterable[str],
+    pooling: str | tuple[str, ...] | None = None,
+    normalize: bool = True,
+    model: Model = None,
+    precision: str = "float32",
+) -> np.ndarray | tuple[np.ndarray, ...]:
     """Encode sentences as vectors, in the order given.
 
     sentences: a list (or another sequence) of strings.
@@ -91,7 +97,7 @@ def embed(sentences, pooling=None, normalize=True, model=None, precision="float3
     route = _route([prompt + sentence for sentence in row_of], model, precision)
     _warn_of_cuts(route, list(row_of), sentences)
 
-    def vectors_of(batch):
+    def vectors_of(batch: list[int]) -> list[tuple[list[int], np.ndarray]]:
         parts = []
         with torch.inference_mode():
             for places, states, mask in route.states(batch):
@@ -180,14 +186,16 @@ def hidden_states(
             bar.update(sum(route.lengths[place] for place in batch))
 
 
-def _token_bar(route):
+def _token_bar(route: PackedRoute | TransformersRoute) -> Any:
     """A progress bar in tokens: long sentences come first, so a bar in sentences would overestimate
     the time left.
     """
     return progress_bar(total=sum(route.lengths), unit="token", unit_scale=True)
 
 
-def _warn_of_cuts(route, sentences, given):
+def _warn_of_cuts(
+    route: PackedRoute | TransformersRoute, sentences: list[str], given: list[str]
+) -> None:
     """Warn how many of the caller's sentences, duplicates included, were truncated."""
     if route.cut:
         cut = {sentences[place] for place in route.cut}

@@ -206,8 +206,8 @@ def encoder_layers(model: PreTrainedModel) -> list[Callable[[torch.Tensor], torc
     """
     stack = _stack(model)
 
-    def follow(layer):
-        def run(state):
+    def follow(layer: torch.nn.Module) -> Callable[[torch.Tensor], torch.Tensor]:
+        def run(state: torch.Tensor) -> torch.Tensor:
             more = {}
             if hasattr(stack, "compute_position_bias"):
                 more["position_bias"] = stack.compute_position_bias(state)

@@ -314,7 +314,7 @@ def ndcgs(
     are equal. Errors as in `reciprocal_ranks`.
     """
 
-    def gain(values):
+    def gain(values: Iterable[float]) -> float:
         return sum(value / np.log2(1 + rank) for rank, value in enumerate(values, start=1))
 
     values = []

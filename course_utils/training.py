@@ -17,7 +17,13 @@ from ._support.bars import progress_bar
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-    from transformers import PreTrainedModel, Trainer
+    from transformers import (
+        PreTrainedModel,
+        Trainer,
+        TrainerControl,
+        TrainerState,
+        TrainingArguments,
+    )
 
 
 class DivergedError(RuntimeError):
@@ -45,13 +51,24 @@ class _LossWatch(TrainerCallback):
         self.losses: list[tuple[int, float]] = []
         self.bar: Any = None
 
-    def on_train_begin(self, args, state, control, **_):
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
         self.bar = progress_bar(total=state.max_steps, initial=state.global_step, unit="step")
 
-    def on_step_end(self, args, state, control, **_):
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
         self.bar.update(state.global_step - self.bar.n)
 
-    def on_log(self, args, state, control, logs: dict[str, Any] | None = None, **_):
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, Any] | None = None,
+        **_: Any,
+    ) -> None:
         loss = (logs or {}).get("loss")
         if loss is None:
             return
@@ -65,7 +82,9 @@ class _LossWatch(TrainerCallback):
         self.losses.append((state.global_step, loss))
         self.bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
 
-    def on_train_end(self, args, state, control, **_):
+    def on_train_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any
+    ) -> None:
         self.bar.close()
 
 

@@ -44,7 +44,7 @@ def _kind() -> Any:
         `close` always removes.
         """
 
-        def refresh(self, *args, **settings):
+        def refresh(self, *args: Any, **settings: Any) -> Any:
             if self.disable:  # such a bar has no clock, but the hub's client refreshes it
                 return None
             # tqdm sets `_time`, but does not declare it
@@ -60,11 +60,11 @@ def _kind() -> Any:
         notebook.
         """
 
-        def __init__(self, *args, **settings):
+        def __init__(self, *args: Any, **settings: Any):
             self.shown = None
             super().__init__(*args, **settings, file=io.StringIO(), ascii=False, ncols=80)
 
-        def display(self, msg=None, pos=None):
+        def display(self, msg: str | None = None, pos: int | None = None) -> None:
             text = str(self) if msg is None else msg
             line = {"text/plain": text} if text else {}
             if self.shown is None and line:

@@ -68,10 +68,10 @@ class View:
     def __init__(self, data: str, still: Figure):
         self.data, self.still = data, still  # IPython's HTML calls its page `data`, too
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.data
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
         return self.still._repr_png_()
 
     def __repr__(self):
@@ -95,7 +95,7 @@ def _offline(original: Any, view_of: Callable[..., View]) -> Callable[..., View 
     signature = inspect.signature(original)
 
     @functools.wraps(original)
-    def draw(*positional, **named):
+    def draw(*positional: Any, **named: Any) -> View | None:
         bound = signature.bind(*positional, **named)
         bound.apply_defaults()
         arguments = bound.arguments | checked(bound.arguments, LARGE[original.__name__])
@@ -285,7 +285,7 @@ def framed(document: str, alt: str, size: tuple[float, float], table: Table) -> 
     """
     weights, rows, columns = table
 
-    def cell(value):
+    def cell(value: float) -> str:
         # the strongest shade: white and black text both keep a contrast of 4.5 to 1 on it
         return f'<td style="background:rgba(66,146,198,{0.6 * value:.2f})">{value:.2f}</td>'
 

@@ -55,7 +55,7 @@ def adapt_cells(another: str | None, load_encoder: Callable[[], tuple[Any, Any]]
     name = folder if os.path.isdir(folder) else another
     line = f'checkpoint = {name!r}; print("checkpoint:", checkpoint, "(COURSE_ENCODER)")'
 
-    def adapted(lines):
+    def adapted(lines: list[str]) -> list[str]:
         """The lines of a cell with the other encoder, or a line that prints why the cell is
         skipped.
         """

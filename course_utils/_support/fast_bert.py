@@ -10,7 +10,7 @@ uses MKL, which leaves half of some processors idle.
 import functools
 import json
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +23,8 @@ PACKED_TOKENS = 4096  # in one forward pass; the weights are prepacked for about
 # attention scores, of all heads, that are computed at a time: about as many as fit a core's cache
 SCORES_AT_A_TIME = 150_000
 SHORT_ROW = 24  # scores in a row, below which exp is faster than torch's softmax
+# from states (tokens, in) to (tokens, out)
+Product = Callable[[torch.Tensor], torch.Tensor]
 
 
 def fits(encoder: Any) -> bool:
@@ -76,10 +78,10 @@ def packed_bert(
     hidden = word_embeddings.shape[1]
     layers = _layers(weights, heads, dtype, lay_out)
 
-    def normalised(states, weight, bias):
+    def normalised(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         return layer_norm(states, (hidden,), weight, bias, epsilon)
 
-    def forward(rows):
+    def forward(rows: Sequence[Sequence[int]]) -> Iterator[tuple[int, torch.Tensor]]:
         lengths = [len(row) for row in rows]
         groups = list(_groups(lengths, heads))
         ids = torch.tensor([token_id for row in rows for token_id in row])
@@ -98,17 +100,28 @@ def packed_bert(
     return forward
 
 
-def _layers(weights, heads, dtype, lay_out):
+def _layers(
+    weights: Mapping[str, torch.Tensor], heads: int, dtype: torch.dtype, lay_out: bool
+) -> list[
+    tuple[
+        Product,
+        Product,
+        tuple[torch.Tensor, torch.Tensor],
+        Product,
+        Product,
+        tuple[torch.Tensor, torch.Tensor],
+    ]
+]:
     """The six steps of each layer in order: products are functions, norms are (weight, bias).
 
     To queries, keys and values side by side; to the output of attention; its norm; up and down in
     the feed-forward part; its norm.
     """
 
-    def dense(name, activation="none"):
+    def dense(name: str, activation: str = "none") -> Product:
         return _product(*_weight_and_bias(weights, name), dtype, activation, lay_out)
 
-    def query_key_value(layer):
+    def query_key_value(layer: str) -> Product:
         (query, query_bias), (key, key_bias), (value, value_bias) = (
             _weight_and_bias(weights, f"{layer}.attention.self.{part}")
             for part in ("query", "key", "value")
@@ -138,11 +151,13 @@ def _layers(weights, heads, dtype, lay_out):
     return layers
 
 
-def _weight_and_bias(weights, name):
+def _weight_and_bias(
+    weights: Mapping[str, torch.Tensor], name: str
+) -> tuple[torch.Tensor, torch.Tensor]:
     return weights[f"{name}.weight"], weights[f"{name}.bias"]
 
 
-def _groups(lengths, heads):
+def _groups(lengths: Sequence[int], heads: int) -> Iterator[tuple[int, int, int, int, int]]:
     """Yield (first row, first token, end token, rows, tokens per row) for each group of adjacent
     rows of equal length, whose scores are at most SCORES_AT_A_TIME.
     """
@@ -157,7 +172,12 @@ def _groups(lengths, heads):
         row, start = row + count, start + count * length
 
 
-def _attend_in_groups(queries_keys_values, groups, heads, attended):
+def _attend_in_groups(
+    queries_keys_values: torch.Tensor,
+    groups: Iterable[tuple[int, int, int, int, int]],
+    heads: int,
+    attended: torch.Tensor,
+) -> None:
     """Write into `attended`, for the tokens of each group, what all heads make of them.
 
     queries_keys_values: (tokens, 3 * hidden). attended: (tokens, hidden).
@@ -175,7 +195,7 @@ def _attend_in_groups(queries_keys_values, groups, heads, attended):
         attended[start:end].view(count, length, heads, -1).copy_(context.transpose(1, 2))
 
 
-def _attend(query, key, value):
+def _attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     """softmax(query keyᵀ) value, over (sentences and heads, tokens, size of a head).
 
     torch's softmax is slow for short rows and for bfloat16. For those, the weights are exp(scores),
@@ -192,7 +212,13 @@ def _attend(query, key, value):
     return scores.softmax(-1) @ value
 
 
-def _product(weight, bias, dtype, activation="none", lay_out=True):
+def _product(
+    weight: torch.Tensor,
+    bias: torch.Tensor,
+    dtype: torch.dtype,
+    activation: str = "none",
+    lay_out: bool = True,
+) -> Product:
     """A function from (tokens, in) to (tokens, out): apply weight and bias, then "gelu" if
     requested.
     """

@@ -142,11 +142,11 @@ def _following_the_mode(drawing: str, of_marks: Variables, of_text: Variables) -
     """
     used = {"paper": PAPER}  # {name of a variable: its colour in light mode, in dark mode}
 
-    def variable(name, in_light, in_dark):
+    def variable(name: str, in_light: str, in_dark: str) -> str:
         used[name] = in_light, in_dark
         return f"var(--{name})"
 
-    def with_variables(tag_match):
+    def with_variables(tag_match: re.Match[str]) -> str:
         # the ground of a hatch has its colour as an attribute
         tag = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', tag_match[0])
         if "<text" in tag:
@@ -155,7 +155,7 @@ def _following_the_mode(drawing: str, of_marks: Variables, of_text: Variables) -
             known = of_marks
             tag = DARK_STROKE.sub(lambda match: variable(f"grey{match[1]}", match[0], INK[1]), tag)
 
-        def as_variable(match):
+        def as_variable(match: re.Match[str]) -> str:
             colour = match[0]
             if colour not in known:
                 return colour  # such as the cells of a heatmap, and the numbers in them

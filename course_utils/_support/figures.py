@@ -52,21 +52,21 @@ class Figure:
         finally:
             plt.close(figure)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return _on_a_page(self.svg)
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> tuple[bytes, dict[str, str]]:
         return self.png, {"alt": self.alt}
 
     def __repr__(self):
         return "\n".join([f"Figure. {self.alt}", *self.data])
 
 
-def _on_a_page(svg):
+def _on_a_page(svg: str) -> str:
     return f'<figure class="cu-figure" style="margin:0">{svg}</figure>'
 
 
-def _png(figure, **settings):
+def _png(figure: matplotlib.figure.Figure, **settings: Any) -> bytes:
     from PIL import Image
 
     buffer, smaller = io.BytesIO(), io.BytesIO()
@@ -89,7 +89,9 @@ def show_as_the_course_does() -> None:
         return
     formatter = shell.display_formatter
 
-    def bundle(figure):
+    def bundle(
+        figure: matplotlib.figure.Figure,
+    ) -> tuple[dict[str, str | bytes], dict[str, dict[str, str]]]:
         # Jupyter's backend registers a formatter of its own at the first figure, which would be
         # asked next
         formatter.formatters["image/png"].pop(type(figure), None)
@@ -105,7 +107,9 @@ def show_as_the_course_does() -> None:
         silent.for_type_by_name(module, name, lambda value: None)
 
 
-def _bundle(figure):
+def _bundle(
+    figure: matplotlib.figure.Figure,
+) -> tuple[dict[str, str | bytes], dict[str, dict[str, str]]]:
     """({kind of content: content}, {kind: metadata}) of a figure."""
     from matplotlib.text import Text
 
@@ -127,7 +131,7 @@ def _bundle(figure):
     }
 
 
-def _description(figure):
+def _description(figure: matplotlib.figure.Figure) -> str:
     """The label of a figure, if it has one; else its titles, and what its axes show."""
     if figure.get_label():
         return str(figure.get_label())
@@ -145,7 +149,7 @@ def _description(figure):
     return " ".join(sentence if sentence[-1] in ".!?" else f"{sentence}." for sentence in sentences)
 
 
-def _nothing_for_parts_of_figures(value):
+def _nothing_for_parts_of_figures(value: object) -> None:
     """Show nothing for a part of a figure. For anything else, raises NotImplementedError, and
     IPython tries its other formatters.
     """
@@ -153,7 +157,7 @@ def _nothing_for_parts_of_figures(value):
         raise NotImplementedError
 
 
-def _is_part(value):
+def _is_part(value: object) -> bool:
     from matplotlib.artist import Artist
     from matplotlib.figure import FigureBase
 

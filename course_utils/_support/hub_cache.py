@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from .bars import ipython_shell
 from .downloads import packaged_folder
@@ -40,7 +41,13 @@ def use_cache(online: bool) -> None:
         shell.set_custom_exc(() if online or offline else (OSError,), _show_with_reason)
 
 
-def _show_with_reason(shell, kind, error, traceback, tb_offset=None):
+def _show_with_reason(
+    shell: Any,
+    kind: type[BaseException],
+    error: BaseException,
+    traceback: Any,
+    tb_offset: int | None = None,
+) -> None:
     """Show an error as IPython does; where a library says "check your internet connection", say why
     there is none.
     """

@@ -24,7 +24,7 @@ def linear_maker(
     """
     import torch
 
-    def make():
+    def make() -> tuple[torch.nn.Module, torch.optim.Optimizer]:
         model = torch.nn.Linear(weight.shape[1], weight.shape[0])
         model.load_state_dict({"weight": weight.clone(), "bias": torch.zeros(weight.shape[0])})
         return model, torch.optim.SGD(model.parameters(), lr=rate)
@@ -41,7 +41,7 @@ def layer_maker(
     and returns the next.
     """
 
-    def layer(states):
+    def layer(states: torch.Tensor) -> torch.Tensor:
         scores = (states @ query) @ (states @ key).transpose(-1, -2) / states.shape[-1] ** 0.5
         attended = states + scores.softmax(dim=-1) @ (states @ value)
         return attended / attended.std(dim=-1, keepdim=True)
@@ -61,7 +61,7 @@ def small_encoder(
     leak: 1.0 for all of that, 0.0 for an encoder that hides padding.
     """
 
-    def encode(input_ids, attention_mask):
+    def encode(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
         vectors = token_table[input_ids] + position_table[: input_ids.shape[1]]
         scores = vectors @ vectors.transpose(1, 2) / vectors.shape[-1] ** 0.5
         real = (attention_mask == 1)[:, None]  # for each position, those to which it may attend

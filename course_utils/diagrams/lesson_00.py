@@ -17,7 +17,7 @@ def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diag
     base = 160  # the height of the corners, where both arrows of a pair begin
     descriptions = []
 
-    def place(corner, turn, distance):
+    def place(corner: float, turn: float, distance: float) -> tuple[float, float]:
         return corner + distance * math.cos(turn), base - distance * math.sin(turn)
 
     for column, ((level, turned), cosine) in enumerate(pairs.items()):

@@ -20,15 +20,15 @@ def encoder_stack(shape: Sequence[int], layers: int) -> Diagram:
     canvas = Canvas("03 encoder stack", STEP * rows + 44)
     floor = STEP * rows + 18
 
-    def middle(number):
+    def middle(number: int) -> int:
         return STEP * (layers - number) + 18
 
-    def part(number):
+    def part(number: int) -> None:
         y = middle(number)
         canvas.box(70, y - 10, 150, 20, f"layer {number}" if number else "embeddings", "layer")
         canvas.arrow((145, y + 24), (145, y + 10))
 
-    def state(number):
+    def state(number: int) -> None:
         y = middle(number)
         canvas.arrow((220, y), (262, y))
         canvas.vector(266, y - 9, 8, "vector", 74, 18, across=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .canvas import SMALL, Canvas, Diagram
+from .canvas import SMALL, Canvas, Diagram, Place
 
 Matrix = Sequence[Sequence[float]]
 # the top of each row in `one_head`
@@ -204,7 +204,7 @@ def one_layer(shape: tuple[int, int], wide: int, number: int) -> Diagram:
     usual, widened = f"({tokens}, {hidden})", f"({tokens}, {wide})"
     canvas = Canvas("05 one layer", 252)
 
-    def add_and_norm(x, y, branch, detour_y):
+    def add_and_norm(x: float, y: float, branch: Place, detour_y: float) -> None:
         """The input at `branch` goes around the other boxes, at the height `detour_y`, is added at
         (x, y), and the sum is normalised.
         """

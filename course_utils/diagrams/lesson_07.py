@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .canvas import SMALL, WIDTH, Canvas, Diagram
+from .canvas import SMALL, WIDTH, Canvas, Diagram, Place
 from .look import text_width
 
 # the tops of the tokens and of two rows of vectors, and the size of a vector
@@ -15,7 +15,7 @@ def _two_layers(canvas: Canvas, middles: Sequence[float], mask: int, blocked: in
     blocked: the place whose lines to the mask are cut, if any.
     """
 
-    def lines_to(end, bottom, cut):
+    def lines_to(end: Place, bottom: float, cut: int | None) -> None:
         for column, x in enumerate(middles):
             if column == cut:
                 canvas.arrow((x, bottom), end, tip=False, kind="padding", dashed=True)

@@ -75,7 +75,7 @@ def space_before_and_after(
     margin = 7  # between the outermost point and the frame
     canvas = Canvas("10 space", 260)
 
-    def point(x, y, favourable):
+    def point(x: float, y: float, favourable: int) -> None:
         kind, look = ("sentence", "dot") if favourable else ("loss", "ring")
         canvas.circle(x, y, 4, kind, look)
 

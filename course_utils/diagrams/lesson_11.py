@@ -32,7 +32,7 @@ def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
     unit = 115 / max(*far, ring)  # the farthest stays inside the drawing
     canvas = Canvas("11 margin ring", 256)
 
-    def place(distance, degrees):
+    def place(distance: float, degrees: float) -> tuple[float, float]:
         angle = math.radians(degrees)
         return x + unit * distance * math.cos(angle), y - unit * distance * math.sin(angle)
 
