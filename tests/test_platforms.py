@@ -148,11 +148,13 @@ def test_moodles_own_worksheet_is_filled_in(header, participant, learners, tmp_p
     assert of_nobody == [*nobody, "", *untouched, ""]
 
 
-def test_a_row_of_moodles_worksheet_may_name_a_learner_by_an_id_with_capitals(learners):
+@pytest.mark.parametrize("grades", [[FULL], ["", ""]], ids=["one row", "two rows alike"])
+def test_one_row_of_moodles_worksheet_may_name_a_learner_by_an_id_with_capitals(learners, grades):
     row = {"ID": "Teilnehmer/in13", "Bewertung": "", "Zuletzt geändert (Bewertung)": "-"}
     learners[0].learner = "AB12"
-    _, line = MOODLE.filled([row | {"Anmeldename": "AB12"}], learners)
-    assert line[1] == learners[0].points
+    rows = [row | {"Anmeldename": "AB12"}] * len(grades)
+    _, *lines = MOODLE.filled(rows, learners)
+    assert [line[1] for line in lines] == grades
 
 
 @pytest.mark.parametrize(
