@@ -4,15 +4,22 @@ An answer trains with torch; the reference computes the same with NumPy, which t
 time.
 """
 
+from collections import namedtuple
+
 import numpy as np
 import torch
 
 from .._support.recipes import linear_maker
 from .model import Case, exercise, normal
-from .otherwise import Otherwise
 
-# how far the logits of two classes are apart, so that another order of additions tips no prediction
+# How far the highest logit lies above the next one, at least. An answer may add in another order,
+# so its logits are rounded otherwise; with this lead its predictions are still the same.
 LEAST_LEAD = 0.02
+# how far the lowest loss lies below that of the epoch with the highest accuracy, at least
+LEAST_LOSS_GAP = 0.001
+
+# the layer at the start and at the end of an epoch
+_Epoch = namedtuple("_Epoch", "before after")
 
 
 def small_training(rng, width, classes, batch_size, batch_count, rate):
@@ -30,17 +37,17 @@ def _softmax(logits):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-# The inputs, each with a 1 behind it that a layer's bias is multiplied by, and the labels, as arrays
-# of NumPy.
-def _with_ones(data):
+def _as_arrays(data):
+    """Inputs and labels as arrays of NumPy; each input ends with a 1, which the bias multiplies."""
     inputs, labels = data
     return np.column_stack([inputs, np.ones(len(inputs))]), np.asarray(labels)
 
 
-# The gradient of the cross-entropy with respect to the layer.
-#
-# twice: the cross-entropy is given the shares in place of the logits, so softmax is taken twice.
-def _gradient(layer, batch, twice=False):
+def _gradient(layer, batch, twice):
+    """The gradient of the cross-entropy with respect to the layer, whose last column is its bias.
+
+    twice: whether softmax is taken twice, as where cross-entropy is given probabilities.
+    """
     inputs, labels = batch
     targets = np.eye(len(layer))[labels]
     shares = _softmax(inputs @ layer.T)
@@ -62,64 +69,85 @@ def _loss(layer, data):
     return -np.log(_softmax(inputs @ layer.T)[np.arange(len(labels)), labels]).mean()
 
 
-def _best(make, batches, validation, epochs):
+def _trained(make, batches, epochs, clear_each="batch", fresh_each_epoch=False, twice=False):
+    """Train a layer, and yield an `_Epoch` after each epoch.
+
+    The defaults are right, and other values are mistakes. clear_each: what gradients are set to 0
+    for, each "batch" or each "epoch"; "never" after the start. twice: as in `_gradient`.
+    """
     _, weight, rate = make.recipe  # what `linear_maker` made it of
-    layer = np.column_stack([weight, np.zeros(len(weight))])
-    validation, *batches = map(_with_ones, [validation, *batches])
-    scores = []
-    gradient = 0  # set here too, for the mistake that lets gradients add up
-    best, weights = -1, None
+    layer = fresh = np.column_stack([weight, np.zeros(len(weight))])
+    batches = [_as_arrays(batch) for batch in batches]
+    gradient = 0
     for _ in range(epochs):
-        for batch in batches:
-            gradient = 0
-            gradient = gradient + _gradient(layer, batch)
+        before = layer = fresh if fresh_each_epoch else layer
+        for place, batch in enumerate(batches):
+            if clear_each == "batch" or (clear_each == "epoch" and place == 0):
+                gradient = 0
+            gradient = gradient + _gradient(layer, batch, twice)
             layer = layer - rate * gradient
-        score = _accuracy(layer, validation)
-        scores.append(score)
+        yield _Epoch(before, layer)
+
+
+def _best(make, batches, validation, epochs):
+    validation = _as_arrays(validation)
+    scores, best, weights = [], -1, None
+    # the last three are the defaults, written out since mistakes replace them
+    for epoch in _trained(
+        make, batches, epochs, clear_each="batch", fresh_each_epoch=False, twice=False
+    ):
+        scores.append(_accuracy(epoch.after, validation))
+        score = scores[-1]
         if score > best:
-            best = score
-            weights = {"weight": layer[:, :-1], "bias": layer[:, -1]}
+            weights = _weights(epoch.after)
+        best = max(best, score)
     return scores, weights
 
 
-# as `_best`, but with the layer after each epoch in place of its accuracy
-_LAYERS_AND_WEIGHTS = Otherwise(_best, (("scores.append(score)", "scores.append(layer)"),))
+def _weights(layer):
+    return {"weight": layer[:, :-1], "bias": layer[:, -1]}
 
 
-# The arguments of an answer. They are drawn again until no prediction on the validation data is
-# near to another class, and `wanted` accepts the accuracies (`scores`) and losses after the epochs.
-#
-# wanted: takes both lists, and returns whether they will do.
 def _training(rng, wanted, epochs, classes=2, batch_count=1, validation_size=9):
+    """The arguments of an answer, drawn until predictions are clear and `wanted` is true.
+
+    wanted: takes the accuracies after the epochs, one argument for each, and the list `losses`;
+    returns whether they will do.
+    """
     while True:
-        # at such rates, accuracy goes up and down
-        width, rate = rng.randint(3, 5), rng.choice([2.0, 3.0])
-        make, batches = small_training(
-            rng, width, classes, batch_size=4, batch_count=batch_count, rate=rate
-        )
-        validation = (
-            normal(rng, validation_size, width),
-            torch.tensor(rng.choices(range(classes), k=validation_size)),
-        )
-        layers, _ = _LAYERS_AND_WEIGHTS(make, batches, validation, epochs)
-        validation_arrays = _with_ones(validation)
-        # (epochs, rows, classes), the highest logit last
-        logits = np.sort(validation_arrays[0] @ np.swapaxes(layers, 1, 2))
-        leads = logits[..., -1] - logits[..., -2]
-        scores = [_accuracy(layer, validation_arrays) for layer in layers]
-        losses = [_loss(layer, validation_arrays) for layer in layers]
-        if (leads > LEAST_LEAD).all() and wanted(scores, losses):
+        make, batches, validation = _drawn(rng, classes, batch_count, validation_size)
+        layers = [epoch.after for epoch in _trained(make, batches, epochs)]
+        inputs, labels = _as_arrays(validation)
+        scores = [_accuracy(layer, (inputs, labels)) for layer in layers]
+        losses = [_loss(layer, (inputs, labels)) for layer in layers]
+        logits = inputs @ np.swapaxes(layers, 1, 2)  # (epochs, rows, classes)
+        if _is_clear(logits) and wanted(*scores, losses=losses):
             return make, batches, validation, epochs
+
+
+def _drawn(rng, classes, batch_count, validation_size):
+    # at such rates, accuracy goes up and down
+    width, rate = rng.randint(3, 5), rng.choice([2.0, 3.0])
+    make, batches = small_training(
+        rng, width, classes, batch_size=4, batch_count=batch_count, rate=rate
+    )
+    inputs = normal(rng, validation_size, width)
+    return make, batches, (inputs, torch.tensor(rng.choices(range(classes), k=validation_size)))
+
+
+def _is_clear(logits):
+    """Whether the highest logit of each row lies above the next one by more than LEAST_LEAD."""
+    return (np.diff(np.sort(logits))[..., -1] > LEAST_LEAD).all()
 
 
 def _best_cases(rng):
     return [
-        Case("One epoch, one batch", *_training(rng, lambda scores, losses: True, epochs=1)),
+        Case("One epoch, one batch", *_training(rng, lambda score, losses: True, epochs=1)),
         Case(
             "The best epoch is in the middle, and a smaller rise comes later",
             *_training(
                 rng,
-                lambda scores, losses: max(scores[0], scores[2]) < scores[3] < scores[1],
+                lambda first, second, third, fourth, losses: max(first, third) < fourth < second,
                 epochs=4,
                 batch_count=2,
             ),
@@ -128,26 +156,24 @@ def _best_cases(rng):
             "Two epochs are equally good",
             *_training(
                 rng,
-                lambda scores, losses: (
-                    scores.count(max(scores)) == 2 and max(scores[0], scores[-1]) < max(scores)
-                ),
+                lambda first, second, third, fourth, losses: max(first, fourth) < second == third,
                 epochs=4,
             ),
         ),
         Case(
             "The first epoch is the best",
-            *_training(rng, lambda scores, losses: max(scores[1:]) < scores[0], epochs=12),
+            *_training(rng, lambda first, *others, losses: max(others) < first, epochs=12),
         ),
         Case(
             "The last epoch is the best",
-            *_training(rng, lambda scores, losses: scores[0] < scores[1], epochs=2, batch_count=2),
+            *_training(rng, lambda first, last, losses: first < last, epochs=2, batch_count=2),
         ),
         Case(
             "Three classes, and the lowest loss is that of another epoch than the best",
             *_training(
                 rng,
-                lambda scores, losses: (
-                    max(scores[0], scores[2]) < scores[1] and min(losses) < losses[1] - 0.001
+                lambda first, second, third, losses: (
+                    max(first, third) < second and min(losses) < losses[1] - LEAST_LOSS_GAP
                 ),
                 epochs=3,
                 classes=3,
@@ -157,46 +183,35 @@ def _best_cases(rng):
         Case(
             "No epoch gets anything right",
             *_training(
-                rng, lambda scores, losses: not any(scores), epochs=3, classes=4, validation_size=4
+                rng, lambda *scores, losses: not any(scores), epochs=3, classes=4, validation_size=4
             ),
         ),
     ]
 
 
-# the line that measures the accuracy: a mistake has it before the batches
-_MEASURED = "        score = _accuracy(layer, validation)\n"
-
 DIAGNOSE = exercise("10-diagnose", _best_cases, _best, points=3)(
-    last_weights={
-        "return scores": 'weights = {"weight": layer[:, :-1], "bias": layer[:, -1]}\n    return scores'
-    },
+    last_weights={"return scores, weights": "return scores, _weights(epoch.after)"},
     last_of_ties={"score > best": "score >= best"},
-    # `best` is set after each epoch, and not only after a better one
-    compared_with_previous={
-        "            best = score\n": "",
-        "layer[:, -1]}": "layer[:, -1]}\n        best = score",
-    },
-    # `score` is minus the loss once the accuracy is stored
+    # `best` becomes the last score, and not the highest so far
+    compared_with_previous={"max(best, score)": "score"},
+    # the epoch with the highest minus loss is kept
     lowest_loss={
-        "-1, None": "-np.inf, None",
-        "scores.append(score)": "scores.append(score)\n        score = -_loss(layer, validation)",
+        "scores, best, weights = [], -1, None": "scores, best, weights = [], -np.inf, None",
+        "score = scores[-1]": "score = -_loss(epoch.after, validation)",
     },
-    accuracy_before={_MEASURED: "", "        for batch": f"{_MEASURED}        for batch"},
-    nothing_right=[{"-1, None": "0, None"}, {"-1, None": "0, {}"}],
-    # never set to 0 again, or only before each epoch
+    accuracy_before={"_accuracy(epoch.after, ": "_accuracy(epoch.before, "},
+    # a score of 0 is not above the first `best`
+    nothing_right=[
+        {"scores, best, weights = [], -1, None": f"scores, best, weights = [], 0, {nothing}"}
+        for nothing in ("None", "{}")
+    ],
     gradients_add_up=[
-        {"            gradient = 0\n": ""},
-        {
-            "            gradient = 0\n": "",
-            "        for batch": "        gradient = 0\n        for batch",
-        },
+        {'clear_each="batch"': f'clear_each="{clear_each}"'} for clear_each in ("never", "epoch")
     ],
-    fresh_each_epoch={
-        "range(epochs):": "range(epochs):\n        layer = np.column_stack([weight, np.zeros(len(weight))])"
-    },
+    fresh_each_epoch={"fresh_each_epoch=False": "fresh_each_epoch=True"},
     stops_early=[
-        {"if score > best": f"if score {worse}:\n            break\n        if score > best"}
-        for worse in ("<= best", "< best")
+        {"if score > best": f"if score {no_better}: break\n        if score > best"}
+        for no_better in ("<= best", "< best")
     ],
-    softmax_twice={"_gradient(layer, batch)": "_gradient(layer, batch, twice=True)"},
+    softmax_twice={"twice=False": "twice=True"},
 )
