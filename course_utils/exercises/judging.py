@@ -100,8 +100,9 @@ def examine(
         try:
             outcome, args = call(answer, copied(case.args), exercise.seconds or SECONDS)
         except (KeyboardInterrupt, OutOfTime):
-            stopped = STOPPED.format(_given(exercise, case))
-            return report("failed", (stopped,), discreet=(STOPPED.format(""),))
+            return report(
+                "failed", (STOPPED.format(_given(exercise, case)),), discreet=(STOPPED.format(""),)
+            )
         # an untouched stub raises it without a message, and torch with one
         if isinstance(outcome, NotImplementedError) and not text_of(outcome):
             return not_attempted
@@ -343,8 +344,10 @@ def _kept(outcome: Any) -> Any:
 
 # The arguments as text, if they are few and short.
 def _given(exercise: Exercise, case: Case) -> str:
-    values = zip(exercise.arguments, case.args, strict=True)
-    given = ", ".join(f"`{name}` = {short(value, 200, digits=8)}" for name, value in values)
+    given = ", ".join(
+        f"`{name}` = {short(value, 200, digits=8)}"
+        for name, value in zip(exercise.arguments, case.args, strict=True)
+    )
     return f" (given {given})" if len(given) <= 150 and "\n" not in given else ""
 
 

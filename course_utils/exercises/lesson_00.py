@@ -16,28 +16,31 @@ def _similarity(rng, n):
 # Each table with each of its first rows. The best, second best and worst partners of a row lie on
 # both sides of it.
 def _nearest_cases(rng):
-    tables = [
-        ("The nearest other sentence, whichever row is asked for", _similarity(rng, 6), 6),
-        ("The nearest other sentence, whichever row is asked for", _similarity(rng, 8), 8),
-        (
-            "All similarities but the diagonal are negative",
-            0.4 * _similarity(rng, 6) - 0.5 + 1.1 * np.eye(6),
-            6,
-        ),
-        ("Two sentences", np.array([[1.0, -1.0], [-1.0, 1.0]]), 2),
-        ("Two sentences", np.array([[1.0, 0.4], [0.4, 1.0]]), 2),
-        (
-            "A sentence that is there twice is nearest to its copy",
-            _similarity(rng, 5)[[0, 0, 1, 2, 3, 4]][:, [0, 0, 1, 2, 3, 4]],
-            2,
-        ),
-        (
-            "The best two are close together, and the later one is nearer",
-            np.array([[1.0, 0.5001, 0.5004], [0.5001, 1.0, 0.2], [0.5004, 0.2, 1.0]]),
-            1,
-        ),
+    return [
+        Case(label, table, i)
+        for label, table, rows in (
+            ("The nearest other sentence, whichever row is asked for", _similarity(rng, 6), 6),
+            ("The nearest other sentence, whichever row is asked for", _similarity(rng, 8), 8),
+            (
+                "All similarities but the diagonal are negative",
+                0.4 * _similarity(rng, 6) - 0.5 + 1.1 * np.eye(6),
+                6,
+            ),
+            ("Two sentences", np.array([[1.0, -1.0], [-1.0, 1.0]]), 2),
+            ("Two sentences", np.array([[1.0, 0.4], [0.4, 1.0]]), 2),
+            (
+                "A sentence that is there twice is nearest to its copy",
+                _similarity(rng, 5)[[0, 0, 1, 2, 3, 4]][:, [0, 0, 1, 2, 3, 4]],
+                2,
+            ),
+            (
+                "The best two are close together, and the later one is nearer",
+                np.array([[1.0, 0.5001, 0.5004], [0.5001, 1.0, 0.2], [0.5004, 0.2, 1.0]]),
+                1,
+            ),
+        )
+        for i in range(rows)
     ]
-    return [Case(label, table, i) for label, table, rows in tables for i in range(rows)]
 
 
 def _nearest(similarity, i):

@@ -115,8 +115,6 @@ def _encode_cases(rng):
     vocabulary = dict(zip(pieces, rng.sample(range(1000, 30000), len(pieces)), strict=True))
     vocabulary[a] = 0  # a valid id, although Python treats it as false
     capitals = {**vocabulary, a.upper(): 101, "##" + b.title(): 102}
-    # Two of the pieces that are not in the vocabulary have a twin there: ab that of ##ab, ##e that of e.
-    with_unknown_pieces = [[a], [d, "##" + a + b, "##" + b], [e], [c, "##" + d]]
     return [
         Case("Ids in the order of the words, between [CLS] and [SEP]", [[a], [c], [b]], vocabulary),
         Case("Every piece gets an id", [[c, "##" + b, "##" + a], [a + b, "##" + c]], vocabulary),
@@ -124,7 +122,8 @@ def _encode_cases(rng):
         Case("A word given as [UNK] keeps its place", [[a], ["[UNK]"], [c]], vocabulary),
         Case(
             "A piece that is not in the vocabulary gets the id of [UNK]",
-            with_unknown_pieces,
+            # two of the pieces are in the vocabulary in another form: ##ab as ab, and e as ##e
+            [[a], [d, "##" + a + b, "##" + b], [e], [c, "##" + d]],
             vocabulary,
         ),
         Case("A word that occurs twice gives its id twice", [[c], [a], [c]], vocabulary),
@@ -307,9 +306,6 @@ def _harmful_cases(rng):
     a, b, c, d, e, f = _syllables(rng, 6)
     single = {*(a + b + c), *("##" + letter for letter in a + b + c)}
     known = {d, *("##" + piece for piece in (e, e[1], a, b + c, b[1] + c, c[0], c[1], f))}
-    # only a + b + c + d[0] does harm: a shorter start is not the longest one, and a longer one
-    # leaves e alone
-    long = {a + b + c, "##" + d + e, "##" + d[1], "##" + e}
     return [
         Case("A longer start breaks up what follows", a + b + c, {a, "##" + b + c} | single),
         # only a + b does harm; the same letters with ## are another entry
@@ -320,7 +316,13 @@ def _harmful_cases(rng):
         ),
         # only ## + a + b does harm, in the middle of the cut; d + e[0] changes it
         Case("Another cut is not always a longer one", d + e + a + b + c + f, known),
-        Case("The entry may be a long one", a + b + c + d + e, long),
+        # only a + b + c + d[0] does harm: a shorter start is not the longest one, and a longer one
+        # leaves e alone
+        Case(
+            "The entry may be a long one",
+            a + b + c + d + e,
+            {a + b + c, "##" + d + e, "##" + d[1], "##" + e},
+        ),
     ]
 
 

@@ -156,13 +156,16 @@ def _bug_cases(rng):
     sure[range(3), [rng.randrange(length) for length in lengths]] = 10.0
     middle_row, opposite_rows = torch.tensor([[0], [1], [0]]), torch.tensor([[1], [0], [-1]])
     padding_above = FAR * (1 - mask)
-    middle_row_below = -FAR * mask * middle_row
     return [
         Case("No padding: the ordinary softmax", normal(rng, 2, 5), torch.ones(2, 5).long()),
         Case("Padding gets the weight 0, and the weights of real tokens add up to 1", scores, mask),
         Case("The scores at padded positions change nothing", scores + 6 * (1 - mask), mask),
         Case("A real token may have the score 0", with_zero, mask),
-        Case("Padding may be a million above 0", sure + padding_above + middle_row_below, mask),
+        Case(
+            "Padding may be a million above 0",
+            sure + padding_above - FAR * mask * middle_row,  # and a row's real scores below 0
+            mask,
+        ),
         Case("The score of padding may be a million below 0", scores - padding_above, mask),
         Case("All real scores may be a million below 0", sure - FAR * mask, mask),
         Case(

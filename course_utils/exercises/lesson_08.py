@@ -140,8 +140,11 @@ def _best_is_none(rng):
     )
     # the lowest value is labelled 1, all others 0
     train = _shuffled(rng, [low, *others, high], [1] + [0] * (len(others) + 1))
-    test_values = [high, high, high + 0.05, high + 0.1, low - 0.02, others[0]]
-    return *train, test_values, [1, 1, 1, 1, 0, 0]
+    return (
+        *train,
+        [high, high, high + 0.05, high + 0.1, low - 0.02, others[0]],
+        [1, 1, 1, 1, 0, 0],
+    )
 
 
 # Some test values lie just below the best threshold, the lowest training value that is labelled 1,
@@ -394,13 +397,12 @@ PAIRED_GAIN = completion("08-paired-gain", _paired_cases, _paired_interval)(
 
 
 def _inner_cases(rng):
-    for label, lengths, most_columns_more in (
+    for label, lengths, most_padding_columns in (
         ("Padding on the right", [5, 3, 4], 2),
         ("No padding", [4, 4], 0),
         ("Nothing between", [2, 6], 2),
     ):
-        width = max(lengths) + rng.randint(0, most_columns_more)
-        yield Case(label, mask_of(lengths, width))
+        yield Case(label, mask_of(lengths, max(lengths) + rng.randint(0, most_padding_columns)))
 
 
 def _inner_mask(attention_mask):

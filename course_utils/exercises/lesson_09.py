@@ -211,8 +211,11 @@ def _cosines(rng, *angles):
 # The angle between sentence and question is at least a share of the angle `best`: below 1, the
 # sentence may be the better one. more: other sentences' angles with the pivot.
 def _around(rng, question, best, *more):
-    shares = (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)
-    around = [question + side * best * share for side in (-1, 1) for share in shares]
+    around = [
+        question + side * best * share
+        for side in (-1, 1)
+        for share in (0.3, 0.6, 0.9, 0.9999, 1.0001, 1.15, 1.35)
+    ]
     return _cosines(rng, *around, *more)
 
 

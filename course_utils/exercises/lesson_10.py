@@ -418,10 +418,11 @@ def _report_cases(rng):
         scores = rng.sample(range(500, 800), len(settings) - 1)
         # the best is neither the first nor the last
         scores.insert(len(settings) // 2, rng.randint(800, 900))
-        # in another order
-        test_scores = {name: rng.randint(500, 900) / 1000 for name in settings[1:] + settings[:1]}
         yield Case(
-            label, {name: score / 1000 for name, score in zip(settings, scores)}, test_scores
+            label,
+            {name: score / 1000 for name, score in zip(settings, scores)},
+            # in another order
+            {name: rng.randint(500, 900) / 1000 for name in settings[1:] + settings[:1]},
         )
 
 

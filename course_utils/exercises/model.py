@@ -154,14 +154,13 @@ def words_of_mistakes(exercise_id: str) -> tuple[list[Mistake], str]:
 
 def _mistake(name: str, own: dict, shared: dict, imitations: tuple = ()) -> Mistake:
     words = {**shared.get(name, {}), **own.get("mistakes", {}).get(name, {})}
-    no_card = own.get("no_card", "").split()
     return Mistake(
         name=name,
         does=words.get("does", ""),
         because=words.get("because", ""),
         imitations=imitations,
         breaks=tuple(words.get("breaks", ())),
-        card=bool(words.get("because")) and name not in no_card,
+        card=bool(words.get("because")) and name not in own.get("no_card", "").split(),
         shown_in=words.get("shown_in", ""),
     )
 

@@ -200,7 +200,6 @@ def _without_middle(query):
 def _find_cases(rng):
     dev = _pool().dev
     texts = rng.sample(_pool().texts, TEXTS)
-    order = rng.choice([(2, 0, 4, 1, 3), (3, 1, 4, 0, 2)])  # in no order of length
     # each: label, queries, texts, k
     return [
         Case(  # in one call, which encodes the texts once
@@ -218,7 +217,8 @@ def _find_cases(rng):
         Case(
             "As many places as texts: the query and its beginnings",
             BEGINNINGS[:1],
-            [BEGINNINGS[number] for number in order],
+            # in no order of length
+            [BEGINNINGS[place] for place in rng.choice([(2, 0, 4, 1, 3), (3, 1, 4, 0, 2)])],
             5,
         ),
     ]
@@ -238,8 +238,8 @@ def _held_out_cases(rng):
 # The mean nDCG of what was found for these queries, {query: {text: grade}}.
 def _reached(args, outcome, grades):
     queries, texts, k = args
-    lists = ([texts[int(row)] for row in rows] for rows in outcome)
-    return _mean_gain(dict(zip(queries, lists)), grades, k)
+    found = {query: [texts[int(row)] for row in rows] for query, rows in zip(queries, outcome)}
+    return _mean_gain(found, grades, k)
 
 
 def _measured(args, outcome):
@@ -300,9 +300,11 @@ def _target_missed(args, outcome):
             continue
         reached = _reached(args, outcome, grades)
         if reached < target:
-            note = ""
-            if another_encoder():
-                note = f", which was set with the packaged encoder; {ENV_VAR} names another"
+            note = (
+                f", which was set with the packaged encoder; {ENV_VAR} names another"
+                if another_encoder()
+                else ""
+            )
             return (
                 f"the mean nDCG@{k} of the queries {kind}is {reached:.3f}, and the target is {target}"
                 f"{note}"

@@ -97,8 +97,10 @@ def _slip_of_numbers(arrays):
 # Whether a number may stand in somebody's code: it has two digits, or is 1 over such a number, or
 # the logarithm of one of these.
 def _written(number):
-    forms = (number, 1 / number, np.exp(number), np.exp(1 / number))
-    return any(np.isclose(form, float(f"{form:.2g}"), rtol=TOLERANCE, atol=0) for form in forms)
+    return any(
+        np.isclose(form, float(f"{form:.2g}"), rtol=TOLERANCE, atol=0)
+        for form in (number, 1 / number, np.exp(number), np.exp(1 / number))
+    )
 
 
 # Lists of words and the like: in another order, or with some too few or too many.
