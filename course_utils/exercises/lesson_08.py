@@ -134,7 +134,7 @@ def _drawn_to_tell(rng, *names):
 
 # The most similar training pair is labelled 0, and its value is the best threshold.
 def _best_is_none(rng):
-    # each has another eighth, so no two are equal
+    # each has another number of eighths behind the point, so no two are equal
     low, *others, high = sorted(
         (rng.randint(12, 102) + eighths / 8) * UNIT for eighths in range(TRAINED[0])
     )

@@ -22,7 +22,7 @@ def _leak_cases(rng):
     year = rng.randint(1950, 2020)
     # É is not among A to Z
     loud, wide, accent = sentence(10), sentence(11), f"amélie , a film of {year} ."
-    # not all are in the common form
+    # some in capitals or with other spaces: an answer must make both parts alike
     written_variously = [*train, loud.upper(), f" {wide} ".replace(" ", "  "), accent.upper()]
     leaks = [train[2].upper(), f" {train[4]} ".replace(" ", "  "), train[0], loud, wide, accent]
     return [
@@ -299,7 +299,8 @@ def _pairs_as(changed):
     }
 
 
-# the numbers are read again once all groups are joined
+# The line that reads each pair's number again once all groups are joined. Without it a pair keeps
+# the number that its group had when the pair came.
 _AT_END = "numbers = [group_of[first] for first, _ in pairs]"
 
 SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
@@ -311,16 +312,12 @@ SPLIT_PAIRS = exercise("10-split-pairs", _group_cases, _groups, points=3)(
     same_side_only=_pairs_as("((0, first), (1, second)) for first, second in pairs"),
     # a pair that joins two groups changes the number of neither
     not_joined=[
-        {" if old in joined": " if False", **more}
-        for more in (
+        {" if old in joined": " if False", **at_end, **of_first}
+        for of_first in (
             {},
-            {_AT_END: "pass"},
             {"min(joined, default=new_group)": "joined[0] if joined else new_group"},
-            {
-                _AT_END: "pass",
-                "min(joined, default=new_group)": "joined[0] if joined else new_group",
-            },
         )
+        for at_end in ({}, {_AT_END: "pass"})
     ],
     # a pair is in the group of the first pair with which it shares a sentence
     chain_not_followed={

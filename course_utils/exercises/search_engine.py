@@ -268,7 +268,7 @@ def _find(queries, texts, k):
 
 def _judge(args, outcome):
     queries, texts, k = args
-    problem = _form(queries, texts, k, outcome)
+    problem = _form_problem(queries, texts, k, outcome)
     if problem and queries[0] in _pool().held_out:  # the grader's, which stay unknown
         return "your function did not return lists of k places for these queries"
     return problem or _text_not_first(queries, texts, k, outcome) or _target_missed(args, outcome)
@@ -313,7 +313,7 @@ def _target_missed(args, outcome):
 
 
 # What is wrong with the form of a result, or None.
-def _form(queries, texts, k, outcome):
+def _form_problem(queries, texts, k, outcome):
     if isinstance(outcome, tuple) and len(outcome) == 2 and len(queries) != 2:
         return "your function returned two things, as `search` does. Only the places are asked for: the first of them"
     # the result may hold no lists, or lists of several lengths
