@@ -12,7 +12,7 @@ import itertools
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from .look import DARKEST, KIND_OF_TOKEN, KINDS, LINE_SPACING, SMALL, TEXT, stylesheet, text_width
 from .look import in_lines as in_lines
@@ -20,6 +20,7 @@ from .look import in_lines as in_lines
 WIDTH = 520
 MIDDLE = WIDTH / 2
 TIP_LENGTH, TIP_WIDTH = 9, 9  # of an arrow
+SLACK = 4  # by how much a text may seem too wide, since its width is only estimated
 FROM_ARROW = {"across": 12, "up": 8}  # how far a text stands from an arrow that runs like this
 
 Place = Sequence[float]  # (x, y)
@@ -34,20 +35,16 @@ class Diagram:
     comparing outputs compares diagrams.
     """
 
-    def __init__(self, svg: str, alt: str, told: list[str]):
+    def __init__(self, svg: str, alt: str, texts: list[str]):
         self.svg = svg
         self.alt = alt
-        self.told = told
+        self.texts = texts
 
     def _repr_html_(self) -> str:
         return f'<figure class="cu-diagram" style="margin:0">{self.svg}</figure>'
 
     def __repr__(self) -> str:
-        return "\n".join([f"Diagram. {self.alt}", *self.told])
-
-
-def _classes(kind: str, dashed: bool = False, thick: bool = False) -> str:
-    return kind + " dashed" * dashed + " thick" * thick
+        return "\n".join([f"Diagram. {self.alt}", *self.texts])
 
 
 class Canvas:
@@ -72,9 +69,9 @@ class Canvas:
         self._drawing = drawsvg.Group()
         self._into = self._drawing  # or the group of the step that is being drawn
         self._last_step = 0
-        self.told: list[str] = []
+        self.texts: list[str] = []
 
-    def _refuse(self, why: str) -> None:
+    def _refuse(self, why: str) -> NoReturn:
         raise ValueError(f"The diagram {self.name!r} cannot be drawn: {why}.")
 
     def _inside(self, *places: Place) -> None:
@@ -82,23 +79,29 @@ class Canvas:
             if not (0 <= x <= WIDTH and 0 <= y <= self.height):
                 self._refuse(f"({x:g}, {y:g}) is outside {WIDTH} x {self.height}")
 
-    def _kind(self, kind: str) -> str:
+    def _known_kind(self, kind: str) -> str:
         if kind not in KINDS:
             self._refuse(f"there is no kind {kind!r} (the kinds are {', '.join(KINDS)})")
         return kind
 
-    def _add(self, shape: str, *arguments: Any, classes: str = "", **attributes: Any) -> None:
+    def _add(
+        self,
+        shape: str,
+        *arguments: Any,
+        classes: str,
+        dashed: bool = False,
+        thick: bool = False,
+        **attributes: Any,
+    ) -> None:
+        classes = classes.strip() + " dashed" * dashed + " thick" * thick
         rounded = [round(value, 1) if isinstance(value, float) else value for value in arguments]
-        self._into.append(getattr(self._svg, shape)(*rounded, class_=classes.strip(), **attributes))
+        self._into.append(getattr(self._svg, shape)(*rounded, class_=classes, **attributes))
 
     def _rectangle(
         self, x: float, y: float, width: float, height: float, classes: str, **attributes: Any
     ) -> None:
         self._inside((x, y), (x + width, y + height))
         self._add("Rectangle", x, y, float(width), float(height), classes=classes, **attributes)
-
-    def _outline(self, path: str, classes: str) -> None:
-        self._into.append(self._svg.Path(d=path, class_=classes))
 
     @contextmanager
     def step(self, number: int | None = None) -> Generator[None]:
@@ -130,6 +133,7 @@ class Canvas:
         text: object,
         size: float = TEXT,
         anchor: str = "middle",
+        *,
         kind: str | None = None,
         mono: bool = False,
         bold: bool = False,
@@ -144,19 +148,18 @@ class Canvas:
         flags = {"mono": mono, "bold": bold, "quiet": quiet, anchor: anchor != "middle"}
         classes = " ".join(name for name, wanted in flags.items() if wanted)
         if kind:
-            classes += f" {self._kind(kind)}-text"
+            classes += f" {self._known_kind(kind)}-text"
         lines = str(text).split("\n")
         for number, line in enumerate(lines):
             width = text_width(line, size, mono)
             left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
-            # 4 units more, since the width of a text is only estimated
-            if left < -4 or left + width > WIDTH + 4:
+            if left < -SLACK or left + width > WIDTH + SLACK:
                 self._refuse(f"{line!r} is too wide there")
             height = y + (number - (len(lines) - 1) / 2) * size * LINE_SPACING
             self._inside((x, height))
             self._add("Text", line, size, float(x), float(height), classes=classes)
         if any(lines):
-            self.told.append(" ".join(lines))
+            self.texts.append(" ".join(lines))
 
     def label(self, x: float, y: float, text: object, **look: Any) -> None:
         """A small text that starts at x, with the look of a `text`."""
@@ -171,6 +174,7 @@ class Canvas:
         text: object = "",
         kind: str = "plain",
         size: float = TEXT,
+        *,
         mono: bool = False,
         bold: bool = False,
         dashed: bool = False,
@@ -183,7 +187,7 @@ class Canvas:
         shade: from 0 to 1, drawn as darkness.
         """
         place = (float(x), float(y), width, height)
-        self._rectangle(*place, _classes(self._kind(kind), dashed, thick), rx=round_by)
+        self._rectangle(*place, self._known_kind(kind), dashed=dashed, thick=thick, rx=round_by)
         if shade:
             darkness = round(DARKEST * min(1.0, max(0.0, float(shade))), 2)
             self._rectangle(*place, f"{kind}-tip", rx=round_by, fill_opacity=darkness)
@@ -220,34 +224,41 @@ class Canvas:
         radius: float,
         kind: str = "plain",
         look: str = "filled",
+        *,
         dashed: bool = False,
         thick: bool = False,
     ) -> None:
         """A circle around (x, y): "filled", a "ring", or a "dot" in the colour of a line."""
         self._inside((x - radius, y - radius), (x + radius, y + radius))
         ending = {"filled": "", "ring": "-line", "dot": "-tip"}[look]
-        classes = _classes(self._kind(kind) + ending, dashed, thick)
-        self._add("Circle", float(x), float(y), float(radius), classes=classes)
+        self._add(
+            "Circle",
+            float(x),
+            float(y),
+            float(radius),
+            classes=self._known_kind(kind) + ending,
+            dashed=dashed,
+            thick=thick,
+        )
 
     def tokens(
         self,
         x: float,
         y: float,
         tokens: Sequence[object],
-        kinds: str | Sequence[str] | None = None,
+        kinds: Sequence[str] | None = None,
+        *,
         width: float | None = None,
         height: float = 28,
         gap: float = 6,
     ) -> list[Box]:
         """A row of tokens. Special ones, [MASK] and [PAD] look different. Returns their boxes.
 
-        kinds: one kind for all, or one for each. width: of each token; without it, each is as wide
+        kinds: one for each. width: of each token; without it, each is as wide
         as its text.
         """
         if kinds is None:
             kinds = [KIND_OF_TOKEN.get(str(token), "token") for token in tokens]
-        elif isinstance(kinds, str):
-            kinds = [kinds] * len(tokens)
         boxes = []
         for token, kind in zip(tokens, kinds, strict=True):
             wide = width or text_width(str(token), SMALL, True) + 12
@@ -267,6 +278,7 @@ class Canvas:
         kind: str = "vector",
         width: float = 28,
         height: float = 40,
+        *,
         values: Sequence[float] | None = None,
         across: bool = False,
         marked: dict[int, str] | None = None,
@@ -282,7 +294,7 @@ class Canvas:
             else:
                 cell = (x, y + number * height / cells, width, height / cells)
             cell_kind = (marked or {}).get(number, kind)
-            self._rectangle(*cell, self._kind(cell_kind))
+            self._rectangle(*cell, self._known_kind(cell_kind))
             if values is not None:
                 opacity = round(min(1.0, max(0.0, float(values[number]))), 2)
                 self._rectangle(*cell, f"{cell_kind}-tip", fill_opacity=opacity)
@@ -292,11 +304,11 @@ class Canvas:
         """A small square matrix of `number` rows: in row i, cell filled[i] is filled."""
         self._rectangle(float(x), float(y), size, size, "head-line")
         side = size / number
-        squares = []
-        for row, column in enumerate(filled):
-            corner = f"M{x + side * column:.1f},{y + side * row:.1f}"
-            squares.append(f"{corner} h{side:.1f} v{side:.1f} h-{side:.1f} z")
-        self._outline(" ".join(squares), "head-tip")
+        squares = [
+            f"M{x + side * column:.1f},{y + side * row:.1f} h{side:.1f} v{side:.1f} h-{side:.1f} z"
+            for row, column in enumerate(filled)
+        ]
+        self._add("Path", " ".join(squares), classes="head-tip")
 
     def arrow(
         self,
@@ -304,6 +316,7 @@ class Canvas:
         end: Place,
         text: str = "",
         kind: str = "plain",
+        *,
         bend: float = 0,
         dashed: bool = False,
         thick: bool = False,
@@ -324,19 +337,25 @@ class Canvas:
         control = (middle[0] + bend * across[0], middle[1] + bend * across[1])
         last_part = math.dist(control, end) or 1
         ahead = ((x1 - control[0]) / last_part, (y1 - control[1]) / last_part)
-        # the line ends below the tip, which is longer by 2
-        stop = (x1 - 7 * ahead[0], y1 - 7 * ahead[1]) if tip else (x1, y1)
+        # the line goes on for 2 units below the tip
+        hidden = TIP_LENGTH - 2 if tip else 0
+        stop = (x1 - hidden * ahead[0], y1 - hidden * ahead[1])
         way = f"M{x0:.1f},{y0:.1f} Q{control[0]:.1f},{control[1]:.1f} {stop[0]:.1f},{stop[1]:.1f}"
-        self._outline(way, _classes(f"{self._kind(kind)}-line", dashed, thick))
+        self._add("Path", way, classes=f"{self._known_kind(kind)}-line", dashed=dashed, thick=thick)
         if tip:
             self._tip(end, ahead, kind)
-        if text and abs(x1 - x0) < abs(y1 - y0):
+        if text:
+            runs = "up" if abs(x1 - x0) < abs(y1 - y0) else "across"
+            self._beside(*middle, runs, text, side)
+
+    def _beside(self, x: float, y: float, runs: str, text: str, side: int) -> None:
+        """A text beside the middle (x, y) of an arrow that runs "across" or "up"."""
+        distance = FROM_ARROW[runs] * side
+        if runs == "across":
+            self.text(x, y - distance, text, SMALL, quiet=True)
+        else:
             anchor = "start" if side > 0 else "end"
-            self.text(
-                middle[0] + FROM_ARROW["up"] * side, middle[1], text, SMALL, anchor, quiet=True
-            )
-        elif text:
-            self.text(middle[0], middle[1] - FROM_ARROW["across"] * side, text, SMALL, quiet=True)
+            self.text(x + distance, y, text, SMALL, anchor, quiet=True)
 
     def _tip(self, end: Place, ahead: Place, kind: str) -> None:
         """The triangle at the end of an arrow. ahead: its direction there, of length 1."""
@@ -344,7 +363,7 @@ class Canvas:
         shape = f"M{end[0]:.1f},{end[1]:.1f}"
         for half in (TIP_WIDTH / 2, -TIP_WIDTH / 2):
             shape += f" L{x + half * ahead[1]:.1f},{y - half * ahead[0]:.1f}"
-        self._outline(f"{shape} Z", f"{kind}-tip")
+        self._add("Path", f"{shape} Z", classes=f"{kind}-tip")
 
     def path(self, *points: Place, text: str = "", tip: bool = True, **look: Any) -> None:
         """Lines from point to point, the last of them an `arrow` with the text beside it."""
@@ -368,4 +387,4 @@ class Canvas:
         )
         drawing.append_css(stylesheet())
         drawing.append(self._drawing)
-        return Diagram(str(drawing.as_svg(header="", skip_js=True)), alt, self.told)
+        return Diagram(str(drawing.as_svg(header="", skip_js=True)), alt, self.texts)

@@ -35,9 +35,9 @@ BOLD = 1.08  # how much wider bold type is
 VECTOR_HEIGHT = 36
 ROW_GAP, BAR_GAP = 6, 12  # between two rows of a `table`, and between two `bars`
 GROWTH_IN_TABLE, GROWTH_IN_FLOW = 60, 44  # how much wider a column may become
-# in `lines`: the height of a piece, from one line to the next, between two pieces, and by how much
-# less the tokens leave free
-PIECE, NEXT_LINE, PIECE_GAP, TIGHT = 25, 30, 2, 7
+PIECE, NEXT_LINE = 25, 30  # in `lines`: the height of a piece, and from one line to the next
+PIECE_GAP = 2  # between two pieces
+TIGHT = 7  # by how much less than other pieces the tokens leave free
 ARROW_DOWN, NO_ARROW = 24, 8  # in a `flow`: the height of an arrow down, of a row without arrows
 
 
@@ -48,14 +48,6 @@ class Item(NamedTuple):
     kind: str
     words: frozenset[str]
     span: int = 1
-
-    @property
-    def bare(self) -> bool:
-        return "bare" in self.words
-
-    @property
-    def thick(self) -> bool:
-        return "thick" in self.words
 
     @property
     def press(self) -> int:
@@ -71,21 +63,21 @@ class Item(NamedTuple):
     def width(self) -> float:
         """How wide the text is, in units, with what a box leaves free around it."""
         widest = max(text_width(line, SMALL, self.mono) for line in self.text.split("\n"))
-        return widest * (BOLD if self.thick else 1) + PADDING
+        return widest * (BOLD if "thick" in self.words else 1) + PADDING
 
     def height(self, width: float) -> float:
         """How high it is when it is drawn in this width."""
         if "cells" in self.words:
             return VECTOR_HEIGHT
-        around = 4 if self.bare else PADDING
+        around = 4 if "bare" in self.words else PADDING
         return LINE * (1 + self.broken(width).count("\n")) + around
 
     def broken(self, width: float) -> str:
         """The text in lines of at most this width; lines of its own stay lines."""
-        if self.width < width + 0.1 or self.mono:  # columns are sums, which rounding may make less
+        if self.width < width + 0.1 or self.mono:  # 0.1: widths are sums of rounded numbers
             return self.text
-        lines = [in_lines(line, (width - PADDING) / BOLD) for line in self.text.split("\n")]
-        return "\n".join(lines)
+        within = (width - PADDING) / BOLD
+        return "\n".join(in_lines(line, within) for line in self.text.split("\n"))
 
     def draw(
         self, canvas: Canvas, x: float, y: float, width: float, height: float, at_left: bool = False
@@ -94,19 +86,19 @@ class Item(NamedTuple):
 
         at_left: a bare text begins at the left, and is not in the middle.
         """
+        bold = "thick" in self.words
         if "cells" in self.words:
             wide = min(width, 28)
             canvas.vector(x + (width - wide) / 2, y, kind=self.kind, width=wide, height=height)
-        elif self.bare:
+        elif "bare" in self.words:
             kind = None if self.kind == "plain" else self.kind
-            quiet = kind is None and not self.thick
-            text = self.broken(width)
-            look = {"mono": self.mono, "kind": kind, "bold": self.thick, "quiet": quiet}
+            quiet = kind is None and not bold
+            look = {"mono": self.mono, "kind": kind, "bold": bold, "quiet": quiet}
             place, anchor = (x, "start") if at_left else (x + width / 2, "middle")
-            canvas.text(place, y + height / 2, text, SMALL, anchor, **look)
+            canvas.text(place, y + height / 2, self.broken(width), SMALL, anchor, **look)
         else:
             dashed = "dashed" in self.words or self.kind == "padding"
-            look = {"mono": self.mono, "bold": self.thick, "thick": self.thick, "dashed": dashed}
+            look = {"mono": self.mono, "bold": bold, "thick": bold, "dashed": dashed}
             canvas.box(x, y, width, height, self.broken(width), self.kind, SMALL, **look)
 
 
@@ -123,9 +115,9 @@ def read(cell: Cell) -> Item | None:
     words = look.split()
     for word in words:
         if not (word in KINDS or word in WORDS or word.isdigit()):
-            known = ", ".join([*KINDS, *WORDS])
             raise ValueError(
-                f"There is no look {word!r}. A look has words of {known}, or a number."
+                f"There is no look {word!r}. A look has words of {', '.join([*KINDS, *WORDS])}, or "
+                "a number."
             )
     kind = next((word for word in words if word in KINDS), "plain")
     return Item(str(text), kind, frozenset(words), *span)
@@ -135,6 +127,7 @@ Grid = list[list[Item | None]]  # an item stands in the first of its columns
 
 
 def _grid(rows: Iterable[Sequence[Cell]]) -> Grid:
+    """The cells as items; the further columns that one takes hold None."""
     grid = []
     for row in rows:
         items: list[Item | None] = []
@@ -152,8 +145,7 @@ def _items(row: Sequence[Item | None]) -> list[tuple[int, Item]]:
 
 def _numbered(grid: Grid) -> bool:
     """Whether the cells say with which key press they appear."""
-    words = [word for row in grid for _, item in _items(row) for word in item.words]
-    return any(word.isdigit() for word in words)
+    return any(word.isdigit() for row in grid for _, item in _items(row) for word in item.words)
 
 
 def _edges(widths: list[float], most: float, growing: Sequence[int]) -> list[float]:
@@ -213,17 +205,17 @@ def table(
         for column, item in _items(row):
             if item.span == 1:
                 widths[column] = max(widths[column], item.width + gap)
-                if not item.bare:
+                if "bare" not in item.words:
                     growing.add(column)
     edges = _edges(widths, GROWTH_IN_TABLE, sorted(growing))
 
     def width(column: int, item: Item) -> float:
         return edges[column + item.span] - edges[column] - gap
 
-    heights = []
-    for row in grid:
-        of_row = [item.height(width(column, item)) for column, item in _items(row)]
-        heights.append(max(of_row, default=0))
+    heights = [
+        max((item.height(width(column, item)) for column, item in _items(row)), default=0)
+        for row in grid
+    ]
     canvas = _canvas(alt, EDGE + sum(heights) + ROW_GAP * len(heights), conclusion)
     numbered, y = _numbered(grid), float(EDGE)
     for number, (row, height) in enumerate(zip(grid, heights)):
@@ -242,29 +234,32 @@ def lines(rows: Mapping[str, Sequence[Cell]], alt: str, conclusion: str = "") ->
     show. conclusion: a line below them.
     """
     left = _names_width(rows)
-    placed = []  # (name, its top, [(piece, x, y, width)]) of each row
-    top = float(EDGE)
+    placed_rows = []  # (name, its top, [(piece, x, y, width)])
+    y = float(EDGE)
     for name, cells in rows.items():
-        pieces, last_line = _placed(filter(None, map(read, cells)), left, top)
-        placed.append((name, top, pieces))
+        pieces, last_line = _placed(filter(None, map(read, cells)), left, y)
+        placed_rows.append((name, y, pieces))
         # below the pieces and the name, whichever is lower
-        top = max(last_line + PIECE, top + LINE * (1 + name.count("\n")) + 4) + 9
-    canvas = _canvas(alt, top, conclusion)
+        y = max(last_line + PIECE, y + LINE * (1 + name.count("\n")) + 4) + 9
+    canvas = _canvas(alt, y, conclusion)
     numbered = _numbered(_grid(rows.values()))
-    for number, (name, top, pieces) in enumerate(placed, start=1):
+    for number, (name, top, pieces) in enumerate(placed_rows, start=1):
         with canvas.step(0 if numbered else number):
             _name(canvas, top + PIECE // 2, name)
         for piece, x, y, wide in pieces:
             with canvas.step(piece.press if numbered else number):
                 piece.draw(canvas, x, y, wide, PIECE)
-    words = [_row_in_words(name, [piece[0].text for piece in row], " ") for name, _, row in placed]
+    words = [
+        _row_in_words(name, [piece.text for piece, *_ in pieces], " ")
+        for name, _, pieces in placed_rows
+    ]
     return _finish(canvas, alt, words, conclusion)
 
 
 def _placed(
     pieces: Iterable[Item], left: float, top: float
 ) -> tuple[list[tuple[Item, float, float, float]], float]:
-    """[(piece, x, y, width)] of a text in as many lines as it needs, and the top of the last one."""
+    """[(piece, x, y, width)] of a text in as many lines as it needs, and the top of its last."""
     x, y, placed = left, top, []
     for piece in pieces:
         wide = piece.width - TIGHT * piece.mono
@@ -277,8 +272,7 @@ def _placed(
 
 def _names_width(names: Iterable[str]) -> float:
     """Where what has a name at the left begins."""
-    items = [Item(name, "plain", frozenset({"thick"})) for name in names]
-    return EDGE + max(item.width for item in items)
+    return EDGE + max(Item(name, "plain", frozenset({"thick"})).width for name in names)
 
 
 def _row_in_words(name: str, texts: Iterable[str], between: str) -> str:
@@ -320,13 +314,13 @@ def flow(rows: Sequence[Sequence[Cell]], alt: str, conclusion: str = "") -> Diag
         for column, item in _items(row):
             left, right = edges[column], edges[column + item.span]
             middle = y + height / 2
-            place = column if len(grid) == 1 else number
+            place = column if len(grid) == 1 else number  # a single row appears box by box
             step = (place + 1) // 2  # an arrow comes with the box that it leads to
             with canvas.step(item.press if numbered else step):
-                if number % 2:
+                if number % 2:  # an arrow down
                     x = (left + right) / 2
                     _arrow(canvas, item, (x, y + 1), (x, y + height - 1))
-                elif column % 2:
+                elif column % 2:  # an arrow across
                     _arrow(canvas, item, (left + 2, middle), (right - 2, middle))
                 else:
                     item.draw(canvas, left, y, right - left, height)
@@ -348,8 +342,15 @@ def _arrow(canvas: Canvas, item: Item, start: Place, end: Place) -> None:
     if "back" in item.words:
         start, end = end, start
     kind = "plain" if item.kind == "token" else item.kind
-    look = {"thick": item.thick, "dashed": "dashed" in item.words}
-    canvas.arrow(start, end, item.text, kind, tip="line" not in item.words, **look)
+    canvas.arrow(
+        start,
+        end,
+        item.text,
+        kind,
+        tip="line" not in item.words,
+        thick="thick" in item.words,
+        dashed="dashed" in item.words,
+    )
 
 
 Part = tuple[float, object, str | None]  # length, text, look; without a look, it is a gap

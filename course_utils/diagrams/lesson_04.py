@@ -38,7 +38,7 @@ def three_poolings(tokens: Sequence[str], mask: Sequence[int], values: torch.Ten
     for place, (token, counts, row) in enumerate(zip(tokens, mask, rows)):
         x = LEFT + place * (wide + GAP)
         middle = x + wide / 2
-        canvas.tokens(x, TOKENS, [token], None if counts else "padding", width=wide)
+        canvas.tokens(x, TOKENS, [token], None if counts else ["padding"], width=wide)
         canvas.arrow((middle, TOKENS + 28), (middle, VECTORS - 2))
         kind = "vector" if counts else "padding"
         canvas.vector(middle - 14, VECTORS, len(row), kind, values=shades(row, low, high))
@@ -51,7 +51,14 @@ def three_poolings(tokens: Sequence[str], mask: Sequence[int], values: torch.Ten
         canvas.arrow((LEFT, y), (stop, y), kind="sentence", tip=False, thick=True)
         canvas.arrow((stop, y), (pooled_left - 4, y), kind="sentence")
         canvas.vector(
-            pooled_left, y - 9, len(row), "sentence", 56, 18, shades(row, low, high), across=True
+            pooled_left,
+            y - 9,
+            len(row),
+            "sentence",
+            56,
+            18,
+            values=shades(row, low, high),
+            across=True,
         )
         canvas.label(LEFT, y + 18, name, kind="sentence")
     return canvas.finish(

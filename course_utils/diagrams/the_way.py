@@ -18,8 +18,7 @@ WHOLE = {  # lessons about the whole way
     "15": "today's encoders",
 }
 TRAINING = ("10", "11")
-OF_STAGES = [lesson for _, lessons in STAGES.values() for lesson in lessons]
-LESSONS = {"00", *WHOLE, *TRAINING, *OF_STAGES}
+LESSONS = {"00", *WHOLE, *TRAINING}.union(*(lessons for _, lessons in STAGES.values()))
 
 
 def the_way(here: str = "") -> Diagram:
@@ -104,9 +103,9 @@ def _batch(canvas: Canvas, left: float, lit: bool) -> None:
         for column in range(4):
             padding = column >= tokens
             colour = "padding" if padding else "token"
-            x, y = left + 12 + 15 * column, TOP + 8 + 18 * row
             kind = colour if lit else "plain"
-            canvas.box(x, y, 13, 14, kind=kind, dashed=padding, round_by=2)
+            place = (left + 12 + 15 * column, TOP + 8 + 18 * row)
+            canvas.box(*place, 13, 14, kind=kind, dashed=padding, round_by=2)
 
 
 def _encoder(canvas: Canvas, left: float, lit: bool) -> None:
@@ -123,9 +122,9 @@ def _pooling(canvas: Canvas, left: float, lit: bool) -> None:
 
 
 def _similarity(canvas: Canvas, left: float, lit: bool) -> None:
-    start = (left + 16, TOP + 56)
-    for end in ((left + 74, TOP + 46), (left + 58, TOP + 8)):
-        canvas.arrow(start, end, kind="sentence" if lit else "plain", thick=lit)
+    kind = "sentence" if lit else "plain"
+    for x, y in ((74, 46), (58, 8)):
+        canvas.arrow((left + 16, TOP + 56), (left + x, TOP + y), kind=kind, thick=lit)
 
 
 def _search(canvas: Canvas, left: float, lit: bool) -> None:

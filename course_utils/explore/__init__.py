@@ -47,7 +47,7 @@ class Explorer(Diagram):
     def __init__(self, name: str, state: dict) -> None:
         self.name, self.state = name, json.loads(json.dumps(state))
         picture = PICTURES[name](self.state, ANSWERS[name](**self.state))
-        super().__init__(picture.svg, picture.alt, picture.told)
+        super().__init__(picture.svg, picture.alt, picture.texts)
 
     def _repr_html_(self):
         state = html.escape(json.dumps(self.state, ensure_ascii=False))
