@@ -5,7 +5,29 @@ from collections.abc import Mapping
 
 from .canvas import MIDDLE, SMALL, WIDTH, Canvas, Diagram
 
-ARROW = 112  # the length of a vector of length 1
+# how far from the corner the tips are (a vector's length is 1), the arc and its degrees
+REACH = {"tip": 112, "arc": 26, "degrees": 44}
+# heights: of the corner where both arrows of a pair begin, and of the texts below it
+Y = {"corner": 160, "name": 178, "cosine": 202, "conclusion": 226}
+
+
+def _place(corner_x: float, turn: float, part: str) -> tuple[float, float]:
+    """Where this part of `REACH` is, in a direction that is turned left by so many radians."""
+    distance = REACH[part]
+    return corner_x + distance * math.cos(turn), Y["corner"] - distance * math.sin(turn)
+
+
+def _pair(canvas: Canvas, x: float, level: str, turned: str, angle: float) -> None:
+    """Two arrows from the corner at x: one to the right, one turned, with their names."""
+    for turn in (0, angle):
+        canvas.arrow((x, Y["corner"]), _place(x, turn, "tip"), kind="sentence", thick=True)
+    # the arc of the angle, as eight short lines
+    canvas.path(*[_place(x, angle * eighths / 8, "arc") for eighths in range(9)], tip=False)
+    canvas.text(*_place(x, angle / 2, "degrees"), f"{math.degrees(angle):.0f}°", SMALL)
+    canvas.text(x + REACH["tip"] / 2, Y["name"], level, SMALL, kind="sentence")
+    tip_x, tip_y = _place(x, angle, "tip")
+    name_x = min(max(tip_x + 10, x + 30), x + 110)  # within the pair's own column
+    canvas.text(name_x, tip_y - 14, turned, SMALL, kind="sentence")
 
 
 def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diagram:
@@ -13,35 +35,20 @@ def angles(pairs: Mapping[tuple[str, str], float], conclusion: str = "") -> Diag
 
     pairs: {(name, name): cosine}. conclusion: a line below the arrows.
     """
-    canvas = Canvas("00 angles", 238 if conclusion else 214)
-    base = 160  # the height of the corners, where both arrows of a pair begin
+    lowest = "conclusion" if conclusion else "cosine"
+    canvas = Canvas("00 angles", Y[lowest] + 12)
     descriptions = []
-
-    def place(corner: float, turn: float, distance: float) -> tuple[float, float]:
-        return corner + distance * math.cos(turn), base - distance * math.sin(turn)
-
     for column, ((level, turned), cosine) in enumerate(pairs.items()):
         angle = math.acos(cosine)
         x = WIDTH / len(pairs) * column + 22
-        for turn in (0, angle):
-            canvas.arrow((x, base), place(x, turn, ARROW), kind="sentence", thick=True)
-        # the arc of the angle, as eight short lines
-        canvas.path(*[place(x, angle * part / 8, 26) for part in range(9)], tip=False)
-        canvas.text(*place(x, angle / 2, 44), f"{math.degrees(angle):.0f}°", SMALL)
-        canvas.text(x + ARROW / 2, base + 18, level, SMALL, kind="sentence")
-        end = place(x, angle, ARROW)
-        canvas.text(
-            min(max(end[0] + 10, x + 30), x + 110),  # within the pair's own column
-            end[1] - 14,
-            turned,
-            SMALL,
-            kind="sentence",
+        _pair(canvas, x, level, turned, angle)
+        canvas.text(x + REACH["tip"] / 2, Y["cosine"], f"cosine {cosine:.2f}", bold=True)
+        descriptions.append(
+            f"{' and '.join(filter(None, (level, turned)))}, {math.degrees(angle):.0f} degrees, "
+            f"cosine {cosine:.2f}"
         )
-        canvas.text(x + ARROW / 2, base + 42, f"cosine {cosine:.2f}", bold=True)
-        names = " and ".join(filter(None, (level, turned)))
-        descriptions.append(f"{names}, {math.degrees(angle):.0f} degrees, cosine {cosine:.2f}")
     if conclusion:
-        canvas.text(MIDDLE, 226, conclusion, bold=True, kind="sentence")
+        canvas.text(MIDDLE, Y["conclusion"], conclusion, bold=True, kind="sentence")
     return canvas.finish(
         "Two arrows of length 1 for each pair, and the angle between them: "
         f"{'; '.join(descriptions)}."

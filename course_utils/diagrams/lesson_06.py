@@ -8,19 +8,10 @@ import numpy as np
 from .canvas import SMALL, Canvas, Diagram, Place
 
 WIDEST, HIGHEST = 360, 184  # how much room the distances in the plane and out of it have
-DOT = 4  # the radius of a dot
-
-
-def _triangle(canvas: Canvas, corner: Place, dot: Place, inside: float, true: float) -> None:
-    """The distance in the plane along the base, and the true one to the dot, with their numbers."""
-    (left, base), (x, y) = corner, dot
-    for end in ((x, base), dot):
-        canvas.arrow(corner, end, kind="loss", thick=True, tip=False)
-    middle = (left + x) / 2
-    canvas.text(middle, base + 16, f"{inside:.2f}", bold=True, kind="loss")
-    height = (base + y) / 2
-    canvas.text(middle - 7, height + 10, f"{true:.2f}", bold=True, kind="loss", anchor="end")
-    canvas.text(middle - 7, height - 20, "true\ndistance", SMALL, kind="loss", anchor="end")
+LEFT, BASE = 100, 214  # the corner, the middle of all vectors: both of its distances are 0
+# of the line for the plane: its end, its name, and the number of a distance along it
+AXIS = {"end": 510, "name right": 500, "name y": 248, "number y": 230}
+DOT, FROM_DOT = 4, 10  # the radius of a dot, and how far right of its middle a name begins
 
 
 def beside_the_plane(
@@ -33,48 +24,73 @@ def beside_the_plane(
     tokens: n names. vectors: (n, hidden). points: (n, 2), the same in the plane. named: the tokens
     whose names stand beside their dots; the names of the others stand together.
     """
-    canvas = Canvas("06 beside the plane", 258)
-    left, base = 100, 214  # the corner, the middle of all vectors
-    inside = np.linalg.norm(points, axis=1)
-    true = np.linalg.norm(vectors - np.mean(vectors, axis=0), axis=1)
-    outside = np.sqrt(np.clip(true**2 - inside**2, 0, None))
-    unit = min(WIDEST / inside.max(), HIGHEST / outside.max())
-    places = [(left + unit * x, base - unit * y) for x, y in zip(inside, outside)]
+    inside, outside, true = _distances(vectors, points)
     nearest = int(inside.argmin())
-    canvas.arrow((left, base), (510, base))
-    canvas.text(500, base + 34, "distance from the middle, in the plane", SMALL, "end", quiet=True)
-    for x, _ in places:
-        canvas.circle(x, base, DOT, "plain", "dot")
+    unit = min(WIDEST / inside.max(), HIGHEST / outside.max())
+    dots = [(LEFT + unit * x, BASE - unit * y) for x, y in zip(inside, outside)]
+    canvas = Canvas("06 beside the plane", 258)
+    canvas.arrow((LEFT, BASE), (AXIS["end"], BASE))
+    canvas.text(
+        AXIS["name right"],
+        AXIS["name y"],
+        "distance from the middle, in the plane",
+        SMALL,
+        "end",
+        quiet=True,
+    )
+    for x, _ in dots:
+        canvas.circle(x, BASE, DOT, "plain", "dot")
     with canvas.step():
-        canvas.label(10, 12, "↑ out of the plane", quiet=True)
-        others = []
-        for number, (token, (x, y)) in enumerate(zip(tokens, places)):
-            canvas.circle(x, y, DOT, "loss" if number == nearest else "plain", "dot")
-            canvas.arrow((x, base), (x, y), tip=False, dashed=True)
-            if token in named:
-                look = {"bold": True} if number == nearest else {"quiet": True}
-                canvas.label(x + 10, y, token, mono=True, **look)
-            else:
-                others.append(number)
-        if others:
-            others.sort(key=inside.item)
-            x = max(places[number][0] for number in others)
-            y = np.mean([places[number][1] for number in others])
-            words = ", ".join(tokens[number] for number in others)
-            canvas.label(x + 10, y, textwrap.fill(words, 11), quiet=True)
+        _raised(canvas, tokens, dots, nearest, named)
     with canvas.step():
-        x, y = places[nearest]
-        canvas.label(
-            x + 30,
-            y - 18,
-            f"near in the plane, far in {np.shape(vectors)[1]} dimensions",
-            bold=True,
-            kind="loss",
-        )
-        _triangle(canvas, (left, base), (x, y), inside[nearest], true[nearest])
+        x, y = dots[nearest]
+        remark = f"near in the plane, far in {np.shape(vectors)[1]} dimensions"
+        canvas.label(x + 30, y - 18, remark, bold=True, kind="loss")
+        _triangle(canvas, (x, y), inside[nearest], true[nearest])
     distances = [f"{token} {x:.2f} in, {y:.2f} out" for token, x, y in zip(tokens, inside, outside)]
     return canvas.finish(
         f"For each token, its distance from the middle in the plane and out of the plane: "
         f"{'; '.join(distances)}. {tokens[nearest]} is nearest to the middle in the plane "
         f"({inside[nearest]:.2f}), but its true distance is {true[nearest]:.2f}."
     )
+
+
+def _distances(vectors: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, ...]:
+    """How far each vector is from the middle of all: in the plane, out of it, and in truth."""
+    inside = np.linalg.norm(points, axis=1)
+    true = np.linalg.norm(vectors - np.mean(vectors, axis=0), axis=1)
+    return inside, np.sqrt(np.clip(true**2 - inside**2, 0, None)), true
+
+
+def _raised(
+    canvas: Canvas, tokens: Sequence[str], dots: Sequence[Place], nearest: int, named: Sequence[str]
+) -> None:
+    """Draw the dots above the line; names stand beside their dots or, if not `named`, together."""
+    canvas.label(10, 12, "↑ out of the plane", quiet=True)
+    others = []
+    for number, (token, (x, y)) in enumerate(zip(tokens, dots)):
+        is_nearest = number == nearest
+        canvas.circle(x, y, DOT, "loss" if is_nearest else "plain", "dot")
+        canvas.arrow((x, BASE), (x, y), tip=False, dashed=True)
+        if token in named:
+            canvas.label(x + FROM_DOT, y, token, mono=True, bold=is_nearest, quiet=not is_nearest)
+        else:
+            others.append(number)
+    if others:
+        others.sort(key=lambda number: dots[number][0])  # from left to right
+        names = ", ".join(tokens[number] for number in others)
+        rightmost = dots[others[-1]][0]
+        y = float(np.mean([dots[number][1] for number in others]))
+        canvas.label(rightmost + FROM_DOT, y, textwrap.fill(names, 11), quiet=True)
+
+
+def _triangle(canvas: Canvas, dot: Place, inside: float, true: float) -> None:
+    """Draw the distance in the plane along the line, and the true one to the dot, with numbers."""
+    x, y = dot
+    for end in ((x, BASE), dot):
+        canvas.arrow((LEFT, BASE), end, kind="loss", thick=True, tip=False)
+    middle_x, middle_y = (LEFT + x) / 2, (BASE + y) / 2
+    canvas.text(middle_x, AXIS["number y"], f"{inside:.2f}", bold=True, kind="loss")
+    # to the left of the slanted side, its name above its number
+    canvas.text(middle_x - 7, middle_y + 10, f"{true:.2f}", anchor="end", bold=True, kind="loss")
+    canvas.text(middle_x - 7, middle_y - 20, "true\ndistance", SMALL, "end", kind="loss")

@@ -40,12 +40,12 @@ def interventions(
     """
     canvas = Canvas("07 interventions", 260)
     gap = 3
-    masked = [*tokens]
-    masked[place] = "[MASK]"
+    masked = [*tokens[:place], "[MASK]", *tokens[place + 1 :]]
     # each column is wide enough for its token and for what replaces it
-    widths = []
-    for token, replacement in zip(tokens, masked):
-        widths.append(8 + max(text_width(token, SMALL, True), text_width(replacement, SMALL, True)))
+    widths = [
+        8 + max(text_width(text, SMALL, mono=True) for text in texts)
+        for texts in zip(tokens, masked)
+    ]
     across = sum(widths) + 2 * gap
     (via,) = {0, 1, 2} - {place, mask}  # the third token
     looked_at = tokens[place]
@@ -71,8 +71,9 @@ def interventions(
                 for ends in (below, above):
                     canvas.arrow(*ends, tip=False, kind="loss", thick=True)
             canvas.text(left + across / 2, 226, remarks[title], SMALL)
-            surprisal = f"“{word}”: {value:.1f} bits"
-            canvas.text(left + across / 2, 247, surprisal, kind="loss", bold=True)
+            canvas.text(
+                left + across / 2, 247, f"“{word}”: {value:.1f} bits", kind="loss", bold=True
+            )
     return canvas.finish(
         f"Three times the tokens {', '.join(tokens)} under two layers, whose lines lead to the "
         f"vector at the mask. {word} costs {bits[0]:.1f} bits. With {looked_at} masked, it costs "

@@ -7,6 +7,18 @@ import numpy as np
 from ..evaluation import ranks, spearman
 from .canvas import SMALL, Canvas, Diagram
 
+# the left edge of the names, the middles of two columns, and the left edges of the boxes
+X = {"name": 4, "score": 291, "cosine": 339, "by score": 382, "by cosine": 484}
+HEADING_Y, FIRST_Y, ROW = 18, 52, 27  # the heights of the headings, the first row and each row
+BOX = (32, 22)  # the width and the height of a rank's box
+
+
+def _heights(numbers: np.ndarray) -> dict[int, float]:
+    """{pair: the height of its row} in the order of these numbers."""
+    return {
+        pair: FIRST_Y + ROW * place for place, pair in enumerate(np.argsort(numbers, kind="stable"))
+    }
+
 
 def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) -> Diagram:
     """A few pairs in the order of their scores, joined with their places by cosine.
@@ -14,48 +26,48 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
     names: a short text for each pair. scores, cosines: numbers (pairs,). Equal ones share the mean
     of their ranks.
     """
-    row, high = 27, 22  # from one row to the next, and the height of a box
-    score_x, cosine_x = 291, 339  # the middles of two columns
-    left, right = 382, 484  # the left edges of the boxes
     by_score, by_cosine = ranks(scores), ranks(cosines)
     worst = int(np.argmax(np.abs(by_score - by_cosine)))
-    canvas = Canvas("08 two orders", 66 + row * len(names))
-    canvas.label(4, 18, "first sentence of the pair", quiet=True)
+    last_y = FIRST_Y + ROW * len(names)
+    canvas = Canvas("08 two orders", last_y + 14)
+    canvas.label(X["name"], HEADING_Y, "first sentence of the pair", quiet=True)
     columns = {
-        score_x: "score",
-        cosine_x: "cosine",
-        left + 16: "rank by\nscore",
-        right + 6: "rank by\ncosine",
+        X["score"]: "score",
+        X["cosine"]: "cosine",
+        X["by score"] + 16: "rank by\nscore",
+        X["by cosine"] + 6: "rank by\ncosine",
     }
     for x, heading in columns.items():
-        canvas.text(x, 18, heading, SMALL, quiet=True)
+        canvas.text(x, HEADING_Y, heading, SMALL, quiet=True)
 
-    # {pair: height of its row} in both orders
-    score_order = np.argsort(scores, kind="stable")
-    starts = {pair: 52 + row * place for place, pair in enumerate(score_order)}
-    ends = {pair: 52 + row * place for place, pair in enumerate(np.argsort(cosines, kind="stable"))}
-    for pair, y in starts.items():
-        canvas.label(4, y, names[pair])
-        canvas.text(score_x, y, f"{scores[pair]:.1f}", SMALL)
+    by_score_y, by_cosine_y = _heights(scores), _heights(cosines)
+    for pair, y in by_score_y.items():
+        canvas.label(X["name"], y, names[pair])
+        canvas.text(X["score"], y, f"{scores[pair]:.1f}", SMALL)
     with canvas.step():
-        for pair, y in starts.items():
-            canvas.box(left, y - high / 2, 32, high, f"{by_score[pair]:g}", "token", size=SMALL)
+        for pair, y in by_score_y.items():
+            canvas.box(X["by score"], y - BOX[1] / 2, *BOX, f"{by_score[pair]:g}", "token", SMALL)
     with canvas.step():
-        for pair, y in ends.items():
+        for pair, y in by_cosine_y.items():
             canvas.box(
-                right, y - high / 2, 32, high, f"{by_cosine[pair]:g}", "sentence", size=SMALL
+                X["by cosine"], y - BOX[1] / 2, *BOX, f"{by_cosine[pair]:g}", "sentence", SMALL
             )
-            canvas.text(cosine_x, starts[pair], f"{cosines[pair]:.2f}", SMALL)
+            canvas.text(X["cosine"], by_score_y[pair], f"{cosines[pair]:.2f}", SMALL)
     with canvas.step():
-        for pair, y in ends.items():
+        for pair, y in by_cosine_y.items():
             moves_most = bool(pair == worst)
             kind = "loss" if moves_most else "padding"
-            start = (left + 32, starts[pair])
-            canvas.arrow(start, (right, y), kind=kind, thick=moves_most, tip=False)
+            canvas.arrow(
+                (X["by score"] + BOX[0], by_score_y[pair]),
+                (X["by cosine"], y),
+                kind=kind,
+                thick=moves_most,
+                tip=False,
+            )
         moved = f"{names[worst].rstrip('.')}: from {by_score[worst]:g} to {by_cosine[worst]:g}"
-        canvas.text(516, 54 + row * len(names), moved, SMALL, "end", bold=True, kind="loss")
+        canvas.text(516, last_y + 2, moved, SMALL, "end", bold=True, kind="loss")
     both = ", ".join(
-        f"{names[pair]} {by_score[pair]:g} and {by_cosine[pair]:g}" for pair in score_order
+        f"{names[pair]} {by_score[pair]:g} and {by_cosine[pair]:g}" for pair in by_score_y
     )
     return canvas.finish(
         f"{len(names)} pairs with two ranks each, by the person's score and by the cosine: {both}. "

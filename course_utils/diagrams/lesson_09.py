@@ -3,6 +3,18 @@
 from .canvas import SMALL, Canvas, Diagram
 from .kinds import flow
 
+# the middles of the texts and the tops of the rows in `two_ways`
+Y = {
+    "title": 12,
+    "name": 32,
+    "tokens": 62,
+    "encoder": 100,
+    "vector": 152,
+    "result": 194,
+    "remark": 238,
+}
+ARC = 0.11  # how high a line of attention rises, in its length
+
 
 def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
     """A bi-encoder, which reads two sentences separately, beside a cross-encoder, which does not.
@@ -12,46 +24,72 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
     """
     canvas = Canvas("09 two ways", 250)
 
-    def cells(x: float, count: int, wide: float, special: tuple[int, ...]) -> None:
-        """Tokens without their text, and lines of attention from one in the middle to all."""
+    def cells(x, count, wide, special):
+        """Tokens without their text, and lines of attention from one to all others."""
         for token in range(count):
             kind = "special" if token in special else "token"
-            canvas.box(x + token * wide, 62, wide, 20, kind=kind, round_by=0)
-        looking = special[-1] // 3  # a token in the first third looks at all others
+            canvas.box(x + token * wide, Y["tokens"], wide, 20, kind=kind, round_by=0)
+        looking = special[-1] // 3  # in the first third of the tokens
         start = x + (looking + 0.5) * wide
         for token in range(count):
             end = x + (token + 0.5) * wide
             if token != looking:
                 canvas.arrow(
-                    (start, 62), (end, 62), bend=(start - end) * 0.11, tip=False, kind="head"
+                    (start, Y["tokens"]),
+                    (end, Y["tokens"]),
+                    bend=(start - end) * ARC,
+                    tip=False,
+                    kind="head",
                 )
 
     first, second = lengths
     left, right = 121, 398  # the middles of the two halves
     both_left = 284  # the left edge of the one input
     wide = 204 / (first + second)  # of a token
-    canvas.text(left, 12, "bi-encoder", bold=True)
+    canvas.text(left, Y["title"], "bi-encoder", bold=True)
     for start, count, name in ((6, first, "one"), (28 + first * wide, second, "other")):
         cells(start, count, wide, (0, count - 1))
         middle = start + count * wide / 2
-        canvas.box_from((middle, 82), middle - 42, 100, 84, 34, "encoder", "layer", size=SMALL)
-        canvas.arrow((middle, 134), (middle, 152))
-        canvas.vector(middle - 28, 152, width=56, height=18, kind="sentence", across=True)
-        canvas.arrow((middle, 170), (left, 194))
-        canvas.text(middle, 32, name, SMALL, quiet=True)
-    canvas.box(left - 40, 194, 80, 28, "cosine", size=SMALL)
-    canvas.text(left, 238, "vectors to use again", SMALL, kind="sentence", bold=True)
+        canvas.box_from(
+            (middle, Y["tokens"] + 20),
+            middle - 42,
+            Y["encoder"],
+            84,
+            34,
+            "encoder",
+            "layer",
+            size=SMALL,
+        )
+        canvas.arrow((middle, Y["encoder"] + 34), (middle, Y["vector"]))
+        canvas.vector(middle - 28, Y["vector"], width=56, height=18, kind="sentence", across=True)
+        canvas.arrow((middle, Y["vector"] + 18), (left, Y["result"]))
+        canvas.text(middle, Y["name"], name, SMALL, quiet=True)
+    canvas.box(left - 40, Y["result"], 80, 28, "cosine", size=SMALL)
+    canvas.text(left, Y["remark"], "vectors to use again", SMALL, kind="sentence", bold=True)
     with canvas.step():
         wide = 228 / both
-        canvas.text(right, 12, "cross-encoder", bold=True)
-        # [CLS] and the separators between the sentences: one in BERT (these two are the same place
-        # there), two in RoBERTa
+        canvas.text(right, Y["title"], "cross-encoder", bold=True)
+        # [CLS] and the separators: between the sentences BERT has one, where the second and the
+        # third of these places are the same, and RoBERTa two
         cells(both_left, both, wide, (0, first - 1, both - second, both - 1))
-        canvas.text(both_left + first * wide / 2, 32, "one", SMALL, quiet=True)
-        canvas.text(both_left + (first + second / 2) * wide, 32, "other", SMALL, quiet=True)
-        canvas.box_from((right, 82), right - 84, 100, 168, 34, "encoder", "layer", size=SMALL)
-        canvas.box_from((right, 134), right - 50, 194, 100, 28, "a number", size=SMALL)
-        canvas.text(right, 238, "a number for this pair only", SMALL, kind="loss", bold=True)
+        canvas.text(both_left + first * wide / 2, Y["name"], "one", SMALL, quiet=True)
+        canvas.text(both_left + (first + second / 2) * wide, Y["name"], "other", SMALL, quiet=True)
+        canvas.box_from(
+            (right, Y["tokens"] + 20),
+            right - 84,
+            Y["encoder"],
+            168,
+            34,
+            "encoder",
+            "layer",
+            size=SMALL,
+        )
+        canvas.box_from(
+            (right, Y["encoder"] + 34), right - 50, Y["result"], 100, 28, "a number", size=SMALL
+        )
+        canvas.text(
+            right, Y["remark"], "a number for this pair only", SMALL, kind="loss", bold=True
+        )
     return canvas.finish(
         f"A bi-encoder reads two sentences of {first} and {second} tokens apart: attention stays "
         "within a sentence, each becomes a vector that can be kept, and the cosine compares the "

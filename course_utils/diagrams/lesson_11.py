@@ -10,6 +10,7 @@ from .canvas import SMALL, Canvas, Diagram
 # the members of a triplet, and their kinds
 MEMBERS = {"anchor": "vector", "positive": "sentence", "denial": "loss"}
 UP = np.array([1, -1])  # a drawing counts downwards
+BIG_DOT, DOT = 6, 4  # radii of points in the two diagrams
 SHORT_NAMES = {
     "OnlineContrastiveLoss": "online",
     "BatchSemiHardTripletLoss": "semi-hard",
@@ -28,7 +29,8 @@ def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
     be farther.
     """
     ring = near + margin
-    x, y, words = 140, 128, 290  # where the anchor is, and the left end of the words
+    x, y = 140, 128  # where the anchor is
+    words_x, costs_x = 290, 420  # where the words and the costs begin
     unit = 115 / max(*far, ring)  # the farthest stays inside the drawing
     canvas = Canvas("11 margin ring", 256)
 
@@ -37,29 +39,29 @@ def margin_ring(near: float, far: Sequence[float], margin: float) -> Diagram:
         return x + unit * distance * math.cos(angle), y - unit * distance * math.sin(angle)
 
     canvas.circle(x, y, unit * near, "sentence", look="ring")
-    canvas.circle(x, y, 6, "vector")
+    canvas.circle(x, y, BIG_DOT, "vector")
     canvas.text(x, y + 18, "anchor", SMALL)
     positive = place(near, 145)
-    canvas.circle(*positive, 6, "sentence")
+    canvas.circle(*positive, BIG_DOT, "sentence")
     canvas.arrow((x, y), positive, kind="sentence", tip=False)
-    canvas.text(words, 30, f"positive: near = {near:g}", anchor="start", kind="sentence")
+    canvas.text(words_x, 30, f"positive: near = {near:g}", anchor="start", kind="sentence")
     with canvas.step():
         canvas.circle(x, y, unit * ring, "loss", dashed=True, look="ring")
-        canvas.text(words, 58, f"ring: near + margin = {ring:g}", anchor="start", kind="loss")
+        canvas.text(words_x, 58, f"ring: near + margin = {ring:g}", anchor="start", kind="loss")
     costs = [max(0, ring - distance) for distance in far]
     # the direction of each negative, in degrees, and how far right of and below the dot its name is
     directions = ((38, 0, -17), (0, 0, 17), (-62, 17, 0))
     negatives = enumerate(zip(far, costs, directions))
     for number, (distance, cost, (degrees, right, below)) in canvas.steps(negatives):
-        name, line = f"n{number + 1}", 112 + number * 42
-        across, down = place(distance, degrees)
-        canvas.circle(across, down, 6, "loss")
-        canvas.text(across + right, down + below, name, SMALL)
-        canvas.text(words, line, f"{name}: far = {distance:g}", anchor="start")
+        name, line_y = f"n{number + 1}", 112 + number * 42
+        dot_x, dot_y = place(distance, degrees)
+        canvas.circle(dot_x, dot_y, BIG_DOT, "loss")
+        canvas.text(dot_x + right, dot_y + below, name, SMALL)
+        canvas.text(words_x, line_y, f"{name}: far = {distance:g}", anchor="start")
         kind = "loss" if cost else "sentence"
-        canvas.text(words + 130, line, f"costs {cost:g}", anchor="start", bold=True, kind=kind)
+        canvas.text(costs_x, line_y, f"costs {cost:g}", anchor="start", bold=True, kind=kind)
         if number == len(far) - 1:
-            canvas.label(words, 240, "Beyond the ring: no cost", bold=True, kind="sentence")
+            canvas.label(words_x, 240, "Beyond the ring: no cost", bold=True, kind="sentence")
     prices = "; ".join(f"at {distance:g} it costs {cost:g}" for distance, cost in zip(far, costs))
     return canvas.finish(
         f"An anchor, a positive at distance {near:g} on a circle around it, and a dashed ring one "
@@ -92,16 +94,15 @@ def loss_family(points: np.ndarray, forces: Mapping[str, np.ndarray]) -> Diagram
         for member, kind in enumerate(MEMBERS.values()):
             for triplet, point in enumerate(points[member]):
                 start = np.array([x, y]) + radius * point * UP
-                across, down = start.tolist()
-                canvas.circle(across, down, 4, kind)
+                canvas.circle(start[0], start[1], DOT, kind)
                 if moves[member, triplet]:
                     strength = strengths[member, triplet]
-                    long = 18 + 10 * strength / strengths.max()
+                    long = 18 + 10 * strength / strengths.max()  # at most 28 units
                     end = start + long * force[member, triplet] / strength * UP
-                    canvas.arrow((across, down), tuple(end.tolist()), kind=kind, thick=True)
+                    canvas.arrow(tuple(start), tuple(end), kind=kind, thick=True)
         effects.append(f"{short}: {_effect(points, force, moves)}")
-    for number, (word, kind) in enumerate(MEMBERS.items()):
-        canvas.circle(320, 324 + number * 28, 4, kind)
+    for number, (word, kind) in enumerate(MEMBERS.items()):  # what the colours mean
+        canvas.circle(320, 324 + number * 28, DOT, kind)
         canvas.label(332, 324 + number * 28, word)
     return canvas.finish(
         "Two triplets on a circle, under each of ten losses. In the first, above, the denial is "

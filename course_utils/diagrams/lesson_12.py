@@ -19,6 +19,7 @@ def gain_of_a_list(found: Sequence[int], graded: Sequence[int]) -> Diagram:
         [("log2(1 + rank)", "bare"), *[(f"{discount:.2f}", "bare") for discount in discounts]],
     ]
     sums = []
+    # the last: with which key press a list appears; its gains come with the next one
     lists = (("grades found", found, "token", 0), ("best possible", best, "sentence", 2))
     for name, grades, kind, press in lists:
         gains = [grade / discount for grade, discount in zip(grades, discounts)]

@@ -27,8 +27,16 @@ def eight_bits(low: float, high: float, value: float, step: float) -> Diagram:
         canvas.text(x, name_y, f"value, {place} steps above low", SMALL, kind="vector")
     with canvas.step():
         canvas.arrow((x, 90), (x, 118), kind="sentence")
-        words = f"stored: {place} - 128 = {place - 128}"
-        canvas.box(x - 92, 120, 184, 30, words, "sentence", SMALL, bold=True)
+        canvas.box(
+            x - 92,
+            120,
+            184,
+            30,
+            f"stored: {place} - 128 = {place - 128}",
+            "sentence",
+            SMALL,
+            bold=True,
+        )
     with canvas.step():
         back = low + middle * step
         canvas.text(x, 168, f"decoded: {back:.4f}, the middle of its step", SMALL)
