@@ -23,12 +23,12 @@ def encoder_stack(shape: Sequence[int], layers: int) -> Diagram:
     middles = [STEP * (layers - number) + 18 for number in range(rows)]
     ids_y = STEP * rows + 18
 
-    def part(number):
+    def part(number: int) -> None:
         y = middles[number]
         canvas.box(70, y - 10, 150, 20, f"layer {number}" if number else "embeddings", "layer")
         canvas.arrow((145, y + 24), (145, y + 10))
 
-    def state(number):
+    def state(number: int) -> None:
         y = middles[number]
         canvas.arrow((220, y), (262, y))
         canvas.vector(266, y - 9, 8, "vector", 74, 18, across=True)

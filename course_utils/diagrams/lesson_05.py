@@ -1,6 +1,6 @@
 """The diagrams of lesson 05: attention."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .canvas import SMALL, Canvas, Diagram, Place
 
@@ -45,12 +45,19 @@ def one_head(
     middle = left + len(tokens) * step / 2
     looking = tokens[place]
 
-    def row(name, texts, width, height, shades=None, **look):
+    def row(
+        name: str,
+        texts: Iterable[str],
+        width: float,
+        height: float,
+        shades: Sequence[float] | None = None,
+        round_by: float = 5,
+    ) -> None:
         """The name of a row at the left, and a box for each column, some of them shaded."""
         canvas.label(NAMES_X, TOP[name] + height / 2, name)
         for middle, text, shade in zip(middles, texts, shades or [0] * len(tokens)):
             box = (middle - width / 2, TOP[name], width, height, text, "head", SMALL)
-            canvas.box(*box, shade=shade, **look)
+            canvas.box(*box, shade=shade, round_by=round_by)
 
     for column, (x, token) in enumerate(zip(middles, tokens)):
         look = {"mono": True, "bold": column == place, "thick": column == place}

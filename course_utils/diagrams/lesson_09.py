@@ -24,7 +24,7 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
     """
     canvas = Canvas("09 two ways", 250)
 
-    def cells(x, count, wide, special):
+    def cells(x: float, count: int, wide: float, special: tuple[int, ...]) -> None:
         """Tokens without their text, and lines of attention from one to all others."""
         for token in range(count):
             kind = "special" if token in special else "token"
