@@ -8,6 +8,7 @@ Here is what a program has to build.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -26,17 +27,8 @@ from .hostile import (
 )
 
 MEAN = RIGHT[MEAN_POOL].strip()
-# mean pooling that takes its dimension, or its weights, from an expression in place of {}
-MEAN_WITH_GAP = {
-    "dim": MEAN.replace("dim=1", "dim={}"),
-    "weights": MEAN.replace(
-        "attention_mask.unsqueeze(-1).to(token_embeddings.dtype)",
-        "{}(attention_mask, token_embeddings)",
-    ),
-}
-assert all("{}" in source for source in MEAN_WITH_GAP.values()), (
-    "lesson 04 answers mean pooling in other words"
-)
+RIGHT_CELLS = lesson_cells(RIGHT)  # by turns an answer and its check
+ANSWER, CHECK, *OTHERS = RIGHT_CELLS  # the first two are those of mean pooling
 
 
 @dataclass(frozen=True)
@@ -49,101 +41,82 @@ class Odd:
     points: int = FULL
 
 
-# ---------------------------------------------------------------- what a program builds
+# ---------------------------------------------------------------- building
 
 
-# Mean pooling is answered by this cell.
-def mean(source):
-    return lambda: right_hand_in(my_mean_pool=source)
+def replaced(text, old, new):
+    """A text, or bytes, with `new` wherever `old` was, which must be there."""
+    assert old in text, f"lesson 04 answers mean pooling in other words: {old!r} is not there"
+    return text.replace(old, new)
 
 
-# Mean pooling does this first, each time it is called.
-def inside(lines):
+# mean pooling that takes its dimension, or its weights, from an expression in place of {}
+MEAN_WITH_GAP = {
+    "dim": replaced(MEAN, "dim=1", "dim={}"),
+    "weights": replaced(
+        MEAN,
+        "attention_mask.unsqueeze(-1).to(token_embeddings.dtype)",
+        "{}(attention_mask, token_embeddings)",
+    ),
+}
+
+
+def with_first_lines(lines):
+    """A notebook whose mean pooling does this first, each time it is called."""
     first = "".join(f"    {line}\n" for line in lines.split("\n"))
-    return mean(MEAN.replace("    weight =", f"{first}    weight =", 1))
+    return right_hand_in(my_mean_pool=replaced(MEAN, "    weight =", f"{first}    weight ="))
 
 
-# A right notebook whose cells `change` replaces, by a list that it returns, or changes in place.
-# right_cells[0] answers mean pooling, right_cells[1] checks it, and so on by pairs.
-def cells(change):
-    def build():
-        right_cells = lesson_cells(RIGHT)
-        return notebook_bytes(change(right_cells) or right_cells)  # a change in place returns None
-
-    return build
+def with_answer_cell(**fields):
+    """A right notebook, with these fields in the cell that answers mean pooling."""
+    return notebook_bytes([{**ANSWER, **fields}, CHECK, *OTHERS])
 
 
-# Mean pooling is answered by `pool`, and checked by this cell.
-def renamed(check):
-    return cells(
-        lambda right_cells: [
-            code_cell(MEAN.replace("my_mean_pool", "pool"), MEAN_POOL),
+def with_renamed(check):
+    """A notebook whose mean pooling is called `pool`. check: the source of the cell below it."""
+    return notebook_bytes(
+        [
+            code_cell(replaced(MEAN, "my_mean_pool", "pool"), MEAN_POOL),
             code_cell(check, f"{MEAN_POOL}-check"),
-            *right_cells[2:],
+            *OTHERS,
         ]
     )
 
 
-# The lesson's cells, each with this metadata beside its own.
-def with_metadata(**metadata):
-    return [{**cell, "metadata": {**cell["metadata"], **metadata}} for cell in lesson_cells(RIGHT)]
+def cells_with_metadata(**metadata):
+    """The lesson's cells, each with this metadata beside its own."""
+    return [{**cell, "metadata": {**cell["metadata"], **metadata}} for cell in RIGHT_CELLS]
 
 
-# A cell that is no code.
-def text(source, kind="markdown", **fields):
+def text_cell(source, kind="markdown", **fields):
+    """A cell that holds no code, with further or other fields."""
     return {"cell_type": kind, "metadata": {}, "source": source, **fields}
 
 
-METADATA = {  # of whole notebooks
-    "Colab": {
-        "colab": {"provenance": [], "name": "04.ipynb"},
-        "kernelspec": {"name": "python3", "display_name": "Python 3"},
-        "accelerator": "GPU",
-    },
-    "VS Code": {
-        "kernelspec": {
-            "name": "base",
-            "display_name": "base (Python 3.12.1)",
-            "language": "python",
-        },
-        "orig_nbformat": 4,
-        "vscode": {"interpreter": {"hash": "0"}},
-    },
-    "Kaggle": {
-        "kaggle": {"accelerator": "none", "isGpuEnabled": False},
-        "kernelspec": {"name": "python3"},
-        "papermill": {"duration": 1.5},
-    },
-    "another kernel's name": {
-        "kernelspec": {"name": "my-env", "display_name": "Mine"},
-        "language_info": {"name": "python", "version": "3.8"},
-    },
-}
-COUNTS = (99, 1, None, "x", 5, 5, 2, 1)  # of runs, as no kernel counts
-KAGGLE = "import os\nfor folder, _, files in os.walk('/kaggle/input'):\n    print(folder, files)"
-# by the name of the case, a function that returns the whole notebook
+# ---------------------------------------------------------------- what a program builds
+
+# by the name of the case, a function that returns the bytes of the notebook
 BUILT = {
-    "as it should be": right_hand_in,
-    "a long chain of choices": inside(
+    # --- the sources of its cells
+    "a long chain of choices": lambda: with_first_lines(
         "x = 0\nif x == 1:\n    x = 1\n"
         + "".join(f"elif x == {number}:\n    x = 2\n" for number in range(2, 250))
     ),
-    "a byte order mark": lambda: b"\xef\xbb\xbf" + right_hand_in(),
-    "line ends of old Macs": mean(MEAN.replace("\n", "\r")),
-    "lines as a list": mean(f"\n{MEAN}\n".splitlines(keepends=True)),
-    "letters as a list": mean(list(MEAN)),
+    "line ends of old Macs": lambda: right_hand_in(my_mean_pool=replaced(MEAN, "\n", "\r")),
+    "lines as a list": lambda: right_hand_in(my_mean_pool=f"\n{MEAN}\n".splitlines(keepends=True)),
+    "letters as a list": lambda: right_hand_in(my_mean_pool=list(MEAN)),
     "an empty list": lambda: right_hand_in([code_cell([]), code_cell("")]),
-    "a list of one text": mean([MEAN]),
-    "a NUL in a Markdown cell": lambda: right_hand_in([text("# 04\0 Pooling")]),
-    "a very long line": inside("# " + "x" * 100_000),
+    "a list of one text": lambda: right_hand_in(my_mean_pool=[MEAN]),
+    "a NUL in a Markdown cell": lambda: right_hand_in([text_cell("# 04\0 Pooling")]),
+    "a very long line": lambda: with_first_lines("# " + "x" * 100_000),
     "a very long list": lambda: right_hand_in(
         [code_cell(f"NUMBERS = {[1] * 20_000}")],
         my_mean_pool=MEAN_WITH_GAP["dim"].replace("{}", "NUMBERS[-1]"),
     ),
-    "a timed check": cells(
-        lambda right_cells: right_cells[1].update(
-            source=f'%time check("{MEAN_POOL}", my_mean_pool)'
-        )
+    # --- which cells it has, and in which order
+    "as it should be": lambda: right_hand_in(),
+    "a timed check": lambda: notebook_bytes(
+        [ANSWER, {**CHECK, "source": f'%time check("{MEAN_POOL}", my_mean_pool)'}, *OTHERS]
     ),
     "all in the last cell": lambda: notebook_bytes(
         [*map(check_cell, NAMES), code_cell("\n".join(RIGHT.values()))]
@@ -160,157 +133,188 @@ BUILT = {
     "the answer twice": lambda: right_hand_in([code_cell(MEAN, MEAN_POOL)]),
     "the answer twice with its check": lambda: right_hand_in(lesson_cells({MEAN_POOL: MEAN})),
     "in reverse order": lambda: notebook_bytes(lesson_cells(dict(reversed(RIGHT.items())))),
-    "answers, then checks": lambda: notebook_bytes(
-        [*lesson_cells(RIGHT)[::2], *lesson_cells(RIGHT)[1::2]]
-    ),
-    "checks, then answers": lambda: notebook_bytes(
-        [*lesson_cells(RIGHT)[1::2], *lesson_cells(RIGHT)[::2]]
-    ),
-    "no checks": lambda: notebook_bytes(lesson_cells(RIGHT)[::2]),
-    "a renamed function": renamed(f'check("{MEAN_POOL}", pool)'),
-    "another name in the check's cell": renamed(
+    "answers, then checks": lambda: notebook_bytes([*RIGHT_CELLS[::2], *RIGHT_CELLS[1::2]]),
+    "checks, then answers": lambda: notebook_bytes([*RIGHT_CELLS[1::2], *RIGHT_CELLS[::2]]),
+    "no checks": lambda: notebook_bytes(RIGHT_CELLS[::2]),
+    "the first two alone": lambda: notebook_bytes(RIGHT_CELLS[:4]),
+    "a renamed function": lambda: with_renamed(f'check("{MEAN_POOL}", pool)'),
+    "another name in the check's cell": lambda: with_renamed(
         f'my_mean_pool = pool\ncheck("{MEAN_POOL}", my_mean_pool)'
     ),
     "split over two cells": lambda: right_hand_in(
         [code_cell("DIM = 1", MEAN_POOL)], my_mean_pool=MEAN_WITH_GAP["dim"].replace("{}", "DIM")
     ),
-    "nbformat 4.0": lambda: notebook_bytes(lesson_cells(RIGHT), nbformat_minor=0),
-    "a format of the future": lambda: notebook_bytes(lesson_cells(RIGHT), nbformat_minor=9),
-    "no version": lambda: json.dumps(
-        {"cells": lesson_cells(RIGHT), "metadata": {}, "nbformat": 4}
-    ).encode(),
-    "cells without ids": lambda: notebook_bytes(
-        [text("# 04 Pooling"), *map(code_cell, RIGHT.values())]
-    ),
-    "ids of cells": cells(
-        lambda right_cells: [
-            {**cell, "id": f"cell-{number}"} for number, cell in enumerate(right_cells)
-        ]
-    ),
-    "one id for all cells": cells(
-        lambda right_cells: [{**cell, "id": "same"} for cell in right_cells]
-    ),
-    "metadata lost": cells(lambda right_cells: [{**cell, "metadata": {}} for cell in right_cells]),
-    "metadata of checks lost": cells(
-        lambda right_cells: [  # each second cell is a check
-            {**cell, "metadata": {}} if number % 2 else cell
-            for number, cell in enumerate(right_cells)
-        ]
-    ),
-    "no metadata at all": cells(
-        lambda right_cells: [
-            {key: value for key, value in cell.items() if key != "metadata"} for cell in right_cells
-        ]
-    ),
-    "odd metadata": lambda: notebook_bytes(
-        with_metadata(tags=["x", None], deepnote={"a": []}, collapsed=None, **{"": 1})
-    ),
-    "an id that went to another cell": lambda: right_hand_in(
-        [text("See below.", metadata={"nbgrader": {"grade_id": MEAN_POOL}})]
-    ),
-    "Colab": lambda: notebook_bytes(
-        with_metadata(id="aB3", cellView="form", outputId="x"),
-        nbformat_minor=0,
-        metadata=METADATA["Colab"],
-    ),
-    "VS Code": lambda: notebook_bytes(
-        with_metadata(vscode={"languageId": "python"}), metadata=METADATA["VS Code"]
-    ),
-    "Kaggle": lambda: notebook_bytes(
-        [code_cell(KAGGLE), *lesson_cells(RIGHT)], metadata=METADATA["Kaggle"]
-    ),
-    "another kernel's name": lambda: notebook_bytes(
-        lesson_cells(RIGHT), metadata=METADATA["another kernel's name"]
-    ),
-    "30 MB of outputs": cells(
-        lambda right_cells: right_cells[0].update(
-            outputs=[
-                {
-                    "output_type": "display_data",
-                    "metadata": {},
-                    "data": {"image/png": "iVBORw0KGgo" * 3_000_000},
-                }
-            ]
-        )
-    ),
-    "outputs of all kinds": cells(
-        lambda right_cells: right_cells[0].update(
-            outputs=[
-                {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["\x1b[0;31m"]},
-                {"output_type": "stream", "name": "stdout", "text": ["a", "b"]},
-                {"output_type": "something_new"},
-                {
-                    "output_type": "execute_result",
-                    "data": {"application/json": [1, None]},
-                    "metadata": {},
-                    "execution_count": 3,
-                },
-            ]
-        )
-    ),
-    "attachments": lambda: right_hand_in(
-        [text("![](attachment:a.png)", attachments={"a.png": {"image/png": "iVBORw0KGgo="}})]
-    ),
     "raw cells": lambda: right_hand_in(
         [
-            text("---\ntitle: 04\n---", "raw"),
-            text(
+            text_cell("---\ntitle: 04\n---", "raw"),
+            text_cell(
                 "def my_mean_pool(t, m):\n    return t", "raw", metadata={"format": "text/x-python"}
             ),
         ]
     ),
     "unknown kinds of cells": lambda: right_hand_in(
-        [text("select 1", "sql"), text("Title", "heading", level=1), text({"a": 1}, "widget")]
+        [
+            text_cell("select 1", "sql"),
+            text_cell("Title", "heading", level=1),
+            text_cell({"a": 1}, "widget"),
+        ]
     ),
-    "a cell without a source": cells(
-        lambda right_cells: [
+    "a cell without a source": lambda: notebook_bytes(
+        [
             {"cell_type": "code", "metadata": {}, "outputs": []},
             {"cell_type": "markdown", "metadata": {}},
-            *right_cells,
+            *RIGHT_CELLS,
         ]
     ),
-    "counts of runs": cells(
-        lambda right_cells: [
-            {**cell, "execution_count": count} for cell, count in zip(right_cells, cycle(COUNTS))
+    "in a Markdown cell": lambda: with_answer_cell(cell_type="markdown"),
+    "in a raw cell": lambda: with_answer_cell(cell_type="raw"),
+    # --- what its cells have beside a source, and its metadata
+    "cells without ids": lambda: notebook_bytes(
+        [text_cell("# 04 Pooling"), *map(code_cell, RIGHT.values())]
+    ),
+    "ids of cells": lambda: notebook_bytes(
+        [{**cell, "id": f"cell-{number}"} for number, cell in enumerate(RIGHT_CELLS)]
+    ),
+    "one id for all cells": lambda: notebook_bytes(
+        [{**cell, "id": "same"} for cell in RIGHT_CELLS]
+    ),
+    "metadata lost": lambda: notebook_bytes([{**cell, "metadata": {}} for cell in RIGHT_CELLS]),
+    "metadata of checks lost": lambda: notebook_bytes(
+        [  # each second cell is a check
+            {**cell, "metadata": {}} if number % 2 else cell
+            for number, cell in enumerate(RIGHT_CELLS)
         ]
     ),
-    "escaped letters": lambda: right_hand_in().replace(b"weight", b"\\u0077eight"),
+    "no metadata at all": lambda: notebook_bytes(
+        [{key: cell[key] for key in cell if key != "metadata"} for cell in RIGHT_CELLS]
+    ),
+    "odd metadata": lambda: notebook_bytes(
+        cells_with_metadata(tags=["x", None], deepnote={"a": []}, collapsed=None, **{"": 1})
+    ),
+    "locked cells": lambda: notebook_bytes(
+        cells_with_metadata(
+            editable=False, deletable=False, trusted=True, jupyter={"source_hidden": True}
+        )
+    ),
+    "an id that went to another cell": lambda: right_hand_in(
+        [text_cell("See below.", metadata={"nbgrader": {"grade_id": MEAN_POOL}})]
+    ),
+    "Colab": lambda: notebook_bytes(
+        cells_with_metadata(id="aB3", cellView="form", outputId="x"),
+        nbformat_minor=0,
+        metadata={
+            "colab": {"provenance": [], "name": "04.ipynb"},
+            "kernelspec": {"name": "python3", "display_name": "Python 3"},
+            "accelerator": "GPU",
+        },
+    ),
+    "VS Code": lambda: notebook_bytes(
+        cells_with_metadata(vscode={"languageId": "python"}),
+        metadata={
+            "kernelspec": {
+                "name": "base",
+                "display_name": "base (Python 3.12.1)",
+                "language": "python",
+            },
+            "orig_nbformat": 4,
+            "vscode": {"interpreter": {"hash": "0"}},
+        },
+    ),
+    "Kaggle": lambda: notebook_bytes(
+        [
+            code_cell(
+                "import os\n"
+                "for folder, _, files in os.walk('/kaggle/input'):\n"
+                "    print(folder, files)"
+            ),
+            *RIGHT_CELLS,
+        ],
+        metadata={
+            "kaggle": {"accelerator": "none", "isGpuEnabled": False},
+            "kernelspec": {"name": "python3"},
+            "papermill": {"duration": 1.5},
+        },
+    ),
+    "another kernel's name": lambda: notebook_bytes(
+        RIGHT_CELLS,
+        metadata={
+            "kernelspec": {"name": "my-env", "display_name": "Mine"},
+            "language_info": {"name": "python", "version": "3.8"},
+        },
+    ),
+    "30 MB of outputs": lambda: with_answer_cell(
+        outputs=[
+            {
+                "output_type": "display_data",
+                "metadata": {},
+                "data": {"image/png": "iVBORw0KGgo" * 3_000_000},
+            }
+        ]
+    ),
+    "outputs of all kinds": lambda: with_answer_cell(
+        outputs=[
+            {"output_type": "error", "ename": "E", "evalue": "", "traceback": ["\x1b[0;31m"]},
+            {"output_type": "stream", "name": "stdout", "text": ["a", "b"]},
+            {"output_type": "something_new"},
+            {
+                "output_type": "execute_result",
+                "data": {"application/json": [1, None]},
+                "metadata": {},
+                "execution_count": 3,
+            },
+        ]
+    ),
+    "attachments": lambda: right_hand_in(
+        [text_cell("![](attachment:a.png)", attachments={"a.png": {"image/png": "iVBORw0KGgo="}})]
+    ),
+    "counts of runs": lambda: notebook_bytes(
+        [  # as no kernel counts
+            {**cell, "execution_count": count}
+            for cell, count in zip(RIGHT_CELLS, cycle((99, 1, None, "x", 5, 5, 2, 1)))
+        ]
+    ),
+    # --- how the file is written
+    "a byte order mark": lambda: b"\xef\xbb\xbf" + right_hand_in(),
+    "nbformat 4.0": lambda: notebook_bytes(RIGHT_CELLS, nbformat_minor=0),
+    "a format of the future": lambda: notebook_bytes(RIGHT_CELLS, nbformat_minor=9),
+    "no version": lambda: json.dumps(
+        {"cells": RIGHT_CELLS, "metadata": {}, "nbformat": 4}
+    ).encode(),
+    "escaped letters": lambda: replaced(right_hand_in(), b"weight", b"\\u0077eight"),
     "indented JSON": lambda: json.dumps(json.loads(right_hand_in()), indent=2000).encode(),
     "a final line end and spaces": lambda: b"\n\n" + right_hand_in() + b"\r\n \t\n",
     "keys in another order": lambda: json.dumps(
         json.loads(right_hand_in()), sort_keys=True
     ).encode(),
-    "locked cells": lambda: notebook_bytes(
-        with_metadata(
-            editable=False, deletable=False, trusted=True, jupyter={"source_hidden": True}
-        )
-    ),
-    "the first two alone": lambda: notebook_bytes(lesson_cells(RIGHT)[:4]),
-    "in a Markdown cell": cells(lambda right_cells: right_cells[0].update(cell_type="markdown")),
-    "in a raw cell": cells(lambda right_cells: right_cells[0].update(cell_type="raw")),
 }
 
 
-# ---------------------------------------------------------------- the table
+# ---------------------------------------------------------------- what the files describe
 
 
-# The notebook that a case describes, with its points.
-def notebook(case):
-    answers = {name: case.cells[name][0] for name in NAMES.values() if name in case.cells}
+def with_cells_of(case):
+    """A right notebook with the cells of a case, and the expression that its settings may have."""
+    answers = {name: sources[0] for name, sources in case.cells.items() if name in NAMES.values()}
     # a case has at most one of them
     for key in MEAN_WITH_GAP.keys() & case.settings.keys():
         answers["my_mean_pool"] = MEAN_WITH_GAP[key].replace("{}", case.settings[key])
+    above, below = (map(code_cell, case.cells.get(place, [])) for place in ("", "below"))
+    return right_hand_in(above, below, **answers)
+
+
+def odd(case):
+    """The notebook that a case describes, built by its name or of its cells, and its points."""
     lost = case.settings["lost"].split(", ") if "lost" in case.settings else []
-    above, below = case.cells.get("", []), case.cells.get("below", [])
-    build = BUILT.get(case.name) or (
-        lambda: right_hand_in(map(code_cell, above), map(code_cell, below), **answers)
-    )
-    return Odd(case.name, case.description, build, FULL - points_of(*lost))
+    build = BUILT.get(case.name) or partial(with_cells_of, case)
+    return Odd(case.name, case.description, build, points=FULL - points_of(*lost))
 
 
 ODD = [
-    notebook(case)
+    odd(case)
     for case in read(
-        Path(__file__).with_name("odd"), BUILT, tuple(NAMES.values()), ("dim", "weights", "lost")
+        Path(__file__).with_name("odd"),
+        built=BUILT,
+        roles=NAMES.values(),
+        keys=(*MEAN_WITH_GAP, "lost"),
     )
 ]
