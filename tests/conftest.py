@@ -34,6 +34,7 @@ PIECES = [
     *CHARACTERS,
     *(f"##{character}" for character in CHARACTERS),
 ]
+# files that take long and that pytest would start late
 LONG_BUT_LATE = {"test_take_along.py", "test_training.py", "test_workspace.py"}
 SIZES = {
     "hidden_size": 32,
@@ -51,7 +52,7 @@ def random_model(kind, **sizes):
 
 
 def small_model(kind="bert", **sizes):
-    """Such a model that is as small as `tiny`, with the same weights each time."""
+    """A small model with the same random weights each time; `tiny` holds the one of kind "bert"."""
     import torch
 
     torch.manual_seed(0)
@@ -79,7 +80,7 @@ def open_page():
 
 
 def pytest_collection_modifyitems(items):
-    """Move long files from the end to the lessons, else one worker is left alone with them."""
+    """Put the lessons and LONG_BUT_LATE first: a long file started last keeps one worker busy alone."""
     items.sort(
         key=lambda item: item.path.suffix != ".ipynb" and item.path.name not in LONG_BUT_LATE
     )
@@ -145,14 +146,10 @@ def encoder(one_thread):
 @pytest.fixture(scope="session")
 def tiny(one_thread, tmp_path_factory):
     """The folder of a BERT with random weights, 64 tokens at most, one token per letter. Copy it before changing it."""
-    import torch
-    from transformers import BertConfig, BertModel, BertTokenizer
+    from transformers import BertTokenizer
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
-    torch.manual_seed(0)
-    BertModel(
-        BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)
-    ).save_pretrained(folder)
+    small_model().save_pretrained(folder)
     BertTokenizer(
         vocab={piece: row for row, piece in enumerate(PIECES)}, model_max_length=64
     ).save_pretrained(folder)
@@ -184,15 +181,16 @@ def tiny_masked(tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("masked") / "tiny"
     shutil.copytree(tiny, folder)
     torch.manual_seed(0)
-    BertForMaskedLM(
-        BertConfig(vocab_size=len(PIECES), max_position_embeddings=64, **SIZES)
-    ).save_pretrained(folder)
+    BertForMaskedLM(BertConfig.from_pretrained(tiny)).save_pretrained(folder)
     return folder
 
 
 @pytest.fixture
-def ask(monkeypatch, tmp_path):
-    """Point huggingface_hub at an endpoint, with an empty cache. It has already read its environment variables."""
+def point_hub_at(monkeypatch, tmp_path):
+    """A function that points huggingface_hub at an endpoint. Its cache is empty.
+
+    It read its environment variables when it was imported: its constants are set instead.
+    """
     from types import SimpleNamespace
 
     from huggingface_hub import file_download

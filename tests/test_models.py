@@ -534,26 +534,26 @@ def test_a_sentence_encoder_states_its_length(stated, length, copy):
 
 
 @pytest.fixture
-def serve(ask):
+def serve(point_hub_at):
     """Start a hub with a folder as tiny/model, and ask it from now on."""
     with contextlib.ExitStack() as running:
 
         def start(folder, **of_hub):
             hub = running.enter_context(Hub({"tiny/model": folder}, **of_hub))
-            ask(hub.endpoint)
+            point_hub_at(hub.endpoint)
             return hub
 
         yield start
 
 
-def test_a_model_from_the_hub_is_the_model(tiny, serve, ask, nowhere):
+def test_a_model_from_the_hub_is_the_model(tiny, serve, point_hub_at, nowhere):
     hub = serve(tiny)
     pair = load_encoder("tiny/model")
     assert load_encoder("tiny/model") is pair
     assert sum(path == "/" for _, path in hub.requests) == 1, "asked once in a session"
     assert np.array_equal(embed([SENTENCE], model=pair), embed([SENTENCE], model=tiny))
     for endpoint, offline in ((hub.endpoint, False), (nowhere, False), (nowhere, True)):
-        ask(endpoint, offline)
+        point_hub_at(endpoint, offline)
         assert load_encoder("tiny/model") is pair, "from the cache of the first download"
 
 
@@ -590,14 +590,14 @@ def test_a_hub_that_fails(failure, words, tiny, serve):
     refusal("tiny/model", words, serve(tiny, **failure).endpoint)
 
 
-def test_a_download_that_breaks_off(tiny, serve, ask, monkeypatch):
+def test_a_download_that_breaks_off(tiny, serve, point_hub_at, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
     hub = serve(tiny, cut={"model.safetensors": 0})
     refusal(
         "tiny/model", f"Fetching 'tiny/model' from {hub.endpoint} failed (RemoteProtocolError)."
     )
     hub.cut = {"model.safetensors": 40_000}  # the download continues where it broke off
-    ask(hub.endpoint)
+    point_hub_at(hub.endpoint)
     assert np.array_equal(embed([SENTENCE], model="tiny/model"), embed([SENTENCE], model=tiny))
 
 
@@ -609,12 +609,12 @@ def with_talk(copy, tiny, serve):
     return lambda *talk: serve(revisions, discussions={"tiny/model": list(talk)})
 
 
-def test_a_conversion_that_waits_in_a_pull_request(with_talk, tiny, ask, nowhere):
+def test_a_conversion_that_waits_in_a_pull_request(with_talk, tiny, point_hub_at, nowhere):
     with_talk(pull_request(7, "Add a chart"), pull_request(1, CONVERSION_TITLE))
     vectors = embed([SENTENCE], model="tiny/model")
     assert np.array_equal(vectors, embed([SENTENCE], model=tiny))
     for offline in (False, True):
-        ask(nowhere, offline)
+        point_hub_at(nowhere, offline)
         assert np.array_equal(embed([SENTENCE], model="tiny/model"), vectors), "from the cache"
 
 
@@ -633,11 +633,11 @@ def test_a_pickle_and_other_requests_are_not_trusted(talk, with_talk):
     assert not any("pytorch_model.bin" in path for _, path in hub.requests)
 
 
-def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere):
-    ask(nowhere)
+def test_no_hub_and_a_switched_off_hub_differ(point_hub_at, nowhere):
+    point_hub_at(nowhere)
     words = f"No model hub answered at {nowhere}, and 'tiny/model' is neither a local folder nor complete"
     refusal("tiny/model", words)
-    ask(nowhere, offline=True)
+    point_hub_at(nowhere, offline=True)
     refusal(
         "tiny/model",
         "setup() keeps the session offline unless it gets online=True",
@@ -645,9 +645,9 @@ def test_no_hub_and_a_switched_off_hub_differ(ask, nowhere):
     )
 
 
-def test_a_hub_that_accepts_and_stays_silent(ask):
+def test_a_hub_that_accepts_and_stays_silent(point_hub_at):
     with socket.create_server(("127.0.0.1", 0)) as server:
-        ask(f"http://127.0.0.1:{server.getsockname()[1]}")
+        point_hub_at(f"http://127.0.0.1:{server.getsockname()[1]}")
         start = time.monotonic()
         assert not downloads.hub_answers(timeout=0.3)
         assert time.monotonic() - start < 3

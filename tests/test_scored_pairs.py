@@ -226,21 +226,21 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 # The hub
 
 
-def test_stsb_comes_from_the_hub_without_code_and_without_the_other_parts(tmp_path, ask):
+def test_stsb_comes_from_the_hub_without_code_and_without_the_other_parts(tmp_path, point_hub_at):
     folder = tmp_path / "hub"
     (folder / "data").mkdir(parents=True)
     for name, rows in (("test-00000-of-00001", PAIRS), ("train-0", PAIRS[:1])):
         pd.DataFrame(rows, columns=COLUMNS).to_parquet(folder / "data" / f"{name}.parquet")
     (folder / "stsbenchmark.py").write_text("raise SystemExit('code from a hub was run')")
     with Hub({STSB: folder}) as hub:
-        ask(hub.endpoint)
+        point_hub_at(hub.endpoint)
         assert pairs_in("stsb") == PAIRS
         fetched = [path for _, path in hub.requests if "resolve" in path]
         assert not [path for path in fetched if "train" in path or path.endswith(".py")]
 
 
-def test_without_a_hub_one_sentence_says_what_to_do(ask, nowhere):
-    ask(nowhere)
+def test_without_a_hub_one_sentence_says_what_to_do(point_hub_at, nowhere):
+    point_hub_at(nowhere)
     with pytest.raises(
         EncoderError,
         match="No model hub answered .*Use the course's own pairs, or give a local file",
