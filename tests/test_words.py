@@ -17,10 +17,16 @@ WORDS = {
     },
 }
 # with two imitations of the mistake `sum`, and one of `half`
-EXERCISE = exercise("04-x", None, lambda table, i=0: table, words=WORDS)(sum=[abs, min], half=abs)
-# the keys that there may be in the words
-OF_AN_EXERCISE = {"title", "hints", "mistakes", "no_card", "shown_in"}
-OF_A_MISTAKE = {"does", "because", "breaks", "shown_in"}
+EXERCISE = exercise(
+    "04-x",
+    cases=None,  # nothing is drawn here
+    reference=lambda table, i=0: table,
+    words=WORDS,
+)(sum=[abs, min], half=abs)
+KEYS_OF_AN_EXERCISE = {"title", "hints", "mistakes", "no_card", "shown_in"}
+KEYS_OF_A_MISTAKE = {"does", "because", "breaks", "shown_in"}
+TASKS = tasks_of(LESSONS)
+each_task = pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
 
 
 def test_arguments_are_the_parameters_without_a_default():
@@ -43,27 +49,27 @@ def test_a_mistake_has_all_its_imitations():
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_the_words_of_a_lesson_fit_its_code(lesson):
-    words, tasks = dict(words_of(lesson)), tasks_of([lesson])
-    shared = words.pop("shared", {}).get("mistakes", {})
-    assert words.keys() == tasks.keys()
-    for name, own in words.items():
-        assert own.keys() <= OF_AN_EXERCISE, name
-        assert own["title"], name
-        assert own["hints"], name
-        mistakes = own.get("mistakes", {})
-        assert all(of_mistake.keys() <= OF_A_MISTAKE for of_mistake in mistakes.values()), name
-        known = {mistake.name for mistake in tasks[name].mistakes}
-        assert known >= {*mistakes, *own.get("no_card", "").split()}, name
-        assert all(mistake.does for mistake in tasks[name].mistakes), name
+def test_each_exercise_of_a_lesson_has_words_and_shared_ones_are_used_twice(lesson):
+    words, tasks = words_of(lesson), tasks_of([lesson])
+    assert words.keys() - {"shared"} == tasks.keys()
     users = [mistake.name for task in tasks.values() for mistake in task.mistakes]
-    assert all(users.count(name) > 1 for name in shared)
+    assert all(users.count(name) > 1 for name in words.get("shared", {}).get("mistakes", {}))
 
 
-TASKS = tasks_of(LESSONS)
+@each_task
+def test_the_words_of_an_exercise_fit_its_code(task):
+    words = words_of(task.id[:2])[task.id]
+    assert words.keys() <= KEYS_OF_AN_EXERCISE
+    assert words["title"]
+    assert words["hints"]
+    of_mistakes = words.get("mistakes", {})
+    assert all(of_one.keys() <= KEYS_OF_A_MISTAKE for of_one in of_mistakes.values())
+    known = {mistake.name for mistake in task.mistakes}
+    assert known >= {*of_mistakes, *words.get("no_card", "").split()}
+    assert all(mistake.does for mistake in task.mistakes)
 
 
-@pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+@each_task
 def test_there_are_twelve_messages_at_most_of_two_sentences_each(task):
     assert len(task.mistakes) <= 12
     for mistake in task.mistakes:
