@@ -30,17 +30,25 @@ Some words about topic {0}.
 """
 
 
-def tables(queries, judgements=()):
-    """The texts of both tables.
+def sources_of_tables(queries, judgements=()):
+    """What a learner with these tables writes into the cells that hold them, by the cell's id.
 
     queries: (part, query). judgements: (place of a query, name, grade).
     """
-    with_ids = [(f"q{place}", *query) for place, query in enumerate(queries)]
-    judged = [(f"q{place}", name, grade) for place, name, grade in judgements]
-    return [
-        pd.DataFrame(with_ids, columns=["id", "part", "query"]).to_csv(index=False),
-        pd.DataFrame(judged, columns=["id", "name", "grade"]).to_csv(index=False),
-    ]
+    query_table = pd.DataFrame(
+        [(f"q{place}", *query) for place, query in enumerate(queries)],
+        columns=["id", "part", "query"],
+    )
+    judgement_table = pd.DataFrame(
+        [(f"q{place}", name, grade) for place, name, grade in judgements],
+        columns=["id", "name", "grade"],
+    )
+    return {
+        "my-queries": f"my_queries = {query_table.to_csv(index=False)!r}",
+        "my-judgements": f"my_judgements = {judgement_table.to_csv(index=False)!r}",
+        # judgements on the queries that are held back: all are in the table above
+        "my-judgements-more": "held_judgements = ''",
+    }
 
 
 NOTES = {
@@ -48,33 +56,33 @@ NOTES = {
     "b.md": "# Bread\nKnead the dough.",
     "c.txt": "The bus leaves at noon.",
 }
-FOLDERS = {  # {name: (files, tables)}
+FOLDERS = {  # {name: (files, sources of the cells with the tables)}
     "three notes": (
         NOTES,
-        tables(
+        sources_of_tables(
             [("dev", "how to make tea"), ("dev", "baking"), ("test", "when does the bus go")],
             [(0, "a.md", 2), (1, "b.md", 2), (2, "c.txt", 2)],
         ),
     ),
     "nothing has an answer": (
         NOTES,
-        tables([("dev", "a map of Peru"), ("dev", "my shoe size"), ("test", "rust")]),
+        sources_of_tables([("dev", "a map of Peru"), ("dev", "my shoe size"), ("test", "rust")]),
     ),
-    "one query": (NOTES, tables([("dev", "how to make tea")], [(0, "a.md", 1)])),
+    "one query": (NOTES, sources_of_tables([("dev", "how to make tea")], [(0, "a.md", 1)])),
     "no spaces": (
         {
             "茶.md": "# お茶\n" + "お湯を沸かしてからお茶を入れます。" * 90,
             "パン.txt": "パンを焼く。",
             "leer.md": "# \n",
         },
-        tables(
+        sources_of_tables(
             [("dev", "お茶の入れ方"), ("dev", "空港へのバス"), ("test", "パン")],
             [(0, "茶.md", 2), (2, "パン.txt", 1)],
         ),
     ),
     "two files alike": (
         {**NOTES, "copy/a.md": NOTES["a.md"]},
-        tables(
+        sources_of_tables(
             [
                 ("dev", "how to make tea"),
                 ("dev", "how high is the moon"),
@@ -86,7 +94,7 @@ FOLDERS = {  # {name: (files, tables)}
     ),
     "400 notes": (
         {f"folder {number % 7}/{number}.md": NOTE.format(number) for number in range(400)},
-        tables(
+        sources_of_tables(
             [(("test", "dev")[number % 2], f"topic {number}") for number in range(40)],
             # the last ten of the 40 queries have no answer
             [(number, f"folder {number % 7}/{number}.md", 2) for number in range(30)],
@@ -102,9 +110,9 @@ SAYS = {  # {(name of the folder, key of the lesson): patterns}
 }
 
 
-def source_for(cell, folder, learners_sources, checkpoint):
+def source_for(cell, folder, table_sources, checkpoint):
     """What a learner with a folder of their own would run in this cell."""
-    source = learners_sources.get(cell.id, cell.source)
+    source = table_sources.get(cell.id, cell.source)
     source = CHECKPOINT.sub(f"checkpoint = {str(checkpoint)!r}", source)
     # a function, so that no backslash of a path is read as a group
     source, count = LINE_THAT_LOADS.subn(lambda _: f"docs = load_texts({str(folder)!r})", source)
@@ -112,23 +120,17 @@ def source_for(cell, folder, learners_sources, checkpoint):
     return source
 
 
-def run_lesson(key, folder, queries, judgements, checkpoint, capsys):
-    """(what the cells of a notebook print for a folder, the names that they bind)."""
-    learners_sources = {
-        "my-queries": f"my_queries = {queries!r}",
-        "my-judgements": f"my_judgements = {judgements!r}",
-        "my-judgements-more": "held_judgements = ''",
-    }
-    names, printed = {}, ""
+def run_lesson(key, folder, table_sources, checkpoint):
+    """Run the cells of a notebook as for a learner's folder. Returns the names that they bind."""
+    names = {}
     for cell in code_of(SOURCES[key])[1:]:  # the first is the setup
         is_for_learners = bool({"completion", "take-along"} & set(tags(cell)))
         # the cell `search-try` needs search.py, which is tested below
         if is_for_learners or "nbgrader" in cell.metadata or cell.id == "search-try":
             continue
-        print(cell.id, file=sys.stderr)  # pytest shows it if the cell fails
-        exec(source_for(cell, folder, learners_sources, checkpoint), names)
-        printed += capsys.readouterr().out
-    return printed, names
+        print(cell.id, file=sys.stderr)  # if a cell fails, pytest shows its id last
+        exec(source_for(cell, folder, table_sources, checkpoint), names)
+    return names
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -144,11 +146,12 @@ def test_each_cell_runs_on_any_folder_and_its_tables(
     name, key, tiny, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
-    files, (queries, judgements) = FOLDERS[name]
+    files, table_sources = FOLDERS[name]
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
-    printed, names = run_lesson(key, tmp_path, queries, judgements, tiny, capsys)
+    names = run_lesson(key, tmp_path, table_sources, checkpoint=tiny)
+    printed = capsys.readouterr().out
     assert set(names["pieces"]["name"]) == set(files)
     assert len(names["vectors"]) == len(names["pieces"])
     # the lesson's own texts are about plots
