@@ -45,8 +45,13 @@ def works(*command, folder, **environment):
 def wheel(tmp_path_factory):
     room = tmp_path_factory.mktemp("wheel")
     copy_checkout(room / "clone")
-    flags = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index")
-    works(sys.executable, "-m", "pip", "wheel", *flags, "-w", room, room / "clone", folder=room)
+    works(
+        sys.executable,
+        *"-m pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir".split(),
+        room,
+        room / "clone",
+        folder=room,
+    )
     (built,) = room.glob("*.whl")
     return built
 
@@ -56,8 +61,9 @@ def borrowing_environment(folder):
     venv.create(folder / "env", with_pip=False)
     programs = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
     python = next(programs.glob("python*"))
-    purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    site = works(python, "-c", purelib, folder=folder)
+    site = works(
+        python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder
+    )
     Path(site.strip(), "borrowed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     return programs, python
 
@@ -67,8 +73,13 @@ def installed(wheel, tmp_path_factory):
     """(folder to work in, `course`, Python), with the wheel in an environment that borrows packages."""
     folder = tmp_path_factory.mktemp("Kurs für alle")
     programs, python = borrowing_environment(folder)
-    flags = ("--quiet", "--no-deps", "--no-index")
-    works(sys.executable, "-m", "pip", "--python", python, "install", *flags, wheel, folder=folder)
+    works(
+        sys.executable,
+        *("-m", "pip", "--python", python),
+        *"install --quiet --no-deps --no-index".split(),
+        wheel,
+        folder=folder,
+    )
     return folder, next(programs.glob("course*")), python
 
 
@@ -129,14 +140,17 @@ def test_the_doctor_finds_an_installation_that_works(installed):
     assert [line for line in lines if line not in printed] == []
 
 
-# Prints how many lessons there are outside the sandbox; then, from inside, the files of their folder
-# and whether Python is there.
+# A program that runs another in the sandbox, with the folder of the lessons and Python's path as its
+# arguments. Each says what it finds there: it is Python that shows that the sandbox hides not all.
 LOOK_INTO_THE_SANDBOX = """
 import subprocess, sys
 from course_utils._support.notebooks import NOTEBOOKS
 from course_utils.tools.grading.sandbox import walls
-inside = "import os, sys; print(os.listdir(sys.argv[1]), os.path.exists(sys.argv[2]))"
-print(len(list(NOTEBOOKS.glob("**/*.ipynb"))), flush=True)
+inside = '''
+import os, sys
+print("inside:", os.listdir(sys.argv[1]), "Python" if os.path.exists(sys.argv[2]) else "no Python")
+'''
+print("outside:", len(list(NOTEBOOKS.glob("**/*.ipynb"))), "lessons", flush=True)
 command = [*walls(), sys.executable, "-I", "-c", inside, str(NOTEBOOKS), sys.executable]
 subprocess.run(command, check=True)
 """
@@ -147,9 +161,13 @@ subprocess.run(command, check=True)
 )
 def test_a_submission_does_not_see_the_lessons_of_the_wheel(installed):
     folder, _, python = installed
-    assert works(python, "-c", LOOK_INTO_THE_SANDBOX, folder=folder) == f"{len(LESSONS)}\n[] True\n"
+    assert works(python, "-c", LOOK_INTO_THE_SANDBOX, folder=folder).splitlines() == [
+        f"outside: {len(LESSONS)} lessons",
+        "inside: [] Python",
+    ]
 
 
+# runs the source in a file as a cell, and prints the error with which it ends, or None
 RUN_CELL = """
 import sys
 from pathlib import Path
@@ -159,38 +177,41 @@ print("outcome:", repr(result.error_before_exec or result.error_in_exec))
 """
 
 
+def outcome(source, python, folder):
+    """What RUN_CELL prints of a cell with this source."""
+    (folder / "cell.py").write_text(source, encoding="utf-8")
+    return works(
+        python, "-c", RUN_CELL, "cell.py", folder=folder, PIP_NO_INDEX="1", IPYTHONDIR=str(folder)
+    )
+
+
+def test_colab_downloads_the_wheel_by_its_name(wheel):
+    assert elsewhere.wheel(elsewhere.read_project()).endswith(f"/{wheel.name}")
+
+
 def test_the_cell_for_colab_installs_the_wheel_once(wheel, tmp_path):
     _, python = borrowing_environment(tmp_path)
-    project = elsewhere.read_project()
-    notebook = nbformat.read(ROOT / "notebooks" / "04_pooling.ipynb", as_version=4)
-    copy = elsewhere.colab_copy(notebook, project, "04_pooling")
-    (source,) = [cell.source for cell in copy.cells if cell.id == "install-the-course"]
-    (tmp_path / "wanted.txt").write_text(elsewhere.requirements(project), encoding="utf-8")
-    source = source.replace(
-        elsewhere.address(project, "release", elsewhere.REQUIREMENTS), str(tmp_path / "wanted.txt")
+    project, wanted = elsewhere.read_project(), tmp_path / "wanted.txt"
+    wanted.write_text(elsewhere.requirements(project), encoding="utf-8")
+    copy = elsewhere.colab_copy(
+        nbformat.read(ROOT / "notebooks" / "04_pooling.ipynb", as_version=4), project, "04_pooling"
     )
-    cells = {
-        "lost.py": source.replace(elsewhere.wheel(project), str(tmp_path / "nowhere.whl")),
-        "cell.py": source.replace(elsewhere.wheel(project), str(wheel)),
-    }
-    assert elsewhere.wheel(project).endswith(f"/{wheel.name}")
+    (source,) = [cell.source for cell in copy.cells if cell.id == "install-the-course"]
+    # files of this machine stand for both downloads, and at first there is no wheel
+    source = source.replace(
+        elsewhere.address(project, "release", elsewhere.REQUIREMENTS), str(wanted)
+    )
+    without_wheel = source.replace(elsewhere.wheel(project), str(tmp_path / "nowhere.whl"))
+    with_wheel = source.replace(elsewhere.wheel(project), str(wheel))
 
-    def outcome(name):
-        (tmp_path / name).write_text(cells[name], encoding="utf-8")
-        return works(
-            python,
-            "-c",
-            RUN_CELL,
-            name,
-            folder=tmp_path,
-            PIP_NO_INDEX="1",
-            IPYTHONDIR=str(tmp_path),
-        )
-
-    assert "outcome: SystemExit('The course is not installed" in outcome("lost.py")
+    assert "outcome: SystemExit('The course is not installed" in outcome(
+        without_wheel, python, tmp_path
+    )
     assert (
         "outcome: SystemExit('The course is installed. Now choose Runtime > Restart session"
-        in outcome("cell.py")
+        in outcome(with_wheel, python, tmp_path)
     )
-    assert outcome("cell.py").strip() == "outcome: None", "once it is there, the cell does nothing"
+    assert outcome(with_wheel, python, tmp_path).strip() == "outcome: None", (
+        "once it is there, the cell does nothing"
+    )
     assert works(python, "-m", "course_utils.tools.cli", "--version", folder=tmp_path)
