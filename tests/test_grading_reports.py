@@ -158,6 +158,7 @@ def test_feedback_says_what_was_found(tmp_path):
     )
     record.add_up()
     page = feedback(tmp_path, record)
+    # among others, the page has these lines: points, lessons, exercises, counts, texts, problems
     expected = f"""Ada Lovelace
 8.5 of 27 points
 8 points are still to be marked by hand
@@ -175,11 +176,13 @@ Well argued.
 {broken}
 Read: 04_pooling.ipynb"""
     assert [line for line in expected.splitlines() if line not in page.text] == []
+    # a text keeps its lines
     assert "# Mine\n  indented</div>" in page.source
     assert re.search(r"\.text \{[^}]*pre-wrap", page.source), "indented as it was written"
+    # FORGOT is a mistake and a note at once, and stands there once
     assert "<li>You forget the <code>mask</code>.</li>\n<li>Padding: wrong.</li>" in page.source
     assert page.text.count("You forget the") == 1
-    # what to do next, for all but the exercise that is passed
+    # what to run next, for all but the exercise that is passed
     for command in (r'check\("([\w-]+)", \.\.\.\)', r'hint\("([\w-]+)"\)'):
         assert re.findall(command, page.text) == ["04-max-pool", "06-cosine", "06-mean-cosine"]
 
@@ -317,15 +320,18 @@ def test_a_class_without_points(tmp_path):
 
 def test_text_stands_out_from_its_ground():
     css = (Path(reports.__file__).parent / "templates" / "page.css").read_text()
+    # where colours get their names: in a light page, a dark one, and on paper
     light, dark, printed = re.findall(r":root {([^}]*)}", css)
+    # the names that rules use, in "color: var(--name)" and "background: var(--name)"
     texts, grounds = (
         re.findall(rf"(?<![-\w]){key}: var\(--(\w+)\)", css) for key in ("color", "background")
     )
     assert len(texts) >= 7, "all were found"
     assert len(grounds) >= 4, "all were found"
     assert not re.search(r"(?<![-\w])color: #", css), "each colour has a name"
-    assert light.replace("light dark", "light") == printed
+    assert light.replace("light dark", "light") == printed, "paper is a light page"
     for mode in (light, dark):
         colours = dict(re.findall(r"--(\w+): (#\w{6});", mode))
         for text, ground in product(texts, grounds):
+            # the least that WCAG 2 asks for, at level AA
             assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)

@@ -29,19 +29,20 @@ def tokenizer():
 
 
 CLS, SEP, PAD, HELLO = 101, 102, 0, 7592  # ids in BERT's vocabulary
+VOCABULARY_SIZE = 30_522  # BERT's
 AWKWARD_BATCHES = [
     [[CLS, SEP]],
     [[CLS, SEP], [CLS, HELLO, SEP], [CLS, SEP]],
     [[], [CLS, SEP]],
     [[CLS, PAD, PAD, SEP], [CLS, PAD, SEP]],  # the text contains [PAD]
-    [[5] * 600, [CLS, SEP]],
+    [[5] * 600, [CLS, SEP]],  # more ids than BERT reads, of a token without a use
 ]
 
 
 def random_batch(rng):
-    """Up to 9 rows of up to 30 ids, and one that is not empty."""
+    """Up to 9 rows of up to 30 ids each, and a last one: all the others may be empty."""
     lengths = [rng.randint(0, 30) for _ in range(rng.randint(1, 9))]
-    return [[rng.randrange(30522) for _ in range(length)] for length in lengths] + [[CLS]]
+    return [[rng.randrange(VOCABULARY_SIZE) for _ in range(length)] for length in lengths] + [[CLS]]
 
 
 @pytest.mark.parametrize("pad_batch", in_both_forms("02-pad-batch"))
@@ -66,7 +67,11 @@ AWKWARD_TEXTS = [
 
 @pytest.fixture(scope="module")
 def truncated(tokenizer):
-    """[(ids of a text, a limit, the ids that the tokenizer leaves)]"""
+    """[(ids of a text, a limit, the ids that the tokenizer leaves)]
+
+    The limits are the least that there may be, two for the special tokens, and some above it; usual
+    ones; and those by which a text just fits, or just does not.
+    """
     reviews = load_reviews("imdb")["text"].sample(3, random_state=0).tolist()
     cases = []
     for text in [*AWKWARD_TEXTS, *reviews]:
