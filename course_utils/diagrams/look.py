@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from .._support.colours import DARK, FONTS, INK, QUIET
 
-TEXT, SMALL = 16, 14  # heights of type, in units; nothing is smaller
+TEXT, SMALL = 16, 14  # heights of type, in units; use nothing smaller
 LINE_SPACING = 1.2  # from one line of text to the next, in heights of type
 DARKEST = 0.33  # the strongest shade of a cell or box: text on it can be read in both modes
 # Each kind of thing: its fill and its line, in light and in dark mode. The hues are those of Okabe

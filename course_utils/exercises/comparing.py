@@ -224,7 +224,8 @@ def _list_difference(got: Any, right: Any, strict: bool) -> str | None:
         return whole
     if len(got) != len(right) or problem is None:
         return f"your function returned {len(got)} items where {len(right)} are expected"
-    # the item is a list itself, and the difference in it: its place here goes before " of what your"
+    # the item is a list, too, and differs in an item: "item 2 of what ..." becomes "item 2 of item 0
+    # of what ..."
     if problem.startswith("item "):
         return problem.replace(" of what", f" of item {position} of what", 1)
     # the sentence begins with the item, and not with "your function returned"

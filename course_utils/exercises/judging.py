@@ -132,7 +132,7 @@ def _judged(
         return _passed(exercise, results, report)
     mistakes, slip = (), ""
     if wrong:
-        # the grader's stand-in for an answer was told by the sandbox
+        # the grader's stand-in for an answer has this from the sandbox
         foreign = getattr(answer, "notebook_data", None) or notebook_data(answer)
         if foreign:
             return report("failed", (FOREIGN.format(foreign, "`, `".join(exercise.arguments)),))

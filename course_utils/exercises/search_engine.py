@@ -168,7 +168,7 @@ def _pool():
         return {query: graded.droplevel(0).to_dict() for query, graded in by_query}
 
     dev = judged(TABLES / "plot_queries.csv", TABLES / "plot_judgements.csv")
-    # which the sandbox does not see
+    # the sandbox does not see these two files
     held_out = judged(FOLDER / "held_out_queries.csv", FOLDER / "held_out_judgements.csv")
     graded_texts = list(
         dict.fromkeys(text for grades in [*dev.values(), *held_out.values()] for text in grades)
