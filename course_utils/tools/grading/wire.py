@@ -121,9 +121,8 @@ def receive(line: socket.socket, size: int, before_each: Callable = lambda: None
 
 def _encoded(value: Any, arrays: bytearray, depth: int) -> Any:
     kind = type(value)
-    is_short_int = kind is int and abs(value) < LARGEST_INT
-    if value is None or kind in (bool, float, str) or is_short_int:  # sent as it is
-        return value
+    if value is None or kind in (bool, float, str) or (kind is int and abs(value) < LARGEST_INT):
+        return value  # sent as it is
     if kind is Fraction and max(abs(value.numerator), value.denominator) < LARGEST_INT:
         return {"fraction": [value.numerator, value.denominator]}
     if value is ...:
