@@ -268,8 +268,9 @@ def test_the_learners_copy_leaves_each_answer_out_and_counts_it_as_not_attempted
     notebook = SOURCES[key]
     copy = learner_copy(notebook)
     assert not any(BEGIN in cell.source for cell in copy.cells)
-    region = re.compile(f"{BEGIN}\n(.*?)\n *{END}", re.DOTALL)
-    solutions = [code for cell in code_cells(notebook) for code in region.findall(cell.source)]
+    source = "\n".join(cell.source for cell in code_cells(notebook))
+    solutions = re.findall(f"{BEGIN}\n(.*?)\n *{END}", source, re.DOTALL)
+    assert len(solutions) == source.count(BEGIN)
     text = "\n".join(cell.source for cell in copy.cells)
     assert not [code for code in solutions if code.strip() in text]
     assert all(cell.outputs == [] and cell.execution_count is None for cell in code_cells(copy))

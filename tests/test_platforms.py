@@ -152,8 +152,8 @@ def test_moodles_own_worksheet_is_filled_in(header, participant, learners, tmp_p
 def test_one_row_of_moodles_worksheet_may_name_a_learner_by_an_id_with_capitals(learners, grades):
     row = {"ID": "Teilnehmer/in13", "Bewertung": "", "Zuletzt geändert (Bewertung)": "-"}
     learners[0].learner = "AB12"
-    rows = [row | {"Anmeldename": "AB12"}] * len(grades)
-    _, *lines = MOODLE.filled(rows, learners)
+    worksheet = [row | {"Anmeldename": "AB12"}] * len(grades)
+    _, *lines = MOODLE.filled(worksheet, learners)
     assert [line[1] for line in lines] == grades
 
 

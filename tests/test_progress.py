@@ -51,7 +51,6 @@ from .project import ROOT
 from .sources import SOURCES, cell_of
 
 LESSONS = list(parts().values())
-# The key of a core has two characters ("04"); that of a further part is longer ("04-further").
 EXERCISES_OF_CORES = sum(is_core(key) for key in exercise_parts().values())
 NONE_PASSED = f"0 of {EXERCISES_OF_CORES} exercises of the cores passed"
 DAMAGED = ".progress.damaged.json"

@@ -75,7 +75,10 @@ def installed(wheel, tmp_path_factory):
     programs, python = borrowing_environment(folder)
     works(
         sys.executable,
-        *("-m", "pip", "--python", python),
+        "-m",
+        "pip",
+        "--python",
+        python,
         *"install --quiet --no-deps --no-index".split(),
         wheel,
         folder=folder,
@@ -140,8 +143,9 @@ def test_the_doctor_finds_an_installation_that_works(installed):
     assert [line for line in lines if line not in printed] == []
 
 
-# A program that runs another in the sandbox, with the folder of the lessons and Python's path as its
-# arguments. Each says what it finds there: it is Python that shows that the sandbox hides not all.
+# Runs a program in the sandbox, with two arguments: the folder of the lessons, and the path of
+# Python. Outside, the lessons are counted. Inside, the folder must look empty; Python must be there,
+# else a sandbox that hides everything would pass.
 LOOK_INTO_THE_SANDBOX = """
 import subprocess, sys
 from course_utils._support.notebooks import NOTEBOOKS

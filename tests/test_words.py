@@ -58,7 +58,7 @@ def test_each_exercise_of_a_lesson_has_words_and_shared_ones_are_used_twice(less
 
 @each_task
 def test_the_words_of_an_exercise_fit_its_code(task):
-    words = words_of(task.id[:2])[task.id]
+    words = words_of(task.lesson)[task.id]
     assert words.keys() <= KEYS_OF_AN_EXERCISE
     assert words["title"]
     assert words["hints"]

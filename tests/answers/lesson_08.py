@@ -47,7 +47,7 @@ def held_out(
 
 
 # A right answer. `chosen` (the rows of one resample) and `method` (as in np.percentile) break one
-# sentence of the text each; `spearman` is another way to the same.
+# sentence of the text each; `spearman` computes the same correlation in another way.
 def grouped(
     gold, a, b, groups, draws, *, chosen=None, method="linear", spearman=spearman_in_float32
 ):

@@ -114,7 +114,7 @@ BUILT = {
         my_mean_pool=MEAN_WITH_GAP["dim"].replace("{}", "NUMBERS[-1]"),
     ),
     # --- which cells it has, and in which order
-    "as it should be": lambda: right_hand_in(),
+    "as it should be": right_hand_in,
     "a timed check": lambda: notebook_bytes(
         [ANSWER, {**CHECK, "source": f'%time check("{MEAN_POOL}", my_mean_pool)'}, *OTHERS]
     ),

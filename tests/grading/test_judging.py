@@ -168,7 +168,7 @@ def test_a_marking_process_ends_with_the_one_that_started_it(tmp_path):
     assert "bwrap" in [process.name() for process in sandbox]
     grader.kill()
     assert gone(marking_process.pid, seconds=1)
-    assert all(gone(process.pid, seconds=10 / len(sandbox)) for process in sandbox), (
+    assert all(gone(process.pid) for process in sandbox), (
         "the system takes its memory back, which may take a while"
     )
     grader.wait()

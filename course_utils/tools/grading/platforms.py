@@ -197,15 +197,15 @@ def _filled_worksheet(
     has_comma = any(
         "," in (row.get("Bestwertung") or row.get("Maximum Grade") or "") for row in rows
     )
-    # a value of several rows, such as a name of two people, says nobody's
+    # a value of several rows, such as a name of two people, names nobody
     in_rows = Counter(cell.casefold() for row in rows for cell in {*row.values()})
     lines: list[list] = [columns]
     for row in rows:
         new_cells: dict[str, object] = {}
         # what in this row may say whose it is
-        keys = [PARTICIPANT.sub(r"\1", row[identifier].strip()), *row.values()]
-        known = (key.casefold() for key in keys if in_rows[key.casefold()] < 2)
-        learner = next((by_key[key] for key in known if key in by_key), None)
+        number = PARTICIPANT.sub(r"\1", row[identifier].strip())
+        own = [cell.casefold() for cell in row.values() if in_rows[cell.casefold()] < 2]
+        learner = next((by_key[key] for key in (number.casefold(), *own) if key in by_key), None)
         if learner:
             points = _grade(learner)
             new_cells[grade] = points
