@@ -148,11 +148,17 @@ def test_moodles_own_worksheet_is_filled_in(header, participant, learners, tmp_p
     assert of_nobody == [*nobody, "", *untouched, ""]
 
 
-@pytest.mark.parametrize("grades", [[FULL], ["", ""]], ids=["one row", "two rows alike"])
-def test_one_row_of_moodles_worksheet_may_name_a_learner_by_an_id_with_capitals(learners, grades):
+@pytest.mark.parametrize(
+    "login, grades",
+    [("AB12", [FULL]), ("ab12", [FULL]), ("AB12", ["", ""])],
+    ids=["one row", "the same twice in a row", "two rows alike"],
+)
+def test_one_row_of_moodles_worksheet_may_name_a_learner_by_an_id_with_capitals(
+    learners, login, grades
+):
     row = {"ID": "Teilnehmer/in13", "Bewertung": "", "Zuletzt geändert (Bewertung)": "-"}
     learners[0].learner = "AB12"
-    worksheet = [row | {"Anmeldename": "AB12"}] * len(grades)
+    worksheet = [row | {"Anmeldename": login, "ID-Nummer": "AB12"}] * len(grades)
     _, *lines = MOODLE.filled(worksheet, learners)
     assert [line[1] for line in lines] == grades
 

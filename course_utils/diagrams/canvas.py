@@ -254,8 +254,7 @@ class Canvas:
     ) -> list[Box]:
         """A row of tokens. Special ones, [MASK] and [PAD] look different. Returns their boxes.
 
-        kinds: one for each. width: of each token; without it, each is as wide
-        as its text.
+        kinds: one for each. width: of each token; without it, each is as wide as its text.
         """
         if kinds is None:
             kinds = [KIND_OF_TOKEN.get(str(token), "token") for token in tokens]

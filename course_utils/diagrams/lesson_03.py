@@ -82,23 +82,23 @@ def _run(
 def _ask(
     canvas: Canvas,
     x: float,
-    bottom: float,
+    replaced_top: float,
     middles: Sequence[float],
-    top: float,
+    asked_top: float,
     width: float,
     every: bool,
 ) -> None:
     """Lines up to the vectors that a question is about, which are the boxes with "?".
 
-    x, bottom: the middle and the top of the replaced vector. middles: of all the getter's vectors.
-    top, width: of the boxes. every: see `patching`.
+    x, replaced_top: the middle and the top of the replaced vector. middles: of all the getter's
+    vectors. asked_top, width: of the boxes. every: see `patching`.
     """
     for middle in middles:
         below, above = (x, middle) if every else (middle, x)
-        canvas.arrow((below, bottom - 3), (above, top + RUN_HEIGHT + 3), tip=False)
+        canvas.arrow((below, replaced_top - 3), (above, asked_top + RUN_HEIGHT + 3), tip=False)
     for middle in middles if every else [x]:
         canvas.box(
-            middle - width / 2, top, width, RUN_HEIGHT, "?", "masked", dashed=True, round_by=0
+            middle - width / 2, asked_top, width, RUN_HEIGHT, "?", "masked", dashed=True, round_by=0
         )
 
 

@@ -131,9 +131,8 @@ def product_of_matrices(
         canvas.vector(left, top, rows, "plain", width, height)
         canvas.box(x - 24, y - 13, 48, 26, number, "head", bold=True, thick=True)
         canvas.text(left + width / 2, below, shown[2], SMALL)
-        canvas.text(
-            left / 2 + 1, top / 2, "one row × one column\n= one number", bold=True, kind="head"
-        )
+        # in the corner that the matrices leave free
+        canvas.text(104, 44, "one row × one column\n= one number", bold=True, kind="head")
     with canvas.step():
         canvas.label(beside, top + height / 2, heads, bold=True)
     return canvas.finish(

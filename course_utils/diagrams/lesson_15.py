@@ -11,7 +11,7 @@ def masks(panels: Mapping[str, tuple[Sequence[Sequence[bool]], str]]) -> Diagram
     panels: {name: (rows of true and false, words below)}. Row i holds what token i looks at; a
     square is filled where it may look.
     """
-    # how wide a panel is; beside its square, 22 of it stay free
+    # how wide a panel is; beside its square, at least 22 of it stay free
     room, top = 480 / len(panels), 32
     canvas = Canvas("15 masks", 228)
     for panel, (name, (rows, below)) in canvas.steps(enumerate(panels.items())):

@@ -72,8 +72,9 @@ def _loss(layer, data):
 def _trained(make, batches, epochs, clear_each="batch", fresh_each_epoch=False, twice=False):
     """Train a layer, and yield an `_Epoch` after each epoch.
 
-    The defaults are right, and other values are mistakes. clear_each: what gradients are set to 0
-    for, each "batch" or each "epoch"; "never" after the start. twice: as in `_gradient`.
+    The defaults are right, and other values are mistakes. clear_each: before what gradients are set
+    to 0, each "batch" or each "epoch", or "never" again. fresh_each_epoch: whether each epoch
+    begins with the first weights. twice: as in `_gradient`.
     """
     _, weight, rate = make.recipe  # what `linear_maker` made it of
     layer = fresh = np.column_stack([weight, np.zeros(len(weight))])

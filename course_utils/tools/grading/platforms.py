@@ -198,13 +198,13 @@ def _filled_worksheet(
         "," in (row.get("Bestwertung") or row.get("Maximum Grade") or "") for row in rows
     )
     # a value of several rows, such as a name of two people, names nobody
-    in_rows = Counter(cell.casefold() for row in rows for cell in {*row.values()})
+    in_rows = Counter(cell for row in rows for cell in {*map(str.casefold, row.values())})
     lines: list[list] = [columns]
     for row in rows:
         new_cells: dict[str, object] = {}
         # what in this row may say whose it is
         number = PARTICIPANT.sub(r"\1", row[identifier].strip())
-        own = [cell.casefold() for cell in row.values() if in_rows[cell.casefold()] < 2]
+        own = [cell for cell in map(str.casefold, row.values()) if in_rows[cell] == 1]
         learner = next((by_key[key] for key in (number.casefold(), *own) if key in by_key), None)
         if learner:
             points = _grade(learner)
