@@ -379,7 +379,9 @@ def test_names_that_cross_cells_are_bound_once(key):
         crossing |= {name for name in names(used, cell) if name not in own}
         for name in own:
             binding.setdefault(name, []).append(cell.id)
-    assert not {name: binding[name] for name in crossing & binding.keys() if len(binding[name]) > 1}
+    assert not {
+        name: binding[name] for name in crossing & binding.keys() if len(binding[name]) > 1
+    }, "a cell reads what several cells bind: give each its own name, or bind it in one"
     for cell in cells:
         if any("image/png" in output.get("data", {}) for output in cell.outputs):
             assert not names(bound, cell) & crossing, (

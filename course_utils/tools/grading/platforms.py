@@ -23,8 +23,9 @@ class Platform:
 
     name: in lower case. Its table is written to NAME.csv.
     pattern: the platform's part of the name of a file or folder, with these groups: `id`, the
-    learner's number there (the same in all hand-ins of a learner); `file`, a number of the file or
-    the hand-in, if it has one; `name`, the learner's name, unless that stands before this part.
+    learner's number there, or user name (the same in all hand-ins of a learner); `file`, a number
+    of the file or the hand-in, digits alone, if it has one: a higher one is later; `name`, the
+    learner's name, unless that stands before this part (where there is none, the user name again).
     table: the lines of its table, the header first, for these learners and this title of the
     assignment.
     suffix: what the platform may put behind a name that stands before the pattern.
