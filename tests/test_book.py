@@ -589,8 +589,11 @@ def test_links_to_the_glossary_and_between_lessons(small_book):
         "01_two.html",
     ]
     glossary = small_book.pages["glossary"]
-    listed = glossary.select("details.sections a")  # in the margin
-    headings = [glossary.find(id=link["href"].removeprefix("#")).h2.text for link in listed]
+    # the links in its margin
+    headings = [
+        glossary.find(id=link["href"].removeprefix("#")).h2.text
+        for link in glossary.select("details.sections a")
+    ]
     assert [text.strip().removesuffix("#") for text in headings] == ["mean pooling", "CLS token"]
 
 
