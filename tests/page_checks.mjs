@@ -16,8 +16,8 @@ export function makePlain() {
   for (const part of all("svg g")) part.replaceChildren();
 }
 
-export async function axeFinds(rules) {
-  const result = await window.axe.run(document, {iframes: false, resultTypes: ["violations"], ...rules});
+export async function axeFinds({root = document, ...rules}) {
+  const result = await window.axe.run(root, {iframes: false, resultTypes: ["violations"], ...rules});
   return result.violations.map(found => [found.id, found.nodes.length, found.nodes[0].html.slice(0, 200)]);
 }
 
@@ -98,18 +98,14 @@ export function hasAnswered(view) {
   return line && line.textContent !== "…";
 }
 
+export const hasNoProblem = view => !inExplorer(view, ".cu-bad");
+
 export const pictureOf = view => inExplorer(view, ".cu-place").innerHTML;
 
 // The kind of the control in this explorer that has the focus; empty when the focus is elsewhere.
 export function kindOfFocus(view) {
   const active = document.activeElement;
   return active.closest(`[data-explorer-view='${view}']`) ? active.type || active.tagName : "";
-}
-
-export async function axeFindsInExplorers() {
-  const result = await window.axe.run(".explore-start", {resultTypes: ["violations"]});
-  const begin = node => node.html.slice(0, 120);
-  return result.violations.map(found => [found.id, found.nodes.map(begin).slice(0, 3)]);
 }
 
 export function movingParts() {

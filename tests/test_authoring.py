@@ -142,6 +142,12 @@ def test_a_skeleton_of_a_lesson_and_its_row(course, kind):
     assert rows_of(r"\d\w+")[-1] == f"| {link} | TODO | 5 | 0 |"
 
 
+def test_a_page_can_have_no_exercise(course):
+    course("new-lesson", "98", "A map", "--kind", "page")
+    text = course("new-exercise", "98", "first", status=1)
+    assert "is a page, which has no exercises" in text
+
+
 def test_the_first_exercise_of_a_new_lesson_makes_its_files(course):
     course("new-lesson", "98", "A map", "--kind", "full")
     course("new-exercise", "98", "first")

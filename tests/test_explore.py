@@ -407,6 +407,7 @@ def test_no_weight_suits_each_query(one_thread):
         query: np.array([hybrid(query=query, weight=weight)["ndcg"][1] for weight in weights])
         for query in retrieval.DOC_QUERIES
     }
+    assert hybrid(query="d50")["ndcg"][0] == 0, "the first ten by words hold nothing good"
     without_words, a_few, more = ndcgs_of["d50"][:3]
     assert without_words > a_few + 0.05 > more + 0.05
     suits = [ndcgs > ndcgs.max() - 0.2 for ndcgs in ndcgs_of.values()]  # query x weight
@@ -637,9 +638,7 @@ def by_keyboard(page, view):
 def wait_for_answer_without_problem(page, view):
     page.wait_for_selector(f"[data-explorer-view='{view}']:not([data-open])")
     try:
-        page.wait_for_function(
-            "name => !document.querySelector(`[data-explorer-view='${name}'] .cu-bad`)", arg=view
-        )
+        page.wait_for_function(in_page("hasNoProblem"), arg=view)
     except StillBad:
         pytest.fail(page.locator(f"[data-explorer-view='{view}']").inner_text())
 
@@ -701,7 +700,10 @@ def test_in_the_book_each_answers_to_the_keyboard_and_fits_a_telephone_and_axe_f
             page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
             scrolls_sideways = page.evaluate("document.documentElement.scrollWidth > innerWidth")
             assert not scrolls_sideways, (width, theme)
-            assert page.evaluate(in_page("axeFindsInExplorers")) == [], (width, theme)
+            assert page.evaluate(in_page("axeFinds"), {"root": ".explore-start"}) == [], (
+                width,
+                theme,
+            )
         assert page.outside == []
         assert page.problems == []
 

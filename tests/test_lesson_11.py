@@ -13,7 +13,7 @@ from sentence_transformers.sentence_transformer.evaluation import (
     TripletEvaluator,
 )
 
-from course_utils import load_doc_judgements, load_doc_queries
+from course_utils import load_doc_judgements, load_doc_queries, load_reviews
 from course_utils.exercises.lesson_11 import RANKING, TRIPLET
 from course_utils.trainings import losses, negation, questions
 
@@ -82,6 +82,13 @@ def test_the_search_and_the_cosine_of_reviews_by_two_models_that_are_known(
     monkeypatch.setattr(negation, "encoded", lambda vectors_of, texts: vectors_of(len(texts)))
     assert negation.review_search(vectors_of, 50).all() == finds_all
     assert negation.unrelated_cosine(vectors_of) == cosine
+
+
+def test_mixed_in_pairs_are_short_reviews_with_their_old_cosine():
+    table = negation.mixed_in(20)
+    assert {*table["sentence1"], *table["sentence2"]} <= set(load_reviews()["text"])
+    assert table["score"].between(-0.3, 0.9).all()
+    assert (len(table), table["score"].nunique()) == (20, 20)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from .._support.notebooks import (
     ROUTES,
     cores,
     is_core,
+    kind_of,
     lesson_named,
     name_of,
     part_of,
@@ -98,6 +99,11 @@ def _index_for_exercise(
         raise ValueError(
             "An exercise's name must be lower-case words joined by hyphens, such as "
             f"weighted-pool; got {name!r}."
+        )
+    if kind_of(notebook) == "page":
+        raise ValueError(
+            f"{path.name} is a page, which has no exercises; its first cell says so "
+            '("course.kind").'
         )
     endings = [cell.source.startswith(ENDING) for cell in notebook.cells]
     if exercise in {cell.id for cell in notebook.cells} or not any(endings):

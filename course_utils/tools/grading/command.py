@@ -42,7 +42,12 @@ def mark(submissions: Path, out: Path, options: Options, course: Path | None = N
             warn(f"Stopped. What was marked is kept in {out}; run the same command to continue.")
         # Ctrl-C itself has no number, see `signals_as_ctrl_c`
         return ENDED_BY_SIGNAL + (interrupt.args[0] if interrupt.args else signal.SIGINT)
-    _print_summary(learners, out, options)
+    try:
+        _print_summary(learners, out, options)
+    except OSError as error:
+        raise click.ClickException(
+            f"All results are in {out}, but a summary cannot be printed: {error.strerror}."
+        ) from None
     if unmarked := [learner.learner for learner in learners if learner.points is None]:
         warn(
             f"Not marked: {in_words(unmarked)}. They have no points yet; run the same command "
