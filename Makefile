@@ -138,6 +138,7 @@ dist: setup
 	$(BIN)/python -c "import hatchling.build as b; b.build_sdist('build/dist'); b.build_wheel('build/dist')"
 
 # The newest versions of everything in place of the lock's, in an environment of its own.
+# pip freeze keeps underscores in names, and says of PyTorch which build it is; the lock does neither
 canary:
 	$(PYTHON) -m venv --clear $(CANARY)
 	$(CANARY_PYTHON) -m pip install $(if $(CI),--quiet) --upgrade pip
@@ -145,7 +146,7 @@ canary:
 	$(CANARY_PYTHON) -m pip install --quiet --no-deps --no-build-isolation -e .
 	$(CANARY_PYTHON) -m pip freeze --exclude-editable > $(CANARY)/versions.txt
 	@echo "Not the versions of requirements.lock:"
-	-@tr _ - < $(CANARY)/versions.txt | sed 's/+cpu$$//' | grep -vixF "$$(sed 's/ ;.*//' requirements.lock)"
+	@tr _ - < $(CANARY)/versions.txt | sed 's/+cpu$$//' | grep -vixF "$$(sed 's/ ;.*//' requirements.lock)" || true
 	OMP_NUM_THREADS=1 $(CANARY_PYTHON) -m pytest -q -n 2 --dist loadscope notebooks
 
 # As root, since it unpacks a system and enters it; so is build/bare root's.

@@ -45,7 +45,7 @@ STYLE = {
 PALETTE = "#0173b2 #de8f05 #029e73 #d55e00 #cc78bc #ca9161 #fbafe4 #949494 #ece133 #56b4e9".split()
 MARKERS = "osD^vP"
 HATCHES = ("", "//", "..", "xx")
-GROUP = 0.8  # the width of all bars of a name; from one name to the next it is 1
+GROUP = 0.8  # the width of all bars of a name; names are 1 apart
 
 
 def use_style() -> None:

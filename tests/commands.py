@@ -1,6 +1,8 @@
 """The `course` commands, called in this process, and whether another process has ended."""
 
+import os
 import time
+from unittest.mock import Mock
 
 import psutil
 from click.testing import CliRunner
@@ -20,6 +22,17 @@ def output_of(*words, keys=None, status=0):
     text, ended = run(*words, keys=keys)
     assert ended == status, text
     return text
+
+
+def run_lab(monkeypatch, *arguments):
+    """(output, the page that JupyterLab is to open, if it is started) of `course lab`."""
+    start = Mock(side_effect=SystemExit)
+    monkeypatch.setenv("PATH", os.environ["PATH"])  # which lab changes for JupyterLab
+    monkeypatch.setattr(os, "execv", start)
+    monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
+    text, _ = run("lab", *arguments)
+    flags = start.call_args.args[1] if start.called else []
+    return text, [flag.partition("/lab/")[2] for flag in flags if "default_url" in flag]
 
 
 def gone(pid, seconds=10):

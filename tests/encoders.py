@@ -45,13 +45,10 @@ def trained_pieces(kind, trainer, pre_tokenizer, special_tokens, **options):
     """
     tokenizer = Tokenizer(kind)
     tokenizer.pre_tokenizer = pre_tokenizer
-    options = {
-        "vocab_size": 6000,
-        "special_tokens": special_tokens,
-        "show_progress": False,
-        **options,
-    }
-    tokenizer.train_from_iterator(load_reviews("imdb")["text"][:2000], trainer(**options))
+    learner = trainer(
+        vocab_size=6000, special_tokens=special_tokens, show_progress=False, **options
+    )
+    tokenizer.train_from_iterator(load_reviews("imdb")["text"][:2000], learner)
     return json.loads(tokenizer.to_str())["model"]
 
 

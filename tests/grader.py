@@ -41,7 +41,7 @@ def ready_sandbox(**options):
     """A sandbox that is ready; skips the test where nothing can be isolated."""
     isolation()
     with Sandbox(**options) as sandbox:
-        sandbox.wait()
+        sandbox.filtered = sandbox.wait()
         yield sandbox
 
 
@@ -114,17 +114,14 @@ def first_result(out):
 @contextmanager
 def strict_marker(seconds, seconds_of_a_call):
     """A marker of lesson 04 and its further part in a warm sandbox of its own, which waits for nothing long."""
-    isolation()
     with (
         pytest.MonkeyPatch.context() as patch,
-        Sandbox(seconds=seconds, memory=2**30, cold=False) as sandbox,
+        ready_sandbox(seconds=seconds, memory=2**30, cold=False) as sandbox,
     ):
         patch.setattr(judging, "SECONDS", seconds_of_a_call)
         patch.setattr(Marker, "sandbox_patience", 3)
         patch.setattr(Marker, "cell_patience", 3)
-        marker = Marker(sandbox, LESSON, seed=4, seconds=seconds)
-        marker.filtered = sandbox.wait()
-        yield marker
+        yield Marker(sandbox, LESSON, seed=4, seconds=seconds)
 
 
 def each_run_or_nightly(notebooks, step=3):

@@ -373,7 +373,7 @@ def test_attention_views_draw_and_answer(site, open_page):
     frame = page.locator("iframe").first
     frame.scroll_into_view_if_needed()
     within = frame.element_handle().content_frame()
-    within.wait_for_function("document.querySelectorAll('svg line').length > 100")
+    within.wait_for_function(in_page("hasDrawn"), arg=101)
     assert within.evaluate("document.body.style.zoom") >= "0.5"
     assert within.evaluate("document.documentElement.scrollHeight <= innerHeight")
     within.evaluate(AXE_ITSELF.read_text(encoding="utf-8"))

@@ -26,78 +26,33 @@ def by(draw, **options):
 
 GRID = np.arange(9.0).reshape(3, 3)
 KINDS = {  # draws a figure with this value among its data; what else its text holds
-    "seaborn's lines": (
-        by(sns.lineplot),
-        ["line cat: x 1.000 2.000 | y 0.000 0.250", "line dog: "],
-    ),
-    "lines of two styles": (
-        by(sns.lineplot, style="kind", markers=True),
-        ["line cat: ", "line dog: "],
-    ),
-    "a line with its band": (
-        lambda value: sns.lineplot(table(value), x="x", y="y", seed=0),
-        ["line: ", "band: "],
-    ),
+    "seaborn's lines": (by(sns.lineplot), ["line cat: x 1.000 2.000 | y 0.000 0.250", "line dog: "]),
+    "lines of two styles": (by(sns.lineplot, style="kind", markers=True), ["line cat: ", "line dog: "]),
+    "a line with its band": (lambda value: sns.lineplot(table(value), x="x", y="y", seed=0), ["line: ", "band: "]),
     "seaborn's points": (by(sns.scatterplot), ["point cat: 1.000 0.000", "point dog: 2.000 "]),
-    "colours of points": (
-        lambda value: plt.scatter([1, 2], [3, 4], c=[0, value]),
-        ["point: 1.000 3.000 value 0.000"],
-    ),
-    "sizes of points": (
-        lambda value: plt.scatter([1, 2], [3, 4], s=[9, value]),
-        ["point: 1.000 3.000 size 9.000"],
-    ),
-    "many points": (
-        lambda value: plt.scatter([*range(1001)], [value] * 1001),
-        ["points: x 1001 values"],
-    ),
+    "colours of points": (lambda value: plt.scatter([1, 2], [3, 4], c=[0, value]), ["point: 1.000 3.000 value 0.000"]),
+    "sizes of points": (lambda value: plt.scatter([1, 2], [3, 4], s=[9, value]), ["point: 1.000 3.000 size 9.000"]),
+    "many points": (lambda value: plt.scatter([*range(1001)], [value] * 1001), ["points: x 1001 values"]),
     "steps": (lambda value: plt.step([1, 2], [3, value]), ["line: x 1 2"]),
-    "a line over names": (
-        lambda value: plt.plot(["cat", "dog"], [3, value]),
-        ["line: x cat dog | y 3.000 "],
-    ),
-    "dates": (
-        lambda value: plt.plot(pd.to_datetime(["2020-01-01"]), [value]),
-        ["line: x 2020-01-01"],
-    ),
+    "a line over names": (lambda value: plt.plot(["cat", "dog"], [3, value]), ["line: x cat dog | y 3.000 "]),
+    "dates": (lambda value: plt.plot(pd.to_datetime(["2020-01-01"]), [value]), ["line: x 2020-01-01"]),
     "a line across": (lambda value: plt.axvline(value), []),
     "bars": (lambda value: plt.bar(["cat", "dog"], [1, value]), ["bars: cat 1.000, dog "]),
-    "bars to the right": (
-        lambda value: plt.barh(["cat", "dog"], [1, value]),
-        ["bars: cat 1.000, dog "],
-    ),
+    "bars to the right": (lambda value: plt.barh(["cat", "dog"], [1, value]), ["bars: cat 1.000, dog "]),
     "seaborn's bars": (
         lambda value: sns.barplot(table(value), x="kind", y="y", hue="x", palette="deep"),
         ["bars 1: cat 0.000, dog 1.000", "bars 2: cat 0.250, dog "],
     ),
     "a histogram": (lambda value: plt.hist([0.5, 1, value], bins=[0, 0.55, 2]), ["bars: "]),
-    "a histogram's outline": (
-        lambda value: plt.hist([1, value], bins=[0, 0.55, 2], histtype="step"),
-        ["polygon: "],
-    ),
-    "intervals of lines": (
-        lambda value: plt.errorbar([1, 2], [3, 4], yerr=value),
-        ["line: x 1 2", "lines: 1.000 "],
-    ),
-    "vertical lines": (
-        lambda value: plt.vlines([1, 2], 0, [3, value]),
-        ["lines: 1.000 0.000 to 1.000 3.000, 2.000 "],
-    ),
+    "a histogram's outline": (lambda value: plt.hist([1, value], bins=[0, 0.55, 2], histtype="step"), ["polygon: "]),
+    "intervals of lines": (lambda value: plt.errorbar([1, 2], [3, 4], yerr=value), ["line: x 1 2", "lines: 1.000 "]),
+    "vertical lines": (lambda value: plt.vlines([1, 2], 0, [3, value]), ["lines: 1.000 0.000 to 1.000 3.000, 2.000 "]),
     "stems": (lambda value: plt.stem([1, value]), ["line: x 0 1"]),
-    "a band": (
-        lambda value: plt.fill_between([1, 2], [0, 0], [1, value], label="sure"),
-        ["band sure: corners "],
-    ),
+    "a band": (lambda value: plt.fill_between([1, 2], [0, 0], [1, value], label="sure"), ["band sure: corners "]),
     "a violin": (lambda value: plt.violinplot([[0, 1, value]]), ["band: corners "]),
     "a marked range": (lambda value: plt.axhspan(0, value), ["rectangle: corners "]),
-    "a picture": (
-        lambda value: plt.imshow([[0, 1], [2, value]]),
-        ["row 0: 0.000 1.000", "row 1: 2.000 "],
-    ),
-    "a large picture": (
-        lambda value: plt.imshow(np.full((40, 40), value)),
-        ["cells 40 x 40: 1600 values"],
-    ),
+    "a picture": (lambda value: plt.imshow([[0, 1], [2, value]]), ["row 0: 0.000 1.000", "row 1: 2.000 "]),
+    "a large picture": (lambda value: plt.imshow(np.full((40, 40), value)), ["cells 40 x 40: 1600 values"]),
     "a mesh": (lambda value: plt.pcolormesh([[0, 1], [2, value]]), ["row 0: 0.000 1.000"]),
     "a heatmap": (
         lambda value: sns.heatmap([[0, 1], [2, value]], annot=True, yticklabels=["cat", "dog"]),
@@ -108,20 +63,11 @@ KINDS = {  # draws a figure with this value among its data; what else its text h
         ["text low: 0.500 0.500", "text high: 1.500 0.500"],
     ),
     "a clustered heatmap": (lambda value: sns.clustermap(GRID * value), ["lines: ", "row 0: "]),
-    "a pie": (
-        lambda value: plt.pie([1, value], labels=["cat", "dog"]),
-        ["wedge cat: ", "wedge dog: ", "text cat: "],
-    ),
+    "a pie": (lambda value: plt.pie([1, value], labels=["cat", "dog"]), ["wedge cat: ", "wedge dog: ", "text cat: "]),
     "words": (lambda value: plt.text(1, value, "here\nit is"), ["text here it is: 1 "]),
-    "an arrow with words": (
-        lambda value: plt.annotate("there", (1, value), (0, 0), arrowprops={}),
-        ["text there: 1 "],
-    ),
-    "a table's own plot": (
-        lambda value: table(value).plot(),
-        ["line x: x 0 1 2 3 | y 1 2 1 2", "line y: "],
-    ),
-}
+    "an arrow with words": (lambda value: plt.annotate("there", (1, value), (0, 0), arrowprops={}), ["text there: 1 "]),
+    "a table's own plot": (lambda value: table(value).plot(), ["line x: x 0 1 2 3 | y 1 2 1 2", "line y: "]),
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -129,7 +129,7 @@ def test_a_copy_that_is_graded_shows_no_solution():
     assert "def my_mean_pool" in str(solution("04-mean-pool"))
 
 
-def test_a_solution_is_shown_and_without_the_source_a_sentence_says_so(tmp_path):
+def test_the_marks_of_a_solution_are_not_shown_and_without_the_source_a_sentence_says_so(tmp_path):
     assert exercises.BEGIN not in str(solution("04-mean-pool"))
     with pytest.raises(FileNotFoundError, match="Install the course again"):
         exercises.written_solution(exercises.find("04-mean-pool"), tmp_path)

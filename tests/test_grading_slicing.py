@@ -334,8 +334,6 @@ def test_wherever_an_alarm_falls_its_cell_ends_and_the_next_ones_run(step, monke
     )
     notebook = program.Program([Cell("code", source) for source in sources])
     original_enter, original_exit = running._Alarm.__enter__, running._Alarm.__exit__
-    # lines until the alarm, and whether by then it was being switched off
-    lines_left, is_leaving = 0, False
 
     def enter_and_trace(alarm):
         original_enter(alarm)

@@ -162,7 +162,7 @@ def test_a_group_has_the_right_text_first_and_no_text_twice(near, far, from_near
     assert texts[0] == "right"
     assert len({*texts} & {*near}) == from_near
     assert len({*texts} & {*far}) == from_far
-    assert len({*texts}) == len(texts) == rerank.HARD + 2
+    assert len({*texts}) == len(texts) == rerank.GROUP
 
 
 def test_the_stored_scores_are_those_of_the_candidates():

@@ -1,7 +1,6 @@
 """Live copies: worked cells to type, their code on a page, `reveal`; `course lab --live`."""
 
 import json
-import os
 import re
 from unittest.mock import Mock
 
@@ -24,7 +23,7 @@ from course_utils.tools.workspace.live import (
 )
 from course_utils.tools.workspace.overview import overview
 
-from .commands import run
+from .commands import run_lab
 from .sources import DIVIDED, SOURCES, code_of, tags
 
 TYPED = [key for key, notebook in SOURCES.items() if typed_cells(notebook)]
@@ -214,16 +213,6 @@ def test_where_there_is_nothing_to_reveal_a_sentence_says_so(
 
 
 # ---------------------------------------------------------------- the command
-
-
-def run_lab(monkeypatch, *arguments):
-    """(output, the page that JupyterLab is to open, if it is started) of `course lab`."""
-    start = Mock(side_effect=SystemExit)
-    monkeypatch.setattr(os, "execv", start)
-    monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
-    text, _ = run("lab", *arguments)
-    flags = start.call_args.args[1] if start.called else []
-    return text, [flag.partition("/lab/")[2] for flag in flags if "default_url" in flag]
 
 
 def test_lab_opens_a_live_copy_beside_its_code_and_says_how_to_get_a_new_one(tmp_path, monkeypatch):

@@ -17,8 +17,6 @@ from .grader import course, needs_extras, points_of
 BOTH = points_of("04", "05")
 NUMBERS = ", ".join(parts())
 LESSONS = tuple(assignment()["titles"])
-
-
 COPIES = ["04_pooling.ipynb", "05_attention.ipynb"]
 
 
@@ -171,6 +169,6 @@ print(json.dumps(points if report["success"] else report))
     assert done.returncode == 0, done.stderr[-3000:]
     points = {parts()[lesson].stem: points_of(lesson) for lesson in LESSONS}
     assert json.loads(done.stdout.splitlines()[-1]) == points
-    released = (tmp_path / "release" / "course" / "04_pooling.ipynb").read_text()
-    assert BEGIN not in released
-    assert "YOUR CODE HERE" in released
+    copy = (tmp_path / "release" / "course" / "04_pooling.ipynb").read_text()
+    assert BEGIN not in copy
+    assert "YOUR CODE HERE" in copy

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import uuid
 from pathlib import Path
-from unittest.mock import Mock, patch
+from unittest.mock import patch
 
 import nbformat
 import pytest
@@ -34,7 +34,7 @@ from course_utils.tools.workspace.copies import CopyError, write_workspace
 from course_utils.tools.workspace.merging import CODE_NOTE, FRAME_NOTE, TEXT_NOTE, fingerprint
 from course_utils.tools.workspace.overview import overview
 
-from .commands import output_of, run
+from .commands import output_of, run, run_lab
 from .grader import COURSE
 from .offline import free_port, open_when_ready
 
@@ -666,33 +666,25 @@ def test_the_commands_say_what_they_did(tmp_path, monkeypatch):
     assert re.search(message, run("update")[0])
 
 
-@pytest.fixture
-def no_start(monkeypatch):
-    """`course lab` sets all up, and then does not start JupyterLab."""
-    monkeypatch.setenv("PATH", os.environ["PATH"])  # which `lab` changes for JupyterLab
-    monkeypatch.setattr(os, "execv", Mock(side_effect=SystemExit))
-    monkeypatch.setattr("course_utils.tools.kernels.provisioner.start_warm", lambda: None)
-
-
-def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch, no_start):
+def test_lab_names_the_commands_that_bring_the_courses_version(tmp_path, monkeypatch):
     kept = [copies.FileReport("04_pooling.ipynb", "kept", "")]
     monkeypatch.setattr("course_utils.tools.workspace.lab.write_workspace", lambda _: kept)
-    text, _ = run("lab", "--workspace", tmp_path / "my work")
+    text, _ = run_lab(monkeypatch, "--workspace", tmp_path / "my work")
     assert f'course update --workspace "{tmp_path / "my work"}"` merges' in text
     assert f'course reset 04 --workspace "{tmp_path / "my work"}"` saves' in text
     assert "home folder" not in text
     monkeypatch.chdir(tmp_path)
-    assert "course update` merges" in run("lab")[0]
+    assert "course update` merges" in run_lab(monkeypatch)[0]
 
 
-def test_lab_makes_the_folder_of_an_encoder_absolute_for_kernels(tmp_path, monkeypatch, no_start):
+def test_lab_makes_the_folder_of_an_encoder_absolute_for_kernels(tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_ENCODER", "model")
     (tmp_path / "model").mkdir()
     monkeypatch.setattr("course_utils.tools.workspace.lab.write_workspace", lambda _: [])
-    run("lab", "--workspace", tmp_path / "my work")
+    run_lab(monkeypatch, "--workspace", tmp_path / "my work")
     assert os.environ["COURSE_ENCODER"] == "model", "it may be a hub's name"
     monkeypatch.chdir(tmp_path)
-    run("lab")
+    run_lab(monkeypatch)
     assert os.environ["COURSE_ENCODER"] == str(tmp_path / "model")
 
 

@@ -315,7 +315,6 @@ class Lesson:
     def _run_again(self, alike, variation):
         """Run the cells that the variation reaches, and yield (place, names) after each cell of the path."""
         first = alike[0]
-        # a text replaces another, a number is the seed of a half
         start_from = self._start_from_swap if isinstance(variation, str) else self._start_from_half
         namespace, varied = start_from(first, variation)
         path, start = self.places_needed(*alike), self.start(first, variation)
@@ -397,8 +396,7 @@ def main(lessons):
         for key, (results, seconds) in zip(chosen, pool.map(judged, chosen)):
             print(f"{key}, {seconds:.0f} s")
             for verdict, turned, wrong in results:
-                outcome = report(verdict, turned, wrong)
-                counts[outcome] += 1
+                counts[report(verdict, turned, wrong)] += 1
     print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
     return 1 if counts["TURNS"] or counts["WRONG"] else 0
 

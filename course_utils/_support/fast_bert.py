@@ -25,6 +25,7 @@ SCORES_AT_A_TIME = 150_000
 SHORT_ROW = 24  # scores in a row, below which exp is faster than torch's softmax
 # from states (tokens, in) to (tokens, out)
 Product = Callable[[torch.Tensor], torch.Tensor]
+Norm = tuple[torch.Tensor, torch.Tensor]  # weight, bias
 
 
 def fits(encoder: Any) -> bool:
@@ -102,16 +103,7 @@ def packed_bert(
 
 def _layers(
     weights: Mapping[str, torch.Tensor], heads: int, dtype: torch.dtype, lay_out: bool
-) -> list[
-    tuple[
-        Product,
-        Product,
-        tuple[torch.Tensor, torch.Tensor],
-        Product,
-        Product,
-        tuple[torch.Tensor, torch.Tensor],
-    ]
-]:
+) -> list[tuple[Product, Product, Norm, Product, Product, Norm]]:
     """The six steps of each layer in order: products are functions, norms are (weight, bias).
 
     To queries, keys and values side by side; to the output of attention; its norm; up and down in
@@ -151,9 +143,7 @@ def _layers(
     return layers
 
 
-def _weight_and_bias(
-    weights: Mapping[str, torch.Tensor], name: str
-) -> tuple[torch.Tensor, torch.Tensor]:
+def _weight_and_bias(weights: Mapping[str, torch.Tensor], name: str) -> Norm:
     return weights[f"{name}.weight"], weights[f"{name}.bias"]
 
 

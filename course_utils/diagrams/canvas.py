@@ -230,15 +230,9 @@ class Canvas:
     ) -> None:
         """A circle around (x, y): "filled", a "ring", or a "dot" in the colour of a line."""
         self._inside((x - radius, y - radius), (x + radius, y + radius))
-        ending = {"filled": "", "ring": "-line", "dot": "-tip"}[look]
+        classes = self._known_kind(kind) + {"filled": "", "ring": "-line", "dot": "-tip"}[look]
         self._add(
-            "Circle",
-            float(x),
-            float(y),
-            float(radius),
-            classes=self._known_kind(kind) + ending,
-            dashed=dashed,
-            thick=thick,
+            "Circle", float(x), float(y), float(radius), classes=classes, dashed=dashed, thick=thick
         )
 
     def tokens(

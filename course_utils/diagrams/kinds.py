@@ -342,15 +342,8 @@ def _arrow(canvas: Canvas, item: Item, start: Place, end: Place) -> None:
     if "back" in item.words:
         start, end = end, start
     kind = "plain" if item.kind == "token" else item.kind
-    canvas.arrow(
-        start,
-        end,
-        item.text,
-        kind,
-        tip="line" not in item.words,
-        thick="thick" in item.words,
-        dashed="dashed" in item.words,
-    )
+    look = {"thick": "thick" in item.words, "dashed": "dashed" in item.words}
+    canvas.arrow(start, end, item.text, kind, tip="line" not in item.words, **look)
 
 
 Part = tuple[float, object, str | None]  # length, text, look; without a look, it is a gap

@@ -79,29 +79,6 @@ def _run(
     return middles
 
 
-def _ask(
-    canvas: Canvas,
-    x: float,
-    replaced_top: float,
-    middles: Sequence[float],
-    asked_top: float,
-    width: float,
-    every: bool,
-) -> None:
-    """Lines up to the vectors that a question is about, which are the boxes with "?".
-
-    x, replaced_top: the middle and the top of the replaced vector. middles: of all the getter's
-    vectors. asked_top, width: of the boxes. every: see `patching`.
-    """
-    for middle in middles:
-        below, above = (x, middle) if every else (middle, x)
-        canvas.arrow((below, replaced_top - 3), (above, asked_top + RUN_HEIGHT + 3), tip=False)
-    for middle in middles if every else [x]:
-        canvas.box(
-            middle - width / 2, asked_top, width, RUN_HEIGHT, "?", "masked", dashed=True, round_by=0
-        )
-
-
 def patching(
     runs: dict[str, tuple[Sequence[str], int]],
     layer: int,
@@ -136,7 +113,14 @@ def patching(
         canvas.arrow((giving[source], below), (x, below), kind="masked", bend=16, thick=True)
         canvas.text(254, below + 26, "copied over", SMALL, kind="masked", bold=True)
     with canvas.step():
-        _ask(canvas, x, y, getting, tops[layers], wide, every)
+        asked = tops[layers]  # the top of the vectors that the question is about
+        for middle in getting:
+            lower_x, upper_x = (x, middle) if every else (middle, x)
+            canvas.arrow((lower_x, y - 3), (upper_x, asked + RUN_HEIGHT + 3), tip=False)
+        for middle in getting if every else [x]:
+            canvas.box(
+                middle - wide / 2, asked, wide, RUN_HEIGHT, "?", "masked", dashed=True, round_by=0
+            )
         canvas.text(514, 10, question, SMALL, "end", kind="masked", bold=True)
     subject = "all vectors" if every else "the word's vector"
     return canvas.finish(

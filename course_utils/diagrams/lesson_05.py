@@ -152,7 +152,7 @@ def twelve_heads(shape: tuple[int, int], heads: int, shown: int, number: int) ->
     size = hidden // heads
     whole, part = f"({tokens}, {hidden})", f"({tokens}, {size})"
     canvas = Canvas("05 twelve heads", 260)
-    left, right = 100, 490  # the ends of the row of heads
+    left, right = 100, 490  # of the row of heads; the hidden state ends at the right, too
     cell = (right - left) / heads
     middles = [left + (head + 0.5) * cell - 2 for head in range(heads)]
     # the left edges of the three linear maps, and their width

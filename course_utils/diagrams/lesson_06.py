@@ -10,7 +10,7 @@ from .canvas import SMALL, Canvas, Diagram, Place
 WIDEST, HIGHEST = 360, 184  # how much room the distances in the plane and out of it have
 LEFT, BASE = 100, 214  # the corner, the middle of all vectors: both of its distances are 0
 # of the line for the plane: its end, its name, and the number of a distance along it
-AXIS = {"end": 510, "name right": 500, "name y": 248, "number y": 230}
+AXIS_END, AXIS_NAME, NUMBER_Y = 510, (500, 248), 230
 DOT, FROM_DOT = 4, 10  # the radius of a dot, and how far right of its middle a name begins
 
 
@@ -29,15 +29,8 @@ def beside_the_plane(
     unit = min(WIDEST / inside.max(), HIGHEST / outside.max())
     dots = [(LEFT + unit * x, BASE - unit * y) for x, y in zip(inside, outside)]
     canvas = Canvas("06 beside the plane", 258)
-    canvas.arrow((LEFT, BASE), (AXIS["end"], BASE))
-    canvas.text(
-        AXIS["name right"],
-        AXIS["name y"],
-        "distance from the middle, in the plane",
-        SMALL,
-        "end",
-        quiet=True,
-    )
+    canvas.arrow((LEFT, BASE), (AXIS_END, BASE))
+    canvas.text(*AXIS_NAME, "distance from the middle, in the plane", SMALL, "end", quiet=True)
     for x, _ in dots:
         canvas.circle(x, BASE, DOT, "plain", "dot")
     with canvas.step():
@@ -90,7 +83,7 @@ def _triangle(canvas: Canvas, dot: Place, inside: float, true: float) -> None:
     for end in ((x, BASE), dot):
         canvas.arrow((LEFT, BASE), end, kind="loss", thick=True, tip=False)
     middle_x, middle_y = (LEFT + x) / 2, (BASE + y) / 2
-    canvas.text(middle_x, AXIS["number y"], f"{inside:.2f}", bold=True, kind="loss")
+    canvas.text(middle_x, NUMBER_Y, f"{inside:.2f}", bold=True, kind="loss")
     # to the left of the slanted side, its name above its number
     canvas.text(middle_x - 7, middle_y + 10, f"{true:.2f}", anchor="end", bold=True, kind="loss")
     canvas.text(middle_x - 7, middle_y - 20, "true\ndistance", SMALL, "end", kind="loss")

@@ -28,8 +28,8 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
     """
     by_score, by_cosine = ranks(scores), ranks(cosines)
     worst = int(np.argmax(np.abs(by_score - by_cosine)))
-    last_y = FIRST_Y + ROW * len(names)
-    canvas = Canvas("08 two orders", last_y + 14)
+    below_y = FIRST_Y + ROW * len(names)
+    canvas = Canvas("08 two orders", below_y + 14)
     canvas.label(X["name"], HEADING_Y, "first sentence of the pair", quiet=True)
     columns = {
         X["score"]: "score",
@@ -65,7 +65,7 @@ def two_orders(names: Sequence[str], scores: np.ndarray, cosines: np.ndarray) ->
                 tip=False,
             )
         moved = f"{names[worst].rstrip('.')}: from {by_score[worst]:g} to {by_cosine[worst]:g}"
-        canvas.text(516, last_y + 2, moved, SMALL, "end", bold=True, kind="loss")
+        canvas.text(516, below_y + 2, moved, SMALL, "end", bold=True, kind="loss")
     both = ", ".join(
         f"{names[pair]} {by_score[pair]:g} and {by_cosine[pair]:g}" for pair in by_score_y
     )

@@ -51,14 +51,7 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
         cells(start, count, wide, (0, count - 1))
         middle = start + count * wide / 2
         canvas.box_from(
-            (middle, Y["tokens"] + 20),
-            middle - 42,
-            Y["encoder"],
-            84,
-            34,
-            "encoder",
-            "layer",
-            size=SMALL,
+            (middle, Y["tokens"] + 20), middle - 42, Y["encoder"], 84, 34, "encoder", "layer", SMALL
         )
         canvas.arrow((middle, Y["encoder"] + 34), (middle, Y["vector"]))
         canvas.vector(middle - 28, Y["vector"], width=56, height=18, kind="sentence", across=True)
@@ -75,14 +68,7 @@ def two_ways(lengths: tuple[int, int], both: int) -> Diagram:
         canvas.text(both_left + first * wide / 2, Y["name"], "one", SMALL, quiet=True)
         canvas.text(both_left + (first + second / 2) * wide, Y["name"], "other", SMALL, quiet=True)
         canvas.box_from(
-            (right, Y["tokens"] + 20),
-            right - 84,
-            Y["encoder"],
-            168,
-            34,
-            "encoder",
-            "layer",
-            size=SMALL,
+            (right, Y["tokens"] + 20), right - 84, Y["encoder"], 168, 34, "encoder", "layer", SMALL
         )
         canvas.box_from(
             (right, Y["encoder"] + 34), right - 50, Y["result"], 100, 28, "a number", size=SMALL

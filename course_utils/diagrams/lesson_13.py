@@ -9,6 +9,7 @@ def eight_bits(low: float, high: float, value: float, step: float) -> Diagram:
     """One dimension's range, cut into 255 steps, and the whole number that a value becomes."""
     place = int((value - low) // step)
     middle = place + 0.5  # of the value's step, in steps
+    stored = f"{place} - 128 = {place - 128}"
     left, right, line = 40, 480, 80  # the ends of the line of numbers, and its height
     name_y, number_y = 26, 48  # heights of the texts above the line
     canvas = Canvas("13 eight bits", 200)
@@ -27,16 +28,7 @@ def eight_bits(low: float, high: float, value: float, step: float) -> Diagram:
         canvas.text(x, name_y, f"value, {place} steps above low", SMALL, kind="vector")
     with canvas.step():
         canvas.arrow((x, 90), (x, 118), kind="sentence")
-        canvas.box(
-            x - 92,
-            120,
-            184,
-            30,
-            f"stored: {place} - 128 = {place - 128}",
-            "sentence",
-            SMALL,
-            bold=True,
-        )
+        canvas.box(x - 92, 120, 184, 30, f"stored: {stored}", "sentence", SMALL, bold=True)
     with canvas.step():
         back = low + middle * step
         canvas.text(x, 168, f"decoded: {back:.4f}, the middle of its step", SMALL)
@@ -44,6 +36,6 @@ def eight_bits(low: float, high: float, value: float, step: float) -> Diagram:
     return canvas.finish(
         f"The range of one dimension, from {low:.4f} to {high:.4f}, is cut into {STEPS} steps of "
         f"{step:.5f}. The value {value:.4f} lies {place} whole steps above the lowest, so it is "
-        f"stored as {place} - 128 = {place - 128}, in one byte. Decoded, it is the middle of its "
+        f"stored as {stored}, in one byte. Decoded, it is the middle of its "
         f"step, {back:.4f}."
     )

@@ -139,11 +139,9 @@ def _judged(
         # the wrong ones first: these rule most mistakes out at once
         mistakes, slip = explanation_of(exercise, wrong + right)
     known = tuple(mistake.message for mistake in mistakes)
-    explained = [*changed, *known]
-    if slip:
-        explained.append(slip)
+    explained = (*changed, *known, slip) if slip else (*changed, *known)
     if changed or known:
-        return report("failed", tuple(explained), mistakes=known)
+        return report("failed", explained, mistakes=known)
     most = 1 if slip else 3  # a slip says what is wrong, and one result shows it
     full, discreet = _sentences_on(exercise, answer, _distinct(wrong)[:most], problem_of)
     return report("failed", (*explained, *full), discreet=(*explained, *discreet))

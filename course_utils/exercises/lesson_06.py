@@ -125,14 +125,11 @@ MEAN_COSINE = exercise("06-mean-cosine", _mean_cosine_cases, _mean_cosine, point
     mean_of_means={"sizes @ means.double()": "n * means.double().mean(dim=0)"},
     # each batch counts once, and its mean is taken for one vector
     means_compared=[
-        {
-            "torch.tensor(counts, dtype=torch.float64)": "torch.ones(len(counts)).double()",
-            "means.double()": "normalise(means.double())",
-        },
-        {
-            "torch.tensor(counts, dtype=torch.float64)": "torch.ones(len(counts)).double()",
-            " - n\n": f" - {_SQUARED}.sum()\n",
-        },
+        {"torch.tensor(counts, dtype=torch.float64)": "torch.ones(len(counts)).double()", old: new}
+        for old, new in (
+            ("means.double()", "normalise(means.double())"),
+            (" - n\n", f" - {_SQUARED}.sum()\n"),
+        )
     ],
     # only pairs of one batch
     within_only=[

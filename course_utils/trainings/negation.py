@@ -292,8 +292,7 @@ def change_rows(
     for measure, values in compared(before, now).items():
         row = {"measure": measure, **rounded(values)}
         if other:
-            _, _, *interval = from_other[measure]
-            row |= rounded(interval, ("more", "more_low", "more_high"))
+            row |= rounded(from_other[measure][2:], ("more", "more_low", "more_high"))  # see PARTS
         rows.append(row)
     return rows
 
@@ -380,8 +379,8 @@ def pair_rows() -> pd.DataFrame:
             "development part, last epoch": by_epoch[-1],
             "unrelated reviews": unrelated_cosine(model),
         }
-        for measure, (_, _, *interval) in compared(before, results[name]).items():
-            row |= {f"{measure}, {part}": value for part, value in zip(PARTS, interval)}
+        for measure, values in compared(before, results[name]).items():
+            row |= {f"{measure}, {part}": value for part, value in zip(PARTS, values[2:])}
         return [row]
 
     rows = rows_of_each([(name, *training) for name, training in pair_trainings().items()], rows_of)
@@ -389,8 +388,7 @@ def pair_rows() -> pd.DataFrame:
     # the trainings are compared with each other when all are done
     for row in rows:
         changes = compared(results["paraphrases"], results[row["training"]])
-        _, _, *interval = changes["held-out denials"]
-        row |= dict(zip(columns, interval))
+        row |= dict(zip(columns, changes["held-out denials"][2:]))
     return pd.DataFrame(rows).round(4)
 
 

@@ -17,10 +17,20 @@ from course_utils.exercises.judging import MOST_RETURNED, OutOfTime, examine
 from course_utils.tools.grading import marking
 from course_utils.tools.grading.fleet import MarkingProcess, read
 from course_utils.tools.grading.marking import Answer, Marker, marking_fingerprint
+from course_utils.tools.grading.results import result_from
 from course_utils.tools.grading.sandbox import SandboxError
 
 from ..commands import gone
-from ..grader import ROOT, SETTINGS, hand_in, isolation, most_memory, points_of, ready_sandbox
+from ..grader import (
+    ROOT,
+    SETTINGS,
+    hand_in,
+    isolation,
+    most_memory,
+    points_of,
+    ready_sandbox,
+    total,
+)
 from .hostile import MEAN_POOL, RIGHT, SEND, lesson_cells, notebook_bytes, right_hand_in
 
 
@@ -90,11 +100,6 @@ def my_mean_pool(t, m):
 """
 
 
-# The points of all exercises of a stored result.
-def points_in(result):
-    return sum(mark["points"] for mark in result["exercises"].values())
-
-
 @pytest.mark.nightly
 def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path):
     isolation()
@@ -102,14 +107,16 @@ def test_memory_that_judging_lacks_fails_the_exercise_and_not_the_class(tmp_path
     (tmp_path / "ada.ipynb").write_text(hand_in("04", all="solution"))
     with MarkingProcess({**SETTINGS, "judging": 100 * 2**20}) as process:  # bytes
         eve, ada = (
-            process.ask({"key": name, "name": name, "path": str(tmp_path / name)})["result"]
+            result_from(
+                process.ask({"key": name, "name": name, "path": str(tmp_path / name)})["result"]
+            )
             for name in ("eve.ipynb", "ada.ipynb")
         )
-    mark = eve["exercises"][MEAN_POOL]
-    assert mark["state"] == "memory"
-    assert mark["reason"] == "what it returned is too large to be judged"
-    assert points_in(eve) == points_of("04") - points_of(MEAN_POOL)
-    assert points_in(ada) == points_of("04")
+    mark = eve.exercises[MEAN_POOL]
+    assert mark.state == "memory"
+    assert mark.reason == "what it returned is too large to be judged"
+    assert total(eve) == points_of("04") - points_of(MEAN_POOL)
+    assert total(ada) == points_of("04")
 
 
 def test_the_fingerprint_of_marking_changes_with_all_that_it_depends_on(tmp_path, monkeypatch):

@@ -34,11 +34,12 @@ ZIP = re.compile(r"\.zip$", re.IGNORECASE)
 PLACEHOLDER = re.compile(r"^\..*\.ipynb\.icloud$", re.IGNORECASE)
 ADVICE = {
     # archives are unpacked in the results folder
-    errno.ENOSPC: "free some space in the results folder, or choose one on a larger disk",
-    errno.EDQUOT: "free some space in the results folder, or choose one on a larger disk",
-    errno.EACCES: "give yourself permission to access it",
-    errno.EPERM: "give yourself permission to access it",
+    **dict.fromkeys(
+        (errno.ENOSPC, errno.EDQUOT),
+        "free some space in the results folder, or choose one on a larger disk",
+    ),
     errno.EROFS: "choose a results folder that can be written to",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "give yourself permission to access it"),
     errno.ENOENT: "do not change the submissions while they are being read",
     errno.EMFILE: "raise `ulimit -n`",
     errno.EIO: "check the disk",

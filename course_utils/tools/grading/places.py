@@ -13,7 +13,7 @@ from docutils.nodes import make_id
 from ..._support.fast_nbformat import read_notebook
 from ..._support.notebooks import lesson_cells, name_of, part_with, parts
 from ...exercises.model import words_of_mistakes
-from ..publish.headings import LEVEL_AND_TITLE
+from ..publish.headings import TITLE
 from ..publish.lectures import read_lecture
 from ..publish.slides import lectures
 
@@ -161,9 +161,7 @@ def _slides(part: str) -> list[_Slide]:
         return []
     cells, indices = cells_of(part), _cell_indices(part)
     heading_indices = {
-        title: index
-        for index, cell in enumerate(cells)
-        for _, title in LEVEL_AND_TITLE.findall(cell.source)
+        title: index for index, cell in enumerate(cells) for title in TITLE.findall(cell.source)
     }
     cell_index = min((index for index, cell in enumerate(cells) if _section(cell)), default=0)
     slides = []

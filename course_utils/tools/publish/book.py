@@ -67,8 +67,9 @@ def read_lessons(sources: str | Path = NOTEBOOKS) -> dict[str, nbformat.Notebook
             raise PublishError(f"The lesson {path} cannot go into the book: {error}.") from None
         if path.stem[:2] in LESSONS:
             the_map = without_blank_lines(the_way(path.stem[:2]).svg)
-            title, _, text = cells[0].source.partition("\n")
-            cells[0].source = f'{title}\n\n<div class="cu-diagram cu-map">{the_map}</div>\n{text}'
+            cells[0].source = cells[0].source.replace(  # below the title
+                "\n", f'\n\n<div class="cu-diagram cu-map">{the_map}</div>\n', 1
+            )
         notebook.cells = cells
         notebooks[name_of(path)] = notebook
     if not notebooks.keys() - {"glossary"}:

@@ -3,7 +3,7 @@
 import re
 
 HEADING = re.compile(r"^##+ (.+)$", re.MULTILINE)
-LEVEL_AND_TITLE = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
+TITLE = re.compile(r"^#{1,3} (.+)$", re.MULTILINE)
 
 
 def jupyter_anchor(heading: str) -> str:

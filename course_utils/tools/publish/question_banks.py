@@ -23,7 +23,7 @@ from ..ideas.inventory import Option, inventory, read_prediction
 from ..pages import filled
 from . import PublishError
 from .book import read_lessons
-from .headings import LEVEL_AND_TITLE
+from .headings import TITLE
 from .mathematics import with_mathml
 
 READER = MarkdownIt("commonmark", {"html": True, "xhtmlOut": True}).enable("table")
@@ -175,7 +175,7 @@ def _question(lesson: str, cells: list[NotebookNode], index: int) -> Question:
         above for above in cells[:index] if above.cell_type == "markdown" and not _is_quiz(above)
     ]
     text_above = "\n".join(above.source for above in cells_above)
-    headings = [_plain(title) for _, title in LEVEL_AND_TITLE.findall(text_above)]
+    headings = [_plain(title) for title in TITLE.findall(text_above)]
     lesson_title = headings[0]
     section = headings[-1]
     # by default the cell above
@@ -206,7 +206,7 @@ def _introduction_in(cell: NotebookNode) -> str:
 
     Of a cell that reads results, the last paragraph is enough.
     """
-    text = LEVEL_AND_TITLE.split(cell.source)[-1].strip()
+    text = TITLE.split(cell.source)[-1].strip()
     return text.split(BREAK)[-1] if cell.id.endswith("-read") else text
 
 
