@@ -137,7 +137,7 @@ def checked(arguments: Mapping[str, Any], limit: int) -> dict[str, Any]:
     if n > limit:
         warnings.warn(
             f"{n} tokens make a large view: it is slow, and so is the notebook that stores it",
-            stacklevel=4,  # the caller of bertviz's function
+            stacklevel=3,  # the caller of bertviz's function
         )
     return {"attention": [layer.detach().float().cpu() for layer in layers], "tokens": list(tokens)}
 
