@@ -188,8 +188,7 @@ def test_the_first_exercise_of_a_new_lesson_makes_its_files(course):
 )
 def test_bad_input_is_one_sentence_and_changes_nothing(course, words, status, sentence):
     before = files()
-    text = course(*words, status=status)
-    assert sentence in text.splitlines()[-1]
+    assert sentence in course(*words, status=status).splitlines()[-1]
     assert files() == before
 
 

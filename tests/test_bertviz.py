@@ -3,6 +3,7 @@
 import base64
 import inspect
 import json
+import linecache
 import re
 import sys
 
@@ -173,8 +174,10 @@ def test_the_stored_size_is_bounded(view):
 @VIEWS
 def test_a_large_view_warns(view):
     too_many = LARGE[view.__name__] + 1
-    with pytest.warns(UserWarning, match=f"^{too_many} tokens make a large view"):
+    with pytest.warns(UserWarning, match=f"^{too_many} tokens make a large view") as caught:
         view(random_attentions(1, 1, too_many), ["a"] * too_many)
+    warned_of = linecache.getline(caught[0].filename, caught[0].lineno)
+    assert f"bertviz.{view.__name__}(" in warned_of, "not the line that calls the library"
 
 
 RANDOM = list(random_attentions(2, 3, 4)[:, None])

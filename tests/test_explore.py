@@ -763,8 +763,7 @@ def test_what_changes_moves_unless_the_system_asks_for_less_motion(book_of_all_e
         page.click("#explore-losses button.explore")
         wait_for_answer_without_problem(page, "Losses")
         before = page.locator("[data-explorer-view=Losses] .cu-line").inner_text()
-        still = page.evaluate(in_page("movingParts"))
-        assert still == 0, "the first answer comes from nowhere"
+        assert page.evaluate(in_page("movingParts")) == 0, "the first answer comes from nowhere"
         moving = page.evaluate(in_page("movingPartsOfNewAnswer"), before)
         assert (moving > 3) is (motion == "no-preference")
 

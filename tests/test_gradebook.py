@@ -405,8 +405,7 @@ def test_a_report_has_points_when_all_lines_of_its_rubric_have_some(tmp_path, tw
 @pytest.mark.parametrize("lessons", [("14-report",), ("04", "14-report")])
 def test_who_wrote_a_report_has_filled_something_in(lessons, text, notes):
     report = replace(stubs(), texts={"14-report": text})
-    ada = learners(("ada", "a.ipynb", 1, report), lessons=lessons)["ada"]
-    assert ada.notes == notes
+    assert learners(("ada", "a.ipynb", 1, report), lessons=lessons)["ada"].notes == notes
 
 
 def test_what_a_person_writes_stays(tmp_path, two_reports):

@@ -433,8 +433,7 @@ def test_the_maps_of_attention_are_the_models(family):
         torch.testing.assert_close((weights @ v).transpose(1, 2).flatten(2), of_heads)
         # MPNet adds distances to the scores
         expected = (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
-        is_same = torch.allclose(expected, weights, atol=1e-6)
-        assert is_same == (family != "mpnet")
+        assert torch.allclose(expected, weights, atol=1e-6) == (family != "mpnet")
 
 
 @pytest.mark.parametrize("take_apart", [encoder_layers, attention_maps])

@@ -62,8 +62,7 @@ def locked(environment):
 @pytest.mark.parametrize("python", ["3.11.9", "3.12.1", "3.13.0", "3.14.0"])
 def test_the_lock_is_exact_on_every_platform(platform, python):
     versions = {"python_full_version": python, "python_version": python.rsplit(".", 1)[0]}
-    environment = default_environment() | PLATFORMS[platform] | versions
-    lock = locked(environment)
+    lock = locked(default_environment() | PLATFORMS[platform] | versions)
     assert all(re.fullmatch(r"==[\w.]+", version) for version in lock.values())
     for name, need in direct_needs().items():
         assert lock[name] == str(need.specifier), f"{name}: run `make lock`"
